@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 from dev.record import write_page
-from dev.simulate.cases import list_cases
+from dev.simulate.cases import Row, list_cases
 from dev.simulate.record import RECORDS, render_record
 
 
@@ -20,28 +22,37 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m dev.simulate", description=__doc__)
     parser.add_argument("--short", action="store_true", help="few runs of some cases, no record")
     parser.add_argument("--times", type=float, default=1.0, help="multiplies the number of runs")
+    parser.add_argument("--only", metavar="TEXT", help="cases whose name has it; no record")
     options = parser.parse_args()
-    rows = []
-    for case in list_cases():
+    wanted = []
+    for place, case in enumerate(list_cases()):
         runs = case.short if options.short else math.ceil(case.runs * options.times)
-        if not runs:
-            continue
-        new = case.rows(runs)
-        for row in new:
-            rows.append(row)
-            print(
-                *row.cells,
-                *([f"NOT AS REQUIRED: {row.problem}"] if row.problem else []),
-                sep=" | ",
-                flush=True,
-            )
-        if not options.short:
-            # After each case, so that a run that is stopped leaves a record.
-            write_page("False alarms and delays", render_record(rows), RECORDS)
+        if runs and (options.only is None or options.only in case.name):
+            wanted.append((place, runs))
+    rows: list[Row] = []
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for new in pool.map(_run, wanted):
+            for row in new:
+                rows.append(row)
+                print(
+                    *row.cells,
+                    *([f"NOT AS REQUIRED: {row.problem}"] if row.problem else []),
+                    sep=" | ",
+                    flush=True,
+                )
+            if not options.short and options.only is None:
+                # After each case, so that a run that is stopped leaves a record.
+                write_page("False alarms and delays", render_record(rows), RECORDS)
     broken = [row for row in rows if row.problem]
     for row in broken:
         print(f"{row.cells[0]}: not as required: {row.problem}", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _run(wanted: tuple[int, int]) -> list[Row]:
+    """Simulate a case, given its place and the number of runs."""
+    place, runs = wanted
+    return list(list_cases())[place].rows(runs)
 
 
 if __name__ == "__main__":

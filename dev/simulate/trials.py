@@ -32,42 +32,23 @@ NEVER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
-    """Quarters without a change.
+class Quarter:
+    """What happened in a quarter without a change, and in the same with a fall that ends.
 
     Args:
-        false_alarm: By run, whether there was an alarm.
+        is_false: Whether there was an alarm without a change.
+        delay: The number of days until the fall was found, its first included; `NEVER` if it wasn't
+            while it lasted, and `None` if a false alarm was still open when it came.
+        recovered: The number of days from its end to the recovery, or `NEVER`.
+        is_reopened: Whether it was reported again after its end.
+        peers: By other rule, whether it had a false alarm, and its delay.
     """
 
-    false_alarm: tuple[bool, ...]
-
-    @property
-    def share(self) -> float:
-        """The share of quarters with an alarm."""
-        return sum(self.false_alarm) / len(self.false_alarm)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """How soon a change was found, by run; `NEVER` if it was not.
-
-    Args:
-        delay: The number of days or hours, the first of the change included.
-        recovered: The number of days from the fix to the recovery.
-        reopened: By run, whether it was reported again after the fix.
-    """
-
-    delay: tuple[float, ...]
-    recovered: tuple[float, ...] = ()
-    reopened: tuple[bool, ...] = ()
-
-    def within(self, share: float) -> float:
-        """Return the delay within which this share of the runs found the change."""
-        return sorted(self.delay)[max(0, -(-int(1000 * share) * len(self.delay) // 1000) - 1)]
-
-    def by(self, limit: float) -> float:
-        """Return the share of runs that found the change within a limit."""
-        return sum(each <= limit for each in self.delay) / len(self.delay)
+    is_false: bool
+    delay: float | None
+    recovered: float
+    is_reopened: bool
+    peers: dict[str, tuple[bool, float]]
 
 
 def chance(case: int, run: int) -> np.random.Generator:
@@ -77,18 +58,13 @@ def chance(case: int, run: int) -> np.random.Generator:
 
 def watch_quarter(
     world: World, run: int, *, case: int, has_slices: bool, fall: float | None = None
-) -> tuple[bool, float, float, bool, dict[str, tuple[bool, float]]]:
-    """Watch one quarter without a change, and the same with a fall that is fixed later.
-
-    Returns:
-        Whether there was a false alarm, the delay, the days until the recovery, whether the fall
-        was reported again after it was fixed, and false alarm and delay of the other rules.
-    """
+) -> Quarter:
+    """Watch one quarter without a change, and the same with a fall that is fixed later."""
     traffic = Traffic(world, chance(case, run))
     baseline = traffic.draw_baseline()
     streams = fit_streams(baseline, TOLERANCE, has_slices=has_slices)
     mean, breaking = float(baseline.value.mean()), chance(case + 1000, run)
-    quiet, fallen = Watch(), Watch()
+    quiet, fallen, was_open = Watch(), Watch(), False
     peers = others = fit_peers(baseline, TOLERANCE, BASELINE_DAYS)
     false: dict[str, bool] = dict.fromkeys(NAMES, False)
     first: dict[str, float] = dict.fromkeys(NAMES, NEVER)
@@ -97,6 +73,7 @@ def watch_quarter(
         if day == CHANGE_DAY:
             fallen, others = quiet.copy(), peers.copy()
             fallen.opened.clear()
+            was_open = bool(fallen.recoveries)
         quiet.take(streams.find_gaps(seen))
         for name in peers.take(seen):
             false[name] = True
@@ -110,7 +87,13 @@ def watch_quarter(
     again = bool(ends) and any(day > FIXED_DAY + min(ends) for day, _ in fallen.opened)
     recovered = max(ends, default=0) if opened and not fallen.recoveries else NEVER
     compared = {name: (false[name], first[name]) for name in NAMES}
-    return bool(quiet.opened), min(opened, default=NEVER), recovered, again, compared
+    return Quarter(
+        is_false=bool(quiet.opened),
+        delay=None if was_open else min(opened, default=NEVER),
+        recovered=recovered,
+        is_reopened=again,
+        peers=compared,
+    )
 
 
 def watch_rollout(run: int, *, case: int, per_day: int = 200) -> bool:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
 TESTS = Path(__file__).resolve().parents[2] / "tests"
+SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
@@ -184,6 +185,12 @@ def write_formats() -> str:
     return "\n".join(["| extension | format |", "| --- | --- |", *lines])
 
 
+def write_simulations() -> str:
+    """Return the tables of the newest record of simulated quarters."""
+    text = max(SIMULATIONS.glob("*.md")).read_text(encoding="utf-8")
+    return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
@@ -192,6 +199,7 @@ def write_table(what: str, which: str) -> str:
         "diagnostics": write_diagnostics,
         "measures": write_measures,
         "formats": write_formats,
+        "simulations": write_simulations,
     }
     match what, which:
         case name, "" if name in plain:

@@ -35,11 +35,12 @@ else:
 
     def replace(made: object, /, **changes: object) -> object:
         """Return a copy of a record with other values for some fields."""
-        values = dict(zip(made.__match_args__, _values(made), strict=True))
-        return type(made)(**values | changes)
+        return made.__replace__(**changes)
 
 
 __all__ = ["record", "replace"]
+
+_set = object.__setattr__
 
 
 def _make(cls: type, *, kw_only: bool) -> type:
@@ -52,17 +53,16 @@ def _make(cls: type, *, kw_only: bool) -> type:
     has_post_init = "__post_init__" in namespace
 
     def __init__(self: object, *args: object, **given: object) -> None:  # noqa: N807
-        if len(args) > len(positional):
-            raise TypeError(f"{cls.__name__} takes {len(positional)} values by position")
-        by_position = dict(zip(positional, args, strict=False))
-        unknown = [name for name in given if name not in names or name in by_position]
-        if unknown:
-            raise TypeError(f"{cls.__name__} takes no other {', '.join(unknown)}")
-        values = defaults | by_position | given
+        values = defaults | given
+        if args:
+            values |= _place(cls.__name__, positional, args, given)
         for name in names:
             if name not in values:
                 raise TypeError(f"{cls.__name__} needs a value for {name}")
-            object.__setattr__(self, name, values[name])
+            _set(self, name, values[name])
+        if len(values) > len(names):
+            unknown = [name for name in given if name not in names]
+            raise TypeError(f"{cls.__name__} takes no other {', '.join(unknown)}")
         if has_post_init:
             self.__post_init__()  # type: ignore[attr-defined]  # of such classes
 
@@ -75,6 +75,19 @@ def _make(cls: type, *, kw_only: bool) -> type:
     )
     made.__qualname__ = cls.__qualname__
     return made
+
+
+def _place(
+    name: str, positional: tuple[str, ...], args: tuple[object, ...], given: dict[str, object]
+) -> dict[str, object]:
+    """Return values given by position by their names."""
+    if len(args) > len(positional):
+        raise TypeError(f"{name} takes {len(positional)} values by position")
+    placed = dict(zip(positional, args, strict=False))
+    twice = [one for one in given if one in placed]
+    if twice:
+        raise TypeError(f"{name} takes no other {', '.join(twice)}")
+    return placed
 
 
 class _SignatureOf:
@@ -112,6 +125,20 @@ def _values(made: object) -> tuple[object, ...]:
     return tuple(getattr(made, name) for name in names)
 
 
+# Copied field by field: a record that follows a time is replaced with each of its steps.
+def _replace(self: object, /, **changes: object) -> object:
+    cls = type(self)
+    copy = object.__new__(cls)
+    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # of records
+    for name in names:
+        _set(copy, name, changes.pop(name) if name in changes else getattr(self, name))
+    if changes:
+        raise TypeError(f"{cls.__name__} takes no other {', '.join(changes)}")
+    if hasattr(cls, "__post_init__"):
+        copy.__post_init__()  # type: ignore[attr-defined]  # of such classes
+    return copy
+
+
 def _equal(self: object, other: object) -> bool:
     return _values(self) == _values(other) if type(self) is type(other) else NotImplemented
 
@@ -146,6 +173,7 @@ METHODS: dict[str, Callable[..., object]] = {
     "__hash__": _hash,
     "__repr__": _repr,
     "__reduce__": _reduce,
+    "__replace__": _replace,
     "__setattr__": _refuse,
     "__delattr__": _refuse,
 }

@@ -74,5 +74,5 @@ def test_an_address_of_no_service_is_refused_and_not_shown(
     path = write(tmp_path, f'[channels.oncall]\nurl = "nothing://{TOKEN}"\n')
     done = project.run("channels", "--config", path)
     assert done.returncode == 2
-    assert b"channels.oncall: expected an address of a service" in done.stderr
+    assert b"channels.oncall: url is not the address of a service" in done.stderr
     assert TOKEN.encode() not in done.stderr

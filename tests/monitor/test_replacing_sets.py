@@ -6,6 +6,7 @@ import random
 
 import pytest
 from rankscope import UsageError
+from rankscope.errors import FormatError
 from rankscope.monitor.events.times import to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
@@ -184,4 +185,29 @@ def test_labels_that_came_before_the_new_set_do_not_wait_any_more(monitor: Monit
     monitor.writer.replace_set("default", "training", [shown])
     assert monitor.store.count_pending("default") == 0
     monitor.verify()
+    monitor.close()
+
+
+def test_a_set_of_objects_is_replaced_as_one_of_events(monitor: Monitor) -> None:
+    new = [
+        {
+            "ranking_id": f"n{number}",
+            "time": to_datetime(HOUR + number * MINUTE),
+            "environment": "training",
+            "doc_ids": ["a", "b", "c"],
+            "relevance": [1, 0, 0],
+        }
+        for number in range(3)
+    ]
+    with pytest.raises(FormatError, match="1 of 4 rankings were rejected"):
+        monitor.replace_set("training", [*new, {**new[0], "environment": "production"}])
+    assert monitor.replace_set("training", new).accepted == len(new)
+    stored = {
+        name
+        for name, (shown, *_) in read_back(monitor.store, "default").items()
+        if isinstance(shown, Ranking) and shown.environment == "training"
+    }
+    assert stored == {"n0", "n1", "n2"}
+    with pytest.raises(UsageError, match="expected validation or training"):
+        monitor.replace_set("production", new)  # type: ignore[arg-type]  # as a caller may
     monitor.close()

@@ -22,7 +22,9 @@ BEYOND_SCHEMA: dict[str, str] = {
     "bad_parameter": "",
     "bad_definition": "expected (one of|measures|a gain|max_grade)",
     # With a long attribution window, nothing is final yet.
-    "empty_input": "there are no rankings",
+    "empty_input": "there are no rankings|no two versions|the versions have no values",
+    # Versions are compared that there are.
+    "unknown_version": "",
     # Slices are by attributes that the project has.
     "unknown_slice": "",
     "bad_slice": "expected a slice by what the project is sliced by",

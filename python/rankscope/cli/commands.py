@@ -141,6 +141,9 @@ MONITOR = Group(
             "Show the newest values next to the baseline.", "monitor.status:add_status"
         ),
         "trace": Command("Find out why a measure dropped.", "monitor.causes:add_trace"),
+        "compare": Command(
+            "Compare two versions that serve at the same time.", "monitor.compare:add_arguments"
+        ),
         "explain": Command(
             "Show how the value of one logged ranking is computed.", "monitor.causes:add_explain"
         ),

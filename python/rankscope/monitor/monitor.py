@@ -8,6 +8,7 @@ from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
 from rankscope.monitor.events.times import format_time, read_clock, read_moment, to_micros
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project, replay_project
 from rankscope.monitor.store import open_store
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Time
-    from rankscope.monitor.intake.ingestion import Ingested
+    from rankscope.monitor.intake.ingestion import Ingested, Sink
+    from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
     from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.store import Store, StoreReader
@@ -215,17 +217,63 @@ class Monitor(ProjectReader):
         """
         return self._log("labels", labels, names, ())
 
+    def replace_set(
+        self,
+        environment: SetName,
+        rankings: object,
+        *,
+        names: Mapping[str, str] | None = None,
+        attributes: Sequence[str] | None = None,
+    ) -> Ingested:
+        """Replace the validation or training set, all at once, with the labels of the old one.
+
+        Args:
+            environment: `validation` or `training`; each ranking has to be of it.
+            rankings: The new set, as `log_rankings` takes it; at most 100,000 rankings.
+            names: The names of fields or columns that have none of the usual names.
+            attributes: The columns or fields that describe a ranking, such as its country (default:
+                those of the configuration that the data has).
+
+        Returns:
+            What became of the rankings.
+
+        Raises:
+            UsageError: There is no such set, or an ID is that of a ranking outside the set.
+            InputError: A file or a frame cannot be read, it has no rankings, or one of them was
+                rejected; the set stays as it was.
+            FileError: A file cannot be read, or the store cannot be written.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> judged = {"ranking_id": "v1", "time": "2026-11-21T18:00:00Z", "doc_ids": ["a", "b"]}
+            >>> judged |= {"environment": "validation", "relevance": [1, 0]}
+            >>> with TemporaryDirectory() as folder, Monitor.open(f"{folder}/x.db") as monitor:
+            ...     print(monitor.replace_set("validation", [judged]).accepted)
+            1
+        """
+        if environment not in SETS:
+            raise UsageError(
+                f"expected {' or '.join(SETS)}, found {environment!r}",
+                hint="rankings of production can't be replaced",
+                code="usage",
+            )
+        collected = SetSink(environment, StoreSink(self.writer, self.project))
+        ingested = self._log("rankings", rankings, names, attributes, collected)
+        collected.replace(ingested)
+        return ingested
+
     def _log(
         self,
         kind: Literal["rankings", "labels"],
         given: object,
         names: Mapping[str, str] | None,
         attributes: Sequence[str] | None,
+        sink: Sink | None = None,
     ) -> Ingested:
         store = self.writer
         configured = self.configuration.attributes if self.is_configured else ()
         ingestion = Ingestion(
-            StoreSink(store, self.project),
+            sink or StoreSink(store, self.project),
             kind,
             now=self.clock,
             names=names,

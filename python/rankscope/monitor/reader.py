@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rankscope.monitor.alerts import management, response
+from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.quality import add_ages, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.management import Notification
     from rankscope.monitor.alerts.response import Chosen
     from rankscope.monitor.alerts.rule import Rule
+    from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Every, Series
@@ -270,6 +272,53 @@ class ProjectReader:
             measure=measure,
             choices=choices,
             documents=documents,
+            threads=self._threads,
+        )
+
+    def compare(
+        self,
+        measure: str | None = None,
+        *,
+        model: str | None = None,
+        old: str | None = None,
+        new: str | None = None,
+        slice: Slice = (),  # noqa: A002 - the word for it
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> VersionComparison:
+        """Compare two versions of a model over the time in which both serve.
+
+        The difference of each day is from all rankings until then. With a probability of 0.95, the
+        intervals of all days contain the true difference, however often you look.
+
+        Args:
+            measure: One of the measures (default: the last one).
+            model: The model (default: the one with the newest version that serves beside another).
+            old: The older version (default: the newest before the new one).
+            new: The newer version (default: the newest that serves beside another).
+            slice: Pairs of an attribute and its value; the attributes are those configured.
+            since: The first time that is compared (default: when both serve). A `datetime` with a
+                time zone, or ISO text.
+            until: The time before which rankings are compared (default: when one stops).
+
+        Raises:
+            UsageError: There is no such measure, version or attribute.
+            EmptyError: No two versions served at the same time, or there are no values to compare.
+            LimitError: There are too many rankings.
+        """
+        begin, end = read_span(since, until)
+        return compare_served(
+            self.store,
+            self.project,
+            self.configuration,
+            now=self.clock(),
+            measure=measure,
+            model=model,
+            old=old,
+            new=new,
+            place=slice,
+            since=begin,
+            until=end,
             threads=self._threads,
         )
 

@@ -6,6 +6,7 @@ from rankscope.monitor.alerts.advance import advance_rules, replay_rules
 from rankscope.monitor.alerts.data_run import add_data_rule
 from rankscope.monitor.alerts.management import summarize_rules
 from rankscope.monitor.ask.cause import CauseFinder
+from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.alerts.incidents.conclusion import FindCause
     from rankscope.monitor.alerts.incidents.incident import Event, Incident
+    from rankscope.monitor.ask.shared_fall import FallComparison
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -158,7 +160,7 @@ def make_finder(
             definition = configuration.definition
             choice = configuration.baseline
             finders.append(CauseFinder(store, project, definition, choice, threads=threads))
-        age = incident.evidence.get("age")
+        found, age = None, incident.evidence.get("age")
         # Until a day is final, the values that found the incident are those that explain it.
         for each in (None, *([] if age is None else [count_micros(age)])):
             found = finders[0].find(
@@ -171,7 +173,41 @@ def make_finder(
                 place=incident.slice,
             )
             if found is not None:
-                return found.to_dict()
-        return None
+                break
+        cause = None if found is None else found.to_dict()
+        beside = _compare_beside(
+            store, project, configuration, incident, now=to_micros(now), threads=threads
+        )
+        return cause if beside is None else add_comparison(cause, beside)
 
     return find_cause
+
+
+def _compare_beside(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    incident: Incident,
+    *,
+    now: int,
+    threads: int | None,
+) -> FallComparison | None:
+    """Compare the version of an incident with another one that served at the same time."""
+    evidence = incident.evidence
+    fall = evidence.get("fall")
+    if not incident.version or not fall or evidence.get("judged") != "value":
+        return None
+    began = incident.began or incident.opened
+    return compare_fall(
+        store,
+        project,
+        configuration,
+        measure=incident.measure,
+        model=incident.model,
+        version=incident.version,
+        place=incident.slice,
+        began=to_micros(began),
+        fall=fall,
+        now=now,
+        threads=threads,
+    )

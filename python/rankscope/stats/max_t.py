@@ -13,7 +13,7 @@ their sides at random, so that each side keeps its number of clusters.
 
 from __future__ import annotations
 
-from rankscope import _core
+from rankscope._core import Reassignments
 from rankscope.engine import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import record
@@ -75,7 +75,7 @@ class Reassignment:
         permutations: The number of reassignments, without what was observed.
     """
 
-    drawn: _core.Reassignments
+    drawn: Reassignments
     is_paired: NDArray[np.bool_]
     permutations: int
 
@@ -110,7 +110,7 @@ def reassign(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sides = [np.ascontiguousarray(side).view(np.uint8) for side in (is_before, is_after)]
-    drawn = _core.Reassignments(sides[0], sides[1], permutations, seed)
+    drawn = Reassignments(sides[0], sides[1], permutations, seed)
     return Reassignment(drawn, is_before & is_after, permutations)
 
 

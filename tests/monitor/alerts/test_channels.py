@@ -74,8 +74,8 @@ def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        (f'x = 1\na = "{TOKEN}', None, "expected TOML"),
-        (f"a = {TOKEN}", 1, "expected TOML"),
+        (f'x = 1\na = "{TOKEN}', None, "invalid TOML"),
+        (f"a = {TOKEN}", 1, "invalid TOML"),
         ("[channels.a]\nurl = 1", 2, "channels.a.url: expected an address of Apprise"),
         (f'[channels.a]\nurl = "{TOKEN}"', 2, "channels.a.url: expected an address of Apprise"),
         ('[channels.a]\nurl = "x://a"\nulr = "x"', 3, "'ulr': unknown key"),

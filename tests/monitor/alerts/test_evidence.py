@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+import zlib
+from base64 import b64decode
 
 import pytest
 from rankscope.monitor.alerts.advance import advance_rules
 from rankscope.monitor.alerts.detect.grades import compare_grades
-from rankscope.monitor.alerts.detect.progress import RuleProgress
+from rankscope.monitor.alerts.detect.progress import PACKED, RuleProgress
 from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.alerts.management import set_rule
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
@@ -241,7 +243,7 @@ def test_what_a_person_resolves_is_the_new_past(store: SQLiteStore) -> None:
     store.append(PROJECT, make_searches(START, RELEASE + 2 * DAY, seed=1, version="1"))
     check(store, RELEASE + 3 * DAY + 2 * HOUR)
     (row,) = store.list_rules(PROJECT)
-    progress = RuleProgress.from_json(row.progress)
+    progress = RuleProgress.from_text(row.progress)
     anchor = next(one for one in progress.streams if one.version == ALL)
     assert anchor.final.usual is not None
     fresh = next(one for one in progress.restart().streams if one.version == ALL)
@@ -318,16 +320,20 @@ def test_a_drop_of_a_slice_that_stops_is_not_over(store: SQLiteStore) -> None:
     assert state_of(store).state == "ALERT"
 
 
-def test_evidence_comes_back_from_its_json(store: SQLiteStore) -> None:
+def test_evidence_comes_back_from_its_text_and_from_plain_json(store: SQLiteStore) -> None:
     place(store, slices=("device",), lanes=("15m", "4h"))
     store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", every=HOUR))
     later = make_searches(RELEASE, RELEASE + 3 * DAY, seed=2, version="2", every=HOUR)
     store.append(PROJECT, later)
     check(store, RELEASE + 4 * DAY + 2 * HOUR)
     (row,) = store.list_rules(PROJECT)
-    progress = RuleProgress.from_json(row.progress)
-    assert progress.to_json() == row.progress
-    assert RuleProgress.from_json(progress.to_json()) == progress
+    progress = RuleProgress.from_text(row.progress)
+    assert progress.to_text() == row.progress
+    assert RuleProgress.from_text(progress.to_text()) == progress
+    # As earlier versions wrote it.
+    plain = zlib.decompress(b64decode(row.progress.removeprefix(PACKED))).decode()
+    assert RuleProgress.from_text(plain) == progress
+    assert len(row.progress) < len(plain) / 2
     assert {len(one.lanes) for one in progress.streams} == {1, 3}
 
 
@@ -339,7 +345,7 @@ def test_streams_of_earlier_versions_are_read_without_their_evidence() -> None:
         '"baseline":null,"detector":null,"needed":null,"is_named":true,"moments":[],'
         '"value":null,"at":null,"since":null,"absent":0}]}'
     )
-    (stream,) = RuleProgress.from_json(old).streams
+    (stream,) = RuleProgress.from_text(old).streams
     assert stream.key == ("m", "1", (("device", "tv"),))
     assert (stream.state, stream.has_baseline) == ("INSUFFICIENT", False)
 

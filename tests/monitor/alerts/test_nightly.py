@@ -159,7 +159,7 @@ def test_a_night_without_a_baseline_says_so(store: SQLiteStore) -> None:
     ("given", "message"),
     [
         ({"measure": "RR@5"}, "measure: expected one whose losses add up to 1"),
-        ({"measure": "empty"}, "measure: expected a measure, found 'empty'"),
+        ({"measure": "empty"}, "measure: unknown measure 'empty'"),
         ({"slices": ("device",)}, "slices: expected none for a trace"),
         ({"period": "hour"}, "period: expected day for a trace"),
         ({"run_length": 2501.0}, "run_length: expected at most 2500 nights"),

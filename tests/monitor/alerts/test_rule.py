@@ -171,7 +171,8 @@ def test_early_ages_are_at_most_a_quarter_of_the_window() -> None:
     rule = make_rule(lanes=None)
     assert choose_lanes(rule, HOUR - 1) == ()
     assert choose_lanes(rule, HOUR) == (15 * MINUTE,)
-    assert choose_lanes(rule, 16 * HOUR) == (15 * MINUTE, 4 * HOUR)
+    assert choose_lanes(rule, 16 * HOUR - 1) == (15 * MINUTE, HOUR)
+    assert choose_lanes(rule, 16 * HOUR) == (HOUR, 4 * HOUR)
     assert choose_lanes(make_rule(lanes=("2h", "20m")), 3 * HOUR) == (20 * MINUTE, 2 * HOUR)
     assert choose_lanes(make_rule(kind="threshold", lanes=None), 16 * HOUR) == ()
 

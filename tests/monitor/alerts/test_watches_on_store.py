@@ -60,6 +60,25 @@ def log_days(days: int) -> Iterator[Event]:
                 yield Label(f"{name} click", name, "a", time + 30 * MINUTE, ("click",))
 
 
+def test_four_weeks_are_counted_by_one_read(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(PROJECT, [*make_day(0, users=30), *make_day(27, users=20)])
+    refresh(store, PROJECT, CONFIGURATION, now=START + 30 * DAY, threads=1)
+    asked = []
+    read = store.cells
+    monkeypatch.setattr(
+        store, "cells", lambda *args, **named: asked.append(args[2:]) or read(*args, **named)
+    )
+    reader = DataReader(store, PROJECT, CONFIGURATION, SLICING, threads=1)
+    counts = reader.read(START, START + 28 * DAY)
+    assert asked == [(START, START + 28 * DAY)]
+    assert counts[TOTAL].reshape(28, 24).sum(axis=1).tolist() == [30, *[0] * 26, 20]
+    # The hour after midnight reads one more day.
+    reader.read(START + DAY, START + 28 * DAY + HOUR)
+    assert asked[1:] == [(START + 28 * DAY, START + 29 * DAY)]
+
+
 def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(
     store: SQLiteStore,
 ) -> None:

@@ -71,6 +71,24 @@ def test_a_user_counts_once_a_day() -> None:
     assert (baseline.users, baseline.days) == (2, 2)
 
 
+@pytest.mark.parametrize(("days", "is_lasting"), [(28, True), (7, True), (6, False)])
+def test_each_day_of_users_who_keep_coming_is_a_draw(days: int, *, is_lasting: bool) -> None:
+    random = np.random.default_rng(7)
+    users, comes = 40, -(-days // 4)  # on a quarter of the days, rounded up
+    day = np.tile(np.arange(days), users)
+    user = np.repeat(np.arange(users), days)
+    comes_then = (day + user) % days < comes
+    day, user = day[comes_then], user[comes_then]
+    value = random.random(len(day))
+    baseline = fit_baseline(observe(value, day, cluster=user), tolerance=0.0)
+    days_alone = bound_mean(value, np.ones(len(value)), LEVEL)
+    together = bound_mean(np.bincount(user, value), np.bincount(user).astype(float), LEVEL)
+    bound = days_alone if is_lasting else together
+    drift = 1.9599639845400545 * math.sqrt(DAY_WEIGHT * baseline.day_variance / days)
+    assert days_alone != together
+    assert baseline.half_width == pytest.approx(math.hypot(value.mean() - bound, drift), abs=1e-6)
+
+
 def test_a_shift_of_the_mix_is_no_gap() -> None:
     random = np.random.default_rng(2)
     cell = random.integers(0, 3, 30_000)

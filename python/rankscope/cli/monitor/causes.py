@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from urllib.parse import urlencode
 
 from rankscope.cli.monitor.documents import read_documents
+from rankscope.cli.monitor.service import SERVICE, ask_service, is_service
 from rankscope.cli.monitor.store import add_store_arguments, open_reader, read_word
 from rankscope.cli.monitor.times import read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.errors import EmptyError
+from rankscope.errors import EmptyError, UsageError
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.events.times import format_time
 from rankscope.names import quote
+from rankscope.results.text import show_lines
 from rankscope.stats.trace.trace import TraceChoices
 
 TYPE_CHECKING = False
@@ -27,6 +31,8 @@ SETS = ("validation", "training")
 TEXTS = ("version", "model")
 TIMES = ("since", "until")
 SPAN = "version=3,2026-11-01..2026-11-08"
+HERE = ("as_of", "attributes", "documents")
+"""Options that only a store of this machine takes."""
 
 
 MEASURE_HELP = "a measure of the project (default: the one with the largest cutoff)"
@@ -41,7 +47,7 @@ def add_trace(parser: Parser) -> None:
         f"commas, such as {SPAN}. Without spans, the command compares the newest version with the "
         "one before it, or the last week with the week before."
     )
-    add_store_arguments(parser, is_timed=True)
+    add_store_arguments(parser, is_timed=True, more=SERVICE)
     for name, text in (
         ("--before", "rankings to compare with"),
         ("--after", "rankings that got worse"),
@@ -65,12 +71,15 @@ def add_trace(parser: Parser) -> None:
     parser.add_examples(
         "rankscope monitor trace music.db",
         "rankscope monitor trace music.db --before version=3 --after version=4 -m nDCG@5",
+        "RANKSCOPE_KEY=... rankscope monitor trace https://rankings.example.com",
     )
     parser.set_defaults(run=run_trace)
 
 
 def run_trace(options: Namespace) -> int:
     """Trace a drop, and print its causes."""
+    if is_service(options.store):
+        return _trace_at_service(options)
     documents = None if options.documents is None else read_documents(options.documents)
     with open_reader(options) as monitor:
         before, after = _choose_spans(monitor, options)
@@ -80,6 +89,26 @@ def run_trace(options: Namespace) -> int:
         print_json(found.to_dict())
     else:
         print(found)
+    return 0
+
+
+def _trace_at_service(options: Namespace) -> int:
+    for name in HERE:
+        if getattr(options, name) is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} cannot be combined with the URL of a service",
+                hint="remove it, or trace a backup of the store",
+                code="usage",
+            )
+    query = {} if options.measure is None else {"measure": str(options.measure)}
+    for side in ("before", "after"):
+        for name, value in (getattr(options, side) or {}).items():
+            query[f"{side}_{name}"] = value if isinstance(value, str) else format_time(value)
+    told = ask_service(options, "GET", f"/v1/trace?{urlencode(query)}")
+    if options.json:
+        print_json({name: value for name, value in told.items() if name != "text"})
+    else:
+        print(show_lines(str(told["text"])))
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from rankscope.cli.monitor.service import ask_service, is_service
+from rankscope.cli.monitor.service import SERVICE, ask_service, is_service
 from rankscope.cli.monitor.store import add_store_arguments, open_reader
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
 
 FAILED = 1
-SERVICE = "or the URL of a service; its key is read from RANKSCOPE_KEY"
 COLUMNS = ("name", "kind", "service", "severity", "last_delivered", "last_problem", "waiting")
 
 
@@ -120,9 +119,10 @@ def _test_here(options: Namespace) -> dict[str, Any]:
     channel = channels.find(options.name)
     if channel is None:
         known = ", ".join([*(one.name for one in channels.channels), WEBHOOK])
+        where = "" if options.config else "; channels are defined in the file after --config"
         raise UsageError(
             f"there is no channel {options.name[:100]!a}",
-            hint=f"name one of: {known}; define others in the file after --config",
+            hint=f"name one of: {known}{where}",
             code="no_channel",
         )
     outcome = send_test(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from rankscope.cli.monitor.incidents import describe_incident
+from rankscope.cli.monitor.incidents import describe_incident, join_reason
 from rankscope.cli.monitor.store import (
     add_store_arguments,
     find_as_of,
@@ -18,6 +18,7 @@ from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.records import replace
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -82,7 +83,8 @@ def run(options: Namespace) -> int:
             now = monitor.clock()
         states = _choose(replayed.rules, options.rule)
         changed = {one.incident_id: one for one in (*replayed.active, *replayed.incidents)}
-        incidents: Iterable[Incident] = changed.values()
+        # Nobody is notified of what would have been.
+        incidents: Iterable[Incident] = [replace(one, notified=()) for one in changed.values()]
         age: int | None = 0
     else:
         monitor, writes = open_any(options)
@@ -107,9 +109,11 @@ def run(options: Namespace) -> int:
     else:
         for row in rows:
             silenced = " (silenced)" if row["is_silenced"] else ""
-            print(f"{row['state']}{silenced}\t{show(row['name'])}\t{show(row['reason'])}")
+            line = f"{row['state']}{silenced}\t{show(row['name'])}"
+            # The reasons of a rule in ALERT are those of its incidents, which follow.
+            print(line if row["state"] == "ALERT" else join_reason(line, row["reason"]))
         for incident in found:
-            print("\t".join(describe_incident(incident)))
+            print(describe_incident(incident))
     return FAILED if is_stale or any(row["fails"] for row in rows) else 0
 
 

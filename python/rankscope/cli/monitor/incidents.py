@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from urllib.parse import quote, urlencode
 
-from rankscope.cli.monitor.service import ask_service, is_service
+from rankscope.cli.monitor.service import SERVICE, ask_service, is_service
 from rankscope.cli.monitor.store import (
     ACTOR,
     add_store_arguments,
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
 
-SERVICE = "or the URL of a service"
 CHOICES = (*STATUSES, "all")
+WIDTH, INDENT = 96, " " * 4
 
 
 def add_list(parser: Parser) -> None:
@@ -121,17 +122,30 @@ def print_incidents(incidents: list[Mapping[str, Any]], *, is_json: bool) -> Non
         print_json(incidents)
         return
     for incident in incidents:
-        print("\t".join(describe_incident(incident)))
+        print(describe_incident(incident))
     if not incidents:
         print("No incidents")
 
 
-def describe_incident(incident: Mapping[str, Any]) -> list[str]:
-    """Return the parts of a line about an incident: ID, state, when it was opened, rule, reason."""
+def describe_incident(incident: Mapping[str, Any]) -> str:
+    """Return a line with ID, state, opening and rule, and below it the reason and the cause."""
     opened = write_moment(read_time(incident["opened"], "opened")[0])
-    words = ("id", "state", "rule", "reason")
-    name, state, rule, reason = (show(str(incident[word])) for word in words)
-    return [name, state, opened, rule, reason]
+    name, state, rule = (show(str(incident[word])) for word in ("id", "state", "rule"))
+    told = [str(incident["reason"])]
+    sentence = (incident["cause"] or {}).get("sentence")
+    told += [f"Cause: {sentence}"] if sentence else []
+    return "\n".join([f"{name}\t{state}\t{opened}\t{rule}", *map(wrap_reason, told)])
+
+
+def join_reason(line: str, reason: str) -> str:
+    """Return a line with its reason, which is below it if the line would be too long."""
+    joined = f"{line}\t{show(reason)}"
+    return joined if len(joined) <= WIDTH else f"{line}\n{wrap_reason(reason)}"
+
+
+def wrap_reason(reason: str) -> str:
+    """Return a sentence below the line that it belongs to."""
+    return fill(show(reason), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
 def run_acknowledge(options: Namespace) -> int:
@@ -183,5 +197,5 @@ def _print(options: Namespace, incident: Mapping[str, Any]) -> int:
     if options.json:
         print_json(incident)
     else:
-        print("\t".join(describe_incident(incident)))
+        print(describe_incident(incident))
     return 0

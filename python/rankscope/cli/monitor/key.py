@@ -13,7 +13,6 @@ from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.results.table import Table
@@ -90,8 +89,8 @@ def run_list(options: Namespace) -> int:
             "key_id": [key.key_id for key in keys],
             "name": [key.name for key in keys],
             "scopes": [" ".join(key.scopes) for key in keys],
-            "created": [_write_second(key.created) for key in keys],
-            "revoked": ["-" if key.revoked is None else _write_second(key.revoked) for key in keys],
+            "created": [write_moment(key.created) for key in keys],
+            "revoked": ["-" if key.revoked is None else write_moment(key.revoked) for key in keys],
         }
         print(Table(columns))
     return 0
@@ -124,8 +123,3 @@ def _describe(key: ApiKey) -> dict[str, object]:
         "created": format_time(key.created),
         "revoked": None if key.revoked is None else format_time(key.revoked),
     }
-
-
-def _write_second(moment: int) -> str:
-    """Write a moment of the clock for people, to the second."""
-    return write_moment(moment - moment % SECOND)

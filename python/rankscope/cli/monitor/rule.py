@@ -16,7 +16,8 @@ from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
-from rankscope.monitor.alerts.rule import KINDS, SEVERITIES, WATCHES, Rule
+from rankscope.errors import UsageError
+from rankscope.monitor.alerts.rule import FEWEST, KINDS, SEVERITIES, USED_BY, WATCHES, Rule
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.names import quote
 from rankscope.results.table import Table
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
+
+DEFAULTS = {
+    "model": "all",
+    "since": "the newest period",
+    "channels": "all",
+    "lanes": "default",
+    "watches": "everything",
+}
+"""What a field means that isn't set."""
 
 
 def add_list(parser: Parser) -> None:
@@ -139,7 +149,7 @@ def add_add(parser: Parser) -> None:
         "--fewest",
         action=Once,
         type=read_integer,
-        default=30,
+        default=FEWEST,
         metavar="N",
         help="kind threshold: smallest number of users or queries of a period and its baseline",
     )
@@ -166,8 +176,8 @@ def add_add(parser: Parser) -> None:
         type=_read_lane,
         metavar="AGE",
         help="kind drop: check early values at these ages, too, such as 15m; without an age, check "
-        "only final values (default: 15m and 4h, as far as they are at most a quarter of the "
-        "attribution window)",
+        "only final values (default: the last two of 15m, 1h and 4h that are at most a quarter of "
+        "the attribution window)",
     )
     parser.add_argument(
         "--no-anchor",
@@ -209,6 +219,12 @@ def add_add(parser: Parser) -> None:
 
 def run_add(options: Namespace) -> int:
     """Create or replace a rule, and print it."""
+    if options.measure is None and options.kind != "data":
+        raise UsageError(
+            f"a rule of the kind {options.kind} needs a measure",
+            hint="name one of the project, such as --measure nDCG@5, or --measure empty",
+            code="usage",
+        )
     tolerance, is_relative = options.tolerance
     rule = Rule(
         name=options.name,
@@ -245,7 +261,14 @@ def run_list(options: Namespace) -> int:
         print_json({"rules": rules})
     elif rules:
         names = ("name", "measure", "kind", "period", "slices", "tolerance")
-        print(Table({name: [_show(rule, name) for rule in rules] for name in names}))
+        shown = [
+            {
+                name: _show(rule, name) if rule["kind"] in USED_BY.get(name, KINDS) else "-"
+                for name in names
+            }
+            for rule in rules
+        ]
+        print(Table({name: [row[name] for row in shown] for name in names}))
     return 0
 
 
@@ -282,7 +305,8 @@ def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
         print_json(fields)
         return
     for name in fields:
-        print(f"{name}\t{show(_show(fields, name))}")
+        if "kind" not in fields or fields["kind"] in USED_BY.get(name, KINDS):
+            print(f"{name}\t{show(_show(fields, name))}")
 
 
 def _show(fields: dict[str, Any], name: str) -> str:
@@ -291,7 +315,11 @@ def _show(fields: dict[str, Any], name: str) -> str:
         return f"{100 * value:g}%"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(value) or "-" if isinstance(value, list) else str(value or "-")
+    if isinstance(value, float):
+        return f"{value:g}"
+    shown = ", ".join(value) if isinstance(value, list) else value
+    # Without lanes there are no early values, and without channels only the log.
+    return str(shown or (DEFAULTS.get(name, "-") if value is None or name == "watches" else "-"))
 
 
 def _read_lane(text: str) -> timedelta:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 KEY = "RANKSCOPE_KEY"
+SERVICE = f"or the URL of a service; its key is read from {KEY}"
+"""What STORE can be besides a store, for its help."""
 SECONDS = 60.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.cli.monitor.incidents import describe_incident
 from rankscope.cli.monitor.store import (
     add_store_arguments,
     find_as_of,
@@ -14,9 +15,9 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.alerts.incidents.notice import write_part
+from rankscope.monitor.events.times import format_time, read_time
 from rankscope.results.table import Table
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.baseline import Baseline
 
 HEADS = {"is_final": "final"}
+TIMES = ("since", "first", "last")
 COLUMNS = ("measure", "since", "value", "lower", "upper", "rankings", "is_final", "baseline")
 
 
@@ -47,14 +49,13 @@ def run_evaluate(options: Namespace) -> int:
         done = monitor.evaluate(is_replay=options.as_of is not None)
     counts = {"hours": done.hours, "rankings": done.rankings}
     if options.json:
-        events = [{"event": event} | incident.to_dict() for event, incident in done.events]
+        events = [write_part(event, incident) for event, incident in done.events]
         print_json({"as_of": format_time(done.as_of), **counts, "incidents": events})
         return 0
     for name, value in {"as of": write_moment(done.as_of), **counts}.items():
         print(f"{name}\t{value}")
     for event, incident in done.events:
-        words = (incident.rule, event, incident.reason)
-        print("\t".join(map(show, words)))
+        print(f"{event}\t{describe_incident(incident.to_dict())}")
     return 0
 
 
@@ -131,12 +132,12 @@ def _or_none(number: float) -> float | None:
 
 
 def _show_column(rows: list[dict[str, object]], name: str) -> list[str | float | int | None]:
-    return [_show(row[name]) for row in rows]
+    return [_show(name, row[name]) for row in rows]
 
 
-def _show(value: object) -> str | float | int | None:
+def _show(name: str, value: object) -> str | float | int | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return value.replace(".000000Z", "Z")
+        return write_moment(read_time(value, name)[0]) if name in TIMES else value
     return value if isinstance(value, float | int) else None

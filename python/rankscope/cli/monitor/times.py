@@ -58,10 +58,10 @@ def read_moment(text: str) -> datetime:
 
 
 def write_moment(moment: int | datetime) -> str:
-    """Return a time for people, without a fraction of a second that is 0.
+    """Return a time for people, to the second.
 
     Examples:
         >>> write_moment(1_500_000), write_moment(2_000_000)
-        ('1970-01-01T00:00:01.500000Z', '1970-01-01T00:00:02Z')
+        ('1970-01-01T00:00:01Z', '1970-01-01T00:00:02Z')
     """
-    return format_time(moment).replace(".000000Z", "Z")
+    return f"{format_time(moment).partition('.')[0]}Z"

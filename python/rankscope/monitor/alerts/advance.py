@@ -199,6 +199,7 @@ class _Walk:
             configuration,
             slicing,
             measures={run.rule.measure for run in quality if not run.complaint},
+            ages={age for run in quality for age in run.ages},
             versions=versions,
             now=now,
             threads=threads,

@@ -10,7 +10,7 @@ from rankscope.monitor.alerts.incidents.incident import ACTIVE, LASTING
 from rankscope.monitor.alerts.incidents.rows import read_incident
 from rankscope.monitor.alerts.nightly_run import NightlyProgress, begin_nights, mute_slices
 from rankscope.monitor.alerts.response import end_incidents
-from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.rule import Rule, check_fewest, check_rule
 from rankscope.monitor.alerts.rule_run import name_basis
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
@@ -165,6 +165,7 @@ def set_rule(
         UsageError: What it asks for is not measured, or there are too many rules.
         FileError: It is not stored, or not surely.
     """
+    check_fewest(rule)
     checked = check_rule(rule, configuration)
     basis = name_basis(checked, configuration)
     seq = store.last_seq
@@ -175,7 +176,7 @@ def set_rule(
             return begin_data(checked, now).to_json()
         if checked.kind == "trace":
             return begin_nights(checked, basis, now).to_json()
-        return begin(checked, basis, now, seq).to_json()
+        return begin(checked, basis, now, seq).to_text()
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         if row is None:
@@ -269,7 +270,7 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
             rows = store.list_incidents(project, states=LASTING, rule=name)
             changed = restart_data(known, [read_incident(one).key for one in rows], now)
         else:
-            restarted = RuleProgress.from_json(known.progress).restart().to_json()
+            restarted = RuleProgress.from_text(known.progress).restart().to_text()
             changed = replace(known, progress=restarted)
         if known.state == "ALERT":
             changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
@@ -331,7 +332,7 @@ def name_stored_basis(row: RuleRow) -> str:
         return ""
     if kind == "trace":
         return NightlyProgress.from_json(row.progress).basis
-    return RuleProgress.from_json(row.progress).basis
+    return RuleProgress.from_text(row.progress).basis
 
 
 def _make_row(rule: Rule, progress: str, now: int) -> RuleRow:

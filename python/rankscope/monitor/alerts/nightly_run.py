@@ -58,7 +58,7 @@ class NightlyProgress:
 
     @staticmethod
     def from_json(text: str) -> NightlyProgress:
-        """Read what `to_json` has written, or the progress that other kinds of rules have."""
+        """Read what `to_json` has written."""
         said = json.loads(text)
         known = {name: said[name] for name in FIELDS if name in said}
         return NightlyProgress(

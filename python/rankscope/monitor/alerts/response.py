@@ -235,8 +235,8 @@ def _restart(row: RuleRow, incident: Incident, now: int) -> RuleRow:
     if kind == "trace":
         return mute_slices(row, [incident.key])
     key = incident.model, incident.version, incident.slice
-    progress = RuleProgress.from_json(row.progress).restart(key)
-    changed = replace(row, progress=progress.to_json())
+    progress = RuleProgress.from_text(row.progress).restart(key)
+    changed = replace(row, progress=progress.to_text())
     is_over = all(stream.state != "ALERT" for stream in progress.streams)
     if row.state == "ALERT" and is_over:
         changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
@@ -278,7 +278,7 @@ def _find(store: StoreReader, project: str, incident_id: str) -> IncidentRow:
     if row is None:
         raise UsageError(
             f"there is no incident {incident_id[:100]!a}",
-            hint="list the incidents to see their IDs",
+            hint="list them with rankscope monitor incidents STORE --state all",
             code="no_incident",
         )
     return row

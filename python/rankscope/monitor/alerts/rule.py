@@ -60,14 +60,31 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "needs": ("interval", "value"),
     "severity": SEVERITIES,
 }
+COMPARING: tuple[Kind, ...] = ("drop", "threshold")
+USED_BY: Mapping[str, tuple[Kind, ...]] = {
+    "measure": (*COMPARING, "trace"),
+    "slices": COMPARING,
+    "period": COMPARING,
+    "tolerance": COMPARING,
+    "is_relative": COMPARING,
+    "run_length": ("drop", "data", "trace"),
+    "fewest": ("threshold",),
+    "needs": ("threshold",),
+    "lanes": ("drop",),
+    "anchor": ("drop",),
+    "watches": ("data",),
+}
+"""The kinds of rules that use a field; fields that are not here are used by all."""
+FEWEST = 30
 LIMITS = Limits()
 NAME_BYTES = 100
 EMPTY = "empty"
 """The share of rankings without a relevant document, of which more is worse."""
 BETWEEN = ":"
 """What stands between two attributes whose values are watched together."""
-AGES = (15 * MINUTE, 4 * HOUR)
-"""The ages at which early values are checked by default."""
+AGES = (15 * MINUTE, HOUR, 4 * HOUR)
+"""The ages at which early values are checked by default: the last two that the window allows."""
+MOST_AGES = 2
 LEAST_WINDOW = 4
 """The default ages are at most the attribution window divided by this."""
 MOST_LANES = 4
@@ -107,7 +124,7 @@ class Rule:
         is_relative: Whether the tolerance is a share.
         run_length: For a drop: how many periods pass on average before a
             false alarm, at least. For a trace: how many nights, up to 2500.
-        fewest: How many users or queries a baseline has to have, and a period for a threshold.
+        fewest: For a threshold: how many users or queries a period and its baseline have to have.
         needs: For a threshold: what has to lie below it, the whole `interval` or the `value`.
         since: When the first period that is checked begins (default: the newest period when the
             rule is created). A `datetime` with a time zone, or ISO text; kept as a `datetime` in
@@ -119,8 +136,8 @@ class Rule:
             for never.
         lanes: For a drop: the ages at which early values are checked besides the final ones, each
             shorter than the attribution window: a `timedelta`, or text such as `15m`; kept as a
-            `timedelta`. By default, those of 15 minutes and 4 hours that are at most a quarter of
-            the window.
+            `timedelta`. By default, the last two of 15 minutes, 1 hour and 4 hours that are at
+            most a quarter of the window.
         anchor: For a drop, where the baseline is the previous version: whether each model is also
             compared with its baseline of long ago, which releases do not renew.
         watches: For the kind `data`: what is watched, among `volume`, `freshness`, `labels`,
@@ -144,7 +161,7 @@ class Rule:
     tolerance: float = 0.02
     is_relative: bool = False
     run_length: float = 1800.0
-    fewest: int = 30
+    fewest: int = FEWEST
     needs: Needs = "interval"
     since: Time | None = None
     severity: Severity = "warning"
@@ -283,6 +300,21 @@ def check_rule(rule: Rule, configuration: Configuration) -> Rule:
     return replace(rule, measure=_check_measure(rule, configuration), slices=slices)
 
 
+def check_fewest(rule: Rule) -> None:
+    """Refuse a minimum of users where it has no effect.
+
+    Raises:
+        UsageError: The rule isn't a threshold, and has another minimum than the default.
+    """
+    if rule.fewest != FEWEST and rule.kind not in USED_BY["fewest"]:
+        raise _bad(
+            "fewest",
+            "a minimum of users only with the kind threshold",
+            rule.fewest,
+            "leave it out: the floor of a drop takes into account how small its baseline is",
+        )
+
+
 def _check_nights(rule: Rule) -> None:
     """Check what is special about a trace of every night."""
     if rule.slices:
@@ -300,7 +332,7 @@ def _check_measure(rule: Rule, configuration: Configuration) -> str:
     try:
         measure = engine.read_measure(rule.measure)
     except MeasureError as error:
-        raise _bad("measure", "a measure", rule.measure) from error
+        raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
     names = [one.name for one in configuration.definition.measures]
     if measure.name not in names:
         known = ", ".join([*names, EMPTY])
@@ -330,13 +362,13 @@ def _check_slice(name: str, configuration: Configuration) -> str:
             "add the pair to the configuration of the project, or leave its pairs out for all",
         )
     if not found:
-        known = ", ".join(attributes) or "nothing"
+        known = ", ".join(attributes) or "none"
+        example = f", or two of them as in {BETWEEN.join(attributes[:2])}" if attributes[1:] else ""
         raise _bad(
             "slices",
-            f"attributes by which the project is sliced: {known}; or two of them as in "
-            f"device{BETWEEN}country",
+            f"attributes of the project ({known}){example}",
             name,
-            "add the attribute to the configuration of the project",
+            "add the attribute with rankscope monitor configure STORE --slice, or correct its name",
         )
     return name
 
@@ -373,14 +405,14 @@ def choose_lanes(rule: Rule, window: int) -> tuple[int, ...]:
     Examples:
         >>> rule = Rule(name="quality", measure="nDCG@5")
         >>> [age // HOUR for age in choose_lanes(rule, 24 * HOUR)]
-        [0, 4]
+        [1, 4]
         >>> choose_lanes(Rule(name="final only", measure="nDCG@5", lanes=()), 24 * HOUR)
         ()
     """
     if rule.kind != "drop":
         return ()
     if rule.lanes is None:
-        return tuple(age for age in AGES if LEAST_WINDOW * age <= window)
+        return tuple(age for age in AGES if LEAST_WINDOW * age <= window)[-MOST_AGES:]
     return tuple(sorted(map(count_micros, rule.lanes)))
 
 

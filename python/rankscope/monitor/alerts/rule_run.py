@@ -15,7 +15,7 @@ from rankscope.monitor.alerts.detect.step import next_step, pass_empty
 from rankscope.monitor.alerts.incidents.conclusion import Check
 from rankscope.monitor.alerts.incidents.finding import Finding
 from rankscope.monitor.alerts.incidents.transitions import ACTOR
-from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule
+from rankscope.monitor.alerts.rule import LENGTHS, Rule, check_rule, choose_lanes
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
@@ -126,7 +126,7 @@ class QualityRun(RuleRun):
         is_replay: bool,
     ) -> None:
         super().__init__(row, now)
-        self.progress = RuleProgress.from_json(row.progress)
+        self.progress = RuleProgress.from_text(row.progress)
         self.reader: PeriodReader | None = None
         self.complaint = ""
         self._store = store
@@ -160,6 +160,11 @@ class QualityRun(RuleRun):
             first = min(shown) // length * length
             self.progress = replace(self.progress, first=first, following=first)
         self._pass_empty()
+
+    @property
+    def ages(self) -> tuple[int, ...]:
+        """The ages at which it checks early values, in microseconds."""
+        return () if self.complaint else choose_lanes(self.rule, self._window)
 
     @property
     def _has_begun(self) -> bool:
@@ -223,7 +228,7 @@ class QualityRun(RuleRun):
             upto=self._seq,
         )
         self.progress = replace(self.progress, late_rankings=late, seq=self._seq)
-        return self._make_row(self.progress.to_json(), self._decide(moment), moment)
+        return self._make_row(self.progress.to_text(), self._decide(moment), moment)
 
     def _decide(self, moment: int) -> RuleVerdict:
         if self.complaint:

@@ -16,7 +16,15 @@ from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
-from rankscope.monitor.server.api import causes, incidents, project, rules, values, webhook
+from rankscope.monitor.server.api import (
+    causes,
+    comparison,
+    incidents,
+    project,
+    rules,
+    values,
+    webhook,
+)
 from rankscope.monitor.server.api.channels import ChannelRoutes
 from rankscope.monitor.server.api.fields import Object, Status
 from rankscope.monitor.server.api.ingest import Ingest
@@ -104,7 +112,14 @@ class Service:
         self.endpoints: tuple[Endpoint, ...] = (
             *ingest.endpoints,
             *make_endpoints(
-                (*values.ROUTES, *causes.ROUTES, *rules.ROUTES, *incidents.ROUTES), pool
+                (
+                    *values.ROUTES,
+                    *causes.ROUTES,
+                    *comparison.ROUTES,
+                    *rules.ROUTES,
+                    *incidents.ROUTES,
+                ),
+                pool,
             ),
             *make_endpoints(webhook.READING, pool),
             *make_endpoints(WebhookChanges(poster).routes, slow),

@@ -2,67 +2,51 @@
 
 from __future__ import annotations
 
-from rankscope.errors import UsageError
 from rankscope.records import record
+from rankscope.stats.sequential.observations import DAY
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+LONGEST = 28 * DAY
+"""The anchor is from at most this long."""
 
-DAYS = 28
-"""The anchor is measured over so many days with data."""
-
-FEWEST_DAYS = 7
-"""With fewer days, there is no anchor yet."""
+LEAST = 14 * DAY
+"""It is from at least this long: two of each weekday."""
 
 
 @record(frozen=True, slots=True)
 class Anchor:
-    """The days that are the long-term baseline.
+    """The time that the long-term baseline is from.
 
     Args:
-        first: The first day, counted from 1970 in UTC.
-        until: The day after the last.
+        since: When it begins, in microseconds since 1970 in UTC.
+        until: When it ends.
     """
 
-    first: int
+    since: int
     until: int
 
 
-def choose_anchor(rankings: Mapping[int, int], before: int, since: int = 0) -> Anchor | None:
-    """Return the days of the anchor: the first 28 days with data of all versions together.
+def choose_anchor(first: int, before: int, longest: int = LONGEST) -> Anchor | None:
+    """Return the time of the anchor: up to 28 days before the first period compared with it.
 
-    The anchor is chosen once and stays. A stream that is compared with it finds many small losses
-    that each release alone hides from a comparison with the version before. If a team accepts a
-    lower level, it sets a new anchor: the days since then.
+    The anchor has the rankings of all versions together. It is chosen once and stays, so that a
+    stream that is compared with it finds many small losses that each release alone hides from a
+    comparison with the version before. If a team accepts a lower level, a new anchor is chosen: the
+    time before that.
 
     Args:
-        rankings: The number of rankings by day, counted from 1970 in UTC.
-        before: The day before which the days of the anchor have to end, because what comes from
-            then on is compared with it.
-        since: The first day that may be in the anchor, such as the day on which a lower level was
-            accepted.
+        first: The time of the first ranking, in microseconds since 1970 in UTC.
+        before: When the first period begins that is compared with it.
+        longest: How long it is at most, in microseconds, if that is less than 28 days.
 
     Returns:
-        The days, or `None` if there are fewer than 7 with data.
-
-    Raises:
-        UsageError: The anchor would end before it begins.
+        The time, or `None` if there are less than two weeks before.
 
     Examples:
-        >>> choose_anchor({day: 100 for day in range(100, 160)}, before=160)
-        Anchor(first=100, until=128)
-        >>> choose_anchor({100: 100}, before=160) is None
+        >>> choose_anchor(first=100 * DAY, before=160 * DAY) == Anchor(132 * DAY, 160 * DAY)
+        True
+        >>> choose_anchor(first=150 * DAY, before=160 * DAY) is None
         True
     """
-    if before < since:
-        raise UsageError(
-            f"the anchor can't begin on day {since} and end before day {before}",
-            hint="choose an earlier beginning",
-            code="bad_anchor",
-        )
-    days = sorted(day for day, count in rankings.items() if count > 0 and since <= day < before)
-    if len(days) < FEWEST_DAYS:
+    if before - first < LEAST:
         return None
-    last = days[min(len(days), DAYS) - 1]
-    return Anchor(days[0], last + 1)
+    return Anchor(max(before - min(LONGEST, longest), first), before)

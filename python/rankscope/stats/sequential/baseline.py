@@ -14,7 +14,14 @@ from rankscope.stats.sequential.effects import (
     find_day_variance,
 )
 from rankscope.stats.sequential.gaps import Gaps
-from rankscope.stats.sequential.observations import DAY, HOUR, group_units, tally
+from rankscope.stats.sequential.observations import (
+    DAY,
+    FIRST_WEEKDAY,
+    HOUR,
+    WEEK,
+    group_units,
+    tally,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +39,9 @@ LEVEL = 0.025
 DAY_WEIGHT = 3.0
 """How many times the variance between days counts, because neighbouring days are alike."""
 
-WEEK = 7
-# The first day of 1970 was a Thursday.
-FIRST_WEEKDAY = 3
+LASTING = 0.25
+"""A user who comes on this share of the days of a baseline is a lasting part of the traffic."""
+
 HOURS = 24
 
 
@@ -166,8 +173,9 @@ def fit_baseline(
     """Return what is expected of the rankings of a stream, given those of its baseline.
 
     The mean of each user in each period counts once. The floor is the mean minus a margin: the
-    tolerance, or the half width of a betting bound over users if that is larger. If days vary, so
-    does the mean of the baseline, which the half width includes.
+    tolerance, or the half width of a betting bound over users if that is larger. A user who comes
+    on a quarter of the days or more isn't a random draw, but a lasting part of the traffic. If days
+    vary, so does the mean of the baseline, which the half width includes.
 
     What is expected depends on the cell of a ranking, the day of the week, and the hour. Effects
     that are small compared with their errors are shrunk towards 0. The effects of weekdays need a
@@ -224,8 +232,9 @@ def fit_baseline(
         gaps, units.size, of_day[units.start], variance, free=len(day) - fitted
     )
     users = int(units.cluster.max()) + 1
-    sums = tally(units.cluster, units.add(units.value), users)
-    counts = tally(units.cluster, units.size, users)
+    draw = _find_draws(units.cluster, of_day[units.start], len(day))
+    sums = tally(draw, units.add(units.value), int(draw.max()) + 1)
+    counts = tally(draw, units.size, len(sums))
     lower = bound_mean(sums, counts, level)
     drift = _quantile(level) * math.sqrt(DAY_WEIGHT * day_variance / len(day))
     return Baseline(
@@ -306,6 +315,22 @@ def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None)
         expected=float((size * wanted).sum() / total),
         error=math.sqrt(_spread(gap, size) / effective + baseline.day_variance),
     )
+
+
+def _find_draws(cluster: NDArray[np.int64], day: NDArray[np.int64], days: int) -> NDArray[np.int64]:
+    """Return, by unit, the number of the independent draw that it belongs to.
+
+    A user is one draw from all users. A user who comes on a quarter of the days or more is a
+    lasting part of the traffic instead, like a popular query where queries stand for users: only
+    what varies from day to day is chance, and each day is a draw.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pair, of_pair = np.unique(cluster * days + day, return_inverse=True)
+    count = np.bincount(pair // days)
+    is_lasting = (count >= LASTING * days) & (days >= WEEK)
+    draw = np.where(is_lasting[cluster], len(count) + of_pair, cluster)
+    return np.asarray(np.unique(draw, return_inverse=True)[1], dtype=np.int64)
 
 
 def _average(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -246,6 +246,8 @@ def cap(detector: Detector, log_evidence: float) -> Detector:
         detector: The detector.
         log_evidence: The logarithm of the most evidence that a bet keeps.
     """
+    if max((*detector.evidence, *detector.sums), default=-math.inf) <= log_evidence:
+        return detector
     return replace(
         detector,
         evidence=tuple(min(each, log_evidence) for each in detector.evidence),

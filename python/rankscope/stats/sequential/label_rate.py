@@ -6,6 +6,7 @@ import math
 
 from rankscope.errors import UsageError
 from rankscope.records import record
+from rankscope.stats.sequential.observations import FIRST_WEEKDAY, WEEK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from rankscope.stats.sequential.gaps import Gaps
 
     LabelState: TypeAlias = Literal["usual", "lost", "gained"]
 
@@ -26,11 +25,6 @@ DEVIATIONS = 4.9
 """A change of fewer standard deviations between days is never reported."""
 
 FEWEST_DAYS = 7
-WEEK = 7
-# The first day of 1970 was a Thursday.
-FIRST_WEEKDAY = 3
-# So many standard errors; the discount per label moved if it is further away.
-ERRORS = 3.0
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -159,19 +153,3 @@ def judge_label_rate(usual: LabelRate, *, labels: int, rankings: int, day: int) 
     rate = labels / rankings if rankings else math.nan
     state: LabelState = "lost" if rate < lower else "gained" if rate > upper else "usual"
     return LabelVerdict(state, rate, expected, max(lower, 0.0), upper)
-
-
-def holds_discount(gaps: Gaps) -> bool:
-    """Return whether the mean discount per label is what it usually is.
-
-    If labels are lost at random, it stays the same, because lost labels are as high in their lists
-    as others. If quality falls, labels come from further down, and it falls. Use this on days with
-    an unusual label rate: while it holds, a fall of a measure is the loss of labels and nothing
-    else.
-
-    Args:
-        gaps: The gaps of the discounts per gain of that day, such as `LaneGaps.discount`.
-    """
-    if not len(gaps.gap):
-        return True
-    return abs(gaps.mean) <= max(gaps.margin, ERRORS * gaps.error)

@@ -65,15 +65,11 @@ class LaneGaps:
         gaps: The gaps.
         judged: What they are of: the `value`, or the `discount` per gain.
         gain: The mean gain per list.
-        value: The gaps of the measure, whatever is judged.
-        discount: The gaps of the discount per gain; `None` if no ranking has a gain.
     """
 
     gaps: Gaps
     judged: Judged
     gain: float
-    value: Gaps
-    discount: Gaps | None
 
 
 def fit_lane(
@@ -159,17 +155,14 @@ def judge_lane(
     Raises:
         InputError: A value or discount is not from 0 to 1.
     """
-    value = find_gaps(lane.value, seen, shared)
     found = float(gain.mean()) if len(gain) else math.nan
-    if lane.discount is None:
-        return LaneGaps(value, "value", found, value, None)
-    by_discount = find_gaps(lane.discount, _weigh(seen, gain, discount), shared)
     recent = found if recent_gain is None else recent_gain
     checked = [recent, found] if len(gain) >= FEWEST_LISTS else [recent]
     is_usual = all(abs(each - lane.gain) <= USUAL_GAIN * lane.gain for each in checked)
-    if has_usual_labels and is_usual:
-        return LaneGaps(value, "value", found, value, by_discount)
-    return LaneGaps(by_discount, "discount", found, value, by_discount)
+    if lane.discount is None or (has_usual_labels and is_usual):
+        return LaneGaps(find_gaps(lane.value, seen, shared), "value", found)
+    weighed = _weigh(seen, gain, discount)
+    return LaneGaps(find_gaps(lane.discount, weighed, shared), "discount", found)
 
 
 def _weigh(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 DAY = 86_400_000_000
 HOUR = 3_600_000_000
+WEEK = 7
+# The first day of 1970 was a Thursday.
+FIRST_WEEKDAY = 3
 MOST_MEANS = 2.0
 
 

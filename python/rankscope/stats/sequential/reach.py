@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import NamedTuple
 
 from rankscope.records import record
 from rankscope.stats.sequential.baseline import DAY_WEIGHT
@@ -62,23 +64,41 @@ def find_reach(baseline: Baseline, *, run_length: float, streams: int) -> Reach:
         (True, True)
     """
     log_needed = math.log(max(run_length, 1.0) * max(streams, 1)) + LOST
-    fall = _find_fall(baseline, log_needed, 1.0)
-    smallest = fall if fall <= baseline.mean else None
-    if _find_fall(baseline, log_needed, MOST_TIMES) > FALL or baseline.mean < FALL:
+    return _find_reach(_Facts(*(getattr(baseline, name) for name in _Facts._fields)), log_needed)
+
+
+class _Facts(NamedTuple):
+    """What the reach of a stream follows from: fields of its baseline."""
+
+    mean: float
+    half_width: float
+    tolerance: float
+    variance: float
+    day_variance: float
+    users: int
+    per_day: float
+
+
+# Baselines stay for weeks, and are asked about with each period.
+@lru_cache(maxsize=4096)
+def _find_reach(facts: _Facts, log_needed: float) -> Reach:
+    fall = _find_fall(facts, log_needed, 1.0)
+    smallest = fall if fall <= facts.mean else None
+    if _find_fall(facts, log_needed, MOST_TIMES) > FALL or facts.mean < FALL:
         return Reach(smallest, None)
     low, high = -math.log(MOST_TIMES), math.log(MOST_TIMES)
     for _ in range(STEPS):
         middle = (low + high) / 2
-        if _find_fall(baseline, log_needed, math.exp(middle)) > FALL:
+        if _find_fall(facts, log_needed, math.exp(middle)) > FALL:
             low = middle
         else:
             high = middle
-    return Reach(smallest, max(2, math.ceil(baseline.users * math.exp(high))))
+    return Reach(smallest, max(2, math.ceil(facts.users * math.exp(high))))
 
 
-def _find_fall(baseline: Baseline, log_needed: float, times: float) -> float:
+def _find_fall(facts: _Facts, log_needed: float, times: float) -> float:
     """Return the fall that is found with so many times the users."""
-    margin = max(baseline.half_width / math.sqrt(times), baseline.tolerance)
-    sampling = max(baseline.variance, 1e-6) / (baseline.per_day * times)
-    daily = sampling + DAY_WEIGHT * baseline.day_variance
+    margin = max(facts.half_width / math.sqrt(times), facts.tolerance)
+    sampling = max(facts.variance, 1e-6) / (facts.per_day * times)
+    daily = sampling + DAY_WEIGHT * facts.day_variance
     return margin + math.sqrt(2 * daily * log_needed / DAYS)

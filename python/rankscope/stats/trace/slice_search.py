@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope import _core
+from rankscope._core import SliceQueries
 from rankscope.records import record
 from rankscope.stats.exact_sums import take_high_part
 from rankscope.stats.trace.additive_effects import fit_effects, take_residuals
@@ -200,7 +200,7 @@ def _find_strongest(
     before, after = (
         (rows.bags[at], residuals[at], [each[at] for each in rows.codes]) for at in (0, 1)
     )
-    queries = _core.SliceQueries(
+    queries = SliceQueries(
         before,
         after,
         choices.sizes,

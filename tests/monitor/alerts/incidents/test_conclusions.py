@@ -392,3 +392,40 @@ def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over() -> None:
     assert find_next(world.lasting(), world.checks()) == world.silenced
     world.look(world.silenced)
     assert world.events() == [("reminded",)]
+
+
+def test_a_fall_that_gets_much_worse_is_notified_again() -> None:
+    world = World()
+    falls = {1: 0.06, 2: 0.08, 3: 0.13, 4: 0.2, 5: 0.27, 6: 0.1}
+    for day, fall in falls.items():
+        if day == 5:
+            world.act(transitions.acknowledge(world.only, START + day * DAY, actor="ada"), START)
+        world.look(START + day * DAY, find("bad", evidence={"fall": fall}))
+    worsened = [change.time for _, change in world.changes if change.action == "worsened"]
+    # Twice the fall that was told last, and 0.05 more: 0.13 is told after 0.06, 0.27 after 0.13.
+    assert worsened == [START + 3 * DAY, START + 5 * DAY]
+    assert world.only.state == "acknowledged"
+    assert [time for (*_, event), time in zip(world.events(), notice_times(world), strict=True)
+            if event == "worsened"] == worsened  # fmt: skip
+
+
+def test_a_small_fall_that_doubles_is_no_news() -> None:
+    world = World()
+    for hours, fall in enumerate((0.01, 0.03, 0.055)):
+        world.look(START + hours * HOUR, find("bad", evidence={"fall": fall}))
+    assert world.events() == [("opened",)]
+
+
+def test_nobody_hears_of_what_gets_worse_during_a_snooze() -> None:
+    world = World()
+    world.look(START, find("bad", evidence={"fall": 0.1}))
+    world.act(transitions.snooze(world.only, START, START + DAY, actor="ada"), START)
+    world.look(START + HOUR, find("bad", evidence={"fall": 0.3}))
+    assert world.events() == [("opened",)]
+    assert [change.action for _, change in world.changes][-1] == "worsened"
+    assert world.only.state == "snoozed"
+
+
+def notice_times(world: World) -> list[datetime]:
+    """When each notice was written."""
+    return [notice.time for notice, _ in world.notices]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -17,6 +16,7 @@ from rankscope.monitor.alerts.incidents.incident import (
     Notified,
 )
 from rankscope.monitor.alerts.incidents.notice import Notice, make_notice
+from rankscope.records import replace
 
 NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)
 TIMES = st.integers(0, 10**6).map(lambda seconds: NOW + timedelta(seconds=seconds))
@@ -62,7 +62,8 @@ def test_a_notice_is_read_back_from_its_json(
     time: datetime, group: str, parts: list[tuple[str, Incident]]
 ) -> None:
     notice = make_notice("music", time, group, parts)  # type: ignore[arg-type]  # sampled
-    assert Notice.from_json(notice.to_json()) == notice
+    said = tuple((event, replace(incident, notified=())) for event, incident in notice.parts)
+    assert Notice.from_json(notice.to_json()) == replace(notice, parts=said)
     assert make_notice("music", time, group, parts).notice_id == notice.notice_id  # type: ignore[arg-type]
 
 
@@ -81,7 +82,7 @@ def test_the_json_of_an_incident_is_the_contract_for_scripts() -> None:
         began=NOW - timedelta(days=1),
         notified=(Notified(NOW, "opened", "log"),),
     )
-    assert json.loads(incident.to_json()) == {
+    assert incident.to_dict() == {
         "id": "incident_1",
         "project": "music",
         "rule": "quality",

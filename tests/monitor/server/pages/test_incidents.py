@@ -10,6 +10,8 @@ from rankscope.monitor.alerts.incidents.incident import Change, Notified
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.server.pages.groups import describe_evidence
+from rankscope.monitor.server.pages.incident import IncidentView
 
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import (
@@ -25,7 +27,10 @@ from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import httpx
+    from rankscope.monitor.alerts.incidents.finding import Kind
 
     from tests.monitor.server.service import Service
 
@@ -193,9 +198,7 @@ def tell_story(site: Service) -> None:
     log_story(site.store)
     monitor = open_monitor(site.store)
     since = to_datetime(NOW) - timedelta(days=10)
-    monitor.set_rule(
-        Rule(name="quality", measure="nDCG@5", slices=("device",), fewest=5, since=since)
-    )
+    monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",), since=since))
     monitor.evaluate()
 
 
@@ -272,3 +275,65 @@ def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
         assert "\u0007" not in page
     told = as_json(site.browser().get(f"{PATH}.json"))
     assert told["incident"]["reason"] == text
+
+
+def test_reminders_do_not_make_the_history_longer() -> None:
+    moments = [BEGAN + timedelta(days=day) for day in range(4)]
+    changes = tuple(Change(at, "reminded", "rankscope") for at in reversed(moments))
+    notified = tuple(Notified(at, "reminded", to) for at in moments for to in ("log", "oncall"))
+    view = IncidentView(
+        incident=make_incident(notified=notified),
+        changes=(*changes, Change(BEGAN, "opened", "rankscope")),
+        related=(),
+        now=NOW,
+        title="",
+        every="day",
+        chart=None,
+        series=None,
+    )
+    assert [(one.action, times) for one, times in view.history] == [("reminded", 4), ("opened", 1)]
+    assert [(one.channel, one.time, times) for one, times in view.deliveries] == [
+        ("oncall", moments[-1], 4),
+        ("log", moments[-1], 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "evidence", "said"),
+    [
+        (
+            "attributes",
+            {"before": "tv", "after": ["television"], "count": 0, "expected": 382.6, "hours": 168},
+            [
+                ("Value before", "tv"),
+                ("New value", "television"),
+                ("Rankings", "0 instead of about 383 in 7 days"),
+            ],
+        ),
+        (
+            "labels",
+            {
+                "day": "9 Oct 2026",
+                "value": 0.8993,
+                "expected": 1.8282,
+                "lower": 1.426,
+                "upper": 2.23,
+            },
+            [
+                (
+                    "Labels per ranking, 9 Oct 2026",
+                    "0.899 instead of 1.83; 1.43 to 2.23 would be usual",
+                )
+            ],
+        ),
+        (
+            "attributes",
+            {"share": 0.25, "usual": 0.01},
+            [("Share of rankings", "25.0% instead of 1.0%")],
+        ),
+    ],
+)
+def test_the_evidence_about_data_is_in_words(
+    kind: Kind, evidence: dict[str, Any], said: list[tuple[str, str]]
+) -> None:
+    assert list(describe_evidence(make_incident(kind=kind, evidence=evidence))) == said

@@ -39,7 +39,7 @@ FIELDS = {
     "period": "day",
     "tolerance": "0.02",
     "run_length": "1800",
-    "fewest": "5",
+    "fewest": "30",
     "needs": "interval",
     "severity": "warning",
     "remind": "24",
@@ -66,7 +66,6 @@ def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Ru
     made = {
         "name": "quality",
         "slices": ("device",),
-        "fewest": 5,
         "since": to_datetime(since),
     } | parts
     monitor.set_rule(Rule(measure="nDCG@5", **made))
@@ -156,9 +155,7 @@ def test_a_rule_is_made_by_the_form(site: Service) -> None:
     monitor = open_monitor(site.store)
     answer = send(site, "/rules/new", FIELDS)
     assert (answer.status_code, answer.headers["location"]) == (303, "/rules/quality")
-    assert list_rules(monitor) == (
-        Rule(name="quality", measure="nDCG@5", slices=("device",), fewest=5),
-    )
+    assert list_rules(monitor) == (Rule(name="quality", measure="nDCG@5", slices=("device",)),)
     check_page(get(site, "/rules/quality"))
 
 
@@ -177,7 +174,6 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
         Rule(
             name="quality",
             measure="nDCG@5",
-            fewest=5,
             tolerance=0.1,
             is_relative=True,
             channels=("log",),
@@ -199,6 +195,7 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
         ("tolerance", "-1", "0 or more"),
         ("run_length", "1", "2 periods or more"),
         ("fewest", "2.5", "whole number"),
+        ("fewest", "5", "kind threshold"),
         ("since", "yesterday", "Enter a time"),
         ("slices", "country", "device"),
         ("remind", "soon", "number of hours"),
@@ -323,3 +320,33 @@ def test_a_form_is_read_as_it_was_filled() -> None:
     read, again = read_form(fields)
     assert read == rule
     assert again == form
+
+
+def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
+    monitor = open_monitor(site.store)
+    watched = Rule(name="arrivals", kind="data", watches=("freshness", "labels"))
+    monitor.set_rule(watched)
+    form = fill_form(watched)
+    fields = {name: (text,) for name, text in form.texts.items()} | {"watches": form.watches}
+    # A browser sends the fields of other kinds, too.
+    fields |= {"measure": ("nDCG@5",), "slices": ("device",)}
+    assert read_form(fields)[0] == watched
+    boxes = {
+        each["value"]
+        for each in check_page(get(site, "/rules/arrivals")).all("input")
+        if each.get("name") == "watches" and "checked" in each
+    }
+    assert boxes == set(watched.watches)
+
+
+def test_the_page_shows_what_can_be_found_and_what_is_doubtful(site: Service) -> None:
+    monitor = tell_story(site, tolerance=0.0)
+    state = state_of(monitor)
+    text = check_page(get(site, "/rules/quality")).text
+    for stream in state.streams:
+        if stream.smallest_fall is not None:
+            assert f"{stream.smallest_fall:.3f}" in text
+    assert any(stream.smallest_fall is not None for stream in state.streams)
+    told = [warning for stream in state.streams for warning in stream.warnings]
+    assert all(warning[1:] in text for warning in told)
+    assert not told or "Warning:" in text

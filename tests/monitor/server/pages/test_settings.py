@@ -177,7 +177,7 @@ def test_the_twin_tells_the_same(site: Service) -> None:
     assert told["configuration"] is told["definition"] is told["digest"] is None
     open_monitor(site.store)
     told = as_json(site.browser().get("/settings.json"))
-    assert told["configuration"] == CONFIGURATION.to_dict()
+    assert told["configuration"] == write_configuration(CONFIGURATION)
     assert told["definition"] == CONFIGURATION.definition.hash
     assert told["digest"] == CONFIGURATION.digest.hex()
 
@@ -310,7 +310,9 @@ def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
     reader = check_page(page)
     assert not reader.all("img")
     assert len(reader.all("script")) == 1
-    assert as_json(site.browser().get("/settings.json"))["configuration"] == configured.to_dict()
+    assert as_json(site.browser().get("/settings.json"))["configuration"] == write_configuration(
+        configured
+    )
     fields = read_fields(reader)
     assert send(site, fields).status_code == 303
     assert Monitor(site.store).configuration == configured

@@ -8,7 +8,7 @@ from rankscope import engine
 from rankscope.data.interval import Interval
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.alerts.detect.mix import choose_mix, observe
-from rankscope.monitor.alerts.detect.sample import collect_sample
+from rankscope.monitor.alerts.detect.sample import View, collect_samples
 from rankscope.monitor.alerts.detect.step import FINAL
 from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.evaluate.baseline import find_previous
@@ -17,6 +17,7 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime
 from rankscope.records import record, replace
 from rankscope.stats.means import estimate_mean
+from rankscope.stats.sequential.anchor import LEAST, LONGEST, choose_anchor
 from rankscope.stats.sequential.baseline import LEVEL
 from rankscope.stats.sequential.lanes import fit_lane
 
@@ -46,12 +47,11 @@ if TYPE_CHECKING:
     Key: TypeAlias = tuple[str, str, Slice]
 
 T = Interval(method="t")
-LONGEST = 28 * DAY
 WEEK = 7 * DAY
-LEAST_HISTORY = 2 * WEEK
-"""A long-term baseline is from at least this long: two of each weekday."""
 MOST_RANKINGS = 600_000
 """A baseline of production is from at most this many rankings, or about so many."""
+MOST_HELD = MOST_RANKINGS
+"""With more rankings, baselines that were read before are forgotten when another one is read."""
 
 
 @record(frozen=True, slots=True)
@@ -73,6 +73,15 @@ class _Wanted:
     contexts: tuple[int, ...]
     rankings: int = 0
     retried: int = 1
+
+    def shows(self, other: _Wanted) -> bool:
+        """Whether it has the rankings of another one, maybe with other labels."""
+        names = "since", "until", "contexts"
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def is_known(self, now: int) -> bool:
+        """Whether all of its labels can have come by a time."""
+        return self.now is None or self.now <= now
 
     @property
     def name(self) -> str:
@@ -117,6 +126,7 @@ class Floors:
         contexts: What rankings have in common.
         versions: The versions that have rankings.
         slicing: The attributes and values that have slices.
+        ages: The ages of the values that rules check, the youngest first; `FINAL` is the last.
         now: The current time, in microseconds since 1970 in UTC.
         threads: The number of threads.
     """
@@ -131,6 +141,7 @@ class Floors:
         contexts: Mapping[int, Context],
         versions: Sequence[Version],
         slicing: Slicing,
+        ages: Sequence[int],
         now: int,
         threads: int | None = None,
     ) -> None:
@@ -141,6 +152,7 @@ class Floors:
         self._contexts = contexts
         self._versions = versions
         self._slicing = slicing
+        self._ages = ages
         self._now = now
         self._threads = threads
         self._samples: dict[tuple[_Wanted, int], Sample] = {}
@@ -171,7 +183,7 @@ class Floors:
         if wanted.name == lane.tried:
             return Held(lane=lane)
         place = key[2]
-        sample = self._read(wanted, step.age)
+        sample = self._read(wanted, key, step)
         asked = set(place)
         sliced = [
             number
@@ -181,9 +193,9 @@ class Floors:
         rows = sample.find(sliced)
         tried = replace(lane, tried=wanted.name)
         if key[1] == ALL and len(rows):
-            told = _tell_short(int(sample.times[rows].min()), step.start)
-            if told:
-                return Held(lane=replace(tried, reason=told))
+            first = int(sample.times[rows].min())
+            if choose_anchor(first, step.start) is None:
+                return Held(lane=replace(tried, reason=_tell_short(first)))
         held = Held(
             lane=self._fit(rule, place, tried, step, sample=sample, rows=rows, count=count),
             compared=to_datetime(wanted.since) if key[1] == ALL else None,
@@ -247,16 +259,32 @@ class Floors:
             floor=turn(rule, max(usual.value.floor, 0.0)),
         )
 
-    def _read(self, wanted: _Wanted, age: int) -> Sample:
-        if (wanted, age) not in self._samples:
-            self._samples[wanted, age] = collect_sample(
+    def _read(self, wanted: _Wanted, key: Key, step: Step) -> Sample:
+        """Read the rankings of a baseline, with the values of later ages that will be asked for."""
+        if (wanted, step.age) not in self._samples:
+            views = {(wanted, step.age): self._view(wanted, step.age)}
+            for age in self._ages[self._ages.index(step.age) + 1 :]:
+                later = self._want(key, replace(step, age=age))
+                if isinstance(later, _Wanted) and later.shows(wanted) and later.is_known(self._now):
+                    views[later, age] = self._view(later, age)
+            samples = collect_samples(
                 self._store.read(self._project, wanted.since, wanted.until),
                 wanted.contexts,
-                self._definition if age == FINAL else at_age(self._definition, age),
-                now=wanted.now,
+                list(views.values()),
                 threads=self._threads,
             )
-        return self._samples[wanted, age]
+            self._forget()
+            self._samples |= dict(zip(views, samples, strict=True))
+        return self._samples[wanted, step.age]
+
+    def _view(self, wanted: _Wanted, age: int) -> View:
+        definition = self._definition if age == FINAL else at_age(self._definition, age)
+        return View(definition, wanted.now)
+
+    def _forget(self) -> None:
+        """Forget the baselines that were read first, where all of them are large."""
+        while sum(len(one.times) for one in self._samples.values()) > MOST_HELD:
+            del self._samples[next(iter(self._samples))]
 
     def _want(self, key: Key, step: Step) -> _Wanted | str:
         """Return which rankings the baseline of a stream is made from, or why there are none."""
@@ -304,14 +332,13 @@ class Floors:
             one for one in self._versions if one.environment == "production" and one.model == model
         ]
         first = min((one.first for one in theirs), default=start)
-        told = _tell_short(first, start)
-        if told:
-            return told
-        last = max(one.last for one in theirs)
+        last = max((one.last for one in theirs), default=start)
         length = _fit_length(first, max(last, start), sum(one.rankings for one in theirs))
+        anchor = choose_anchor(first, start, length)
+        if anchor is None:
+            return _tell_short(first)
         numbers = self._find_contexts("production", model, None)
-        since = max(start - min(LONGEST, length), first)
-        return _Wanted(since, start, start + wait, numbers, retried=WEEK)
+        return _Wanted(anchor.since, start, start + wait, numbers, retried=WEEK)
 
     def _find_contexts(
         self, environment: str, model: str | None, version: str | None
@@ -319,11 +346,9 @@ class Floors:
         return tuple(find_contexts(self._contexts, environment, model, version))
 
 
-def _tell_short(first: int, start: int) -> str:
-    """Return from when on there is enough to compare with, if there isn't by a time."""
-    if start - first >= LEAST_HISTORY:
-        return ""
-    from_then = describe_time(first - first % DAY + LEAST_HISTORY + DAY)
+def _tell_short(first: int) -> str:
+    """Say from when on there is a long-term baseline, given the first ranking."""
+    from_then = describe_time(first - first % DAY + LEAST + DAY)
     return f"watched from {from_then} on, when there are two weeks to compare with"
 
 

@@ -47,7 +47,7 @@ def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
             _name(lane, is_sufficient=f"{place} {at}" in named, needed=found.log_needed, most=most)
             for at, lane in enumerate(stream.lanes)
         )
-        judged.append(_judge(replace(stream, lanes=lanes), rule, len(evidence)))
+        judged.append(_judge(stream, lanes, rule, len(evidence)))
     return judged
 
 
@@ -57,7 +57,10 @@ def _name(lane: Lane, *, is_sufficient: bool, needed: float, most: float) -> Lan
         return lane
     if lane.is_named and lane.recovery is not None and lane.recovery.is_recovered:
         return replace(lane.restart(), needed=needed)
-    kept = replace(lane, detector=cap(detector, most + math.log(len(detector.bets))), needed=needed)
+    capped = cap(detector, most + math.log(len(detector.bets)))
+    kept = lane
+    if capped is not detector or needed != lane.needed:
+        kept = replace(lane, detector=capped, needed=needed)
     if lane.is_named or not is_sufficient or detector.fall is None:
         return kept
     return replace(
@@ -68,26 +71,25 @@ def _name(lane: Lane, *, is_sufficient: bool, needed: float, most: float) -> Lan
     )
 
 
-def _judge(stream: Stream, rule: Rule, count: int) -> Stream:
-    """Return the stream with its state and with the falls that it finds."""
+def _judge(stream: Stream, lanes: tuple[Lane, ...], rule: Rule, count: int) -> Stream:
+    """Return the stream with its lanes, its state, and the falls that it finds."""
     state: Judgment = "OK"
-    if stream.is_named:
+    if any(lane.is_named for lane in lanes):
         state = "ALERT"
     elif stream.state == "STALE":
         state = "STALE"
-    elif stream.reason or all(lane.detector is None for lane in stream.lanes):
+    elif stream.reason or all(lane.detector is None for lane in lanes):
         state = "INSUFFICIENT"
     told = stream.reason
     if state == "INSUFFICIENT" and not told:
-        told = next((lane.reason for lane in stream.lanes if lane.reason), "")
-    usual = stream.final.usual
+        told = next((lane.reason for lane in lanes if lane.reason), "")
+    judged = replace(stream, lanes=lanes, state=state, reason=told)
+    usual = judged.final.usual
     if usual is None:
-        return replace(stream, state=state, reason=told)
+        return judged
     reach = find_reach(usual.value, run_length=rule.run_length, streams=max(count, 1))
     return replace(
-        stream,
-        state=state,
-        reason=told,
+        judged,
         smallest_fall=reach.smallest_fall,
         users_needed=reach.users_needed,
         warnings=_warn(stream, usual.value),

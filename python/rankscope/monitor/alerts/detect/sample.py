@@ -12,7 +12,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
@@ -74,58 +75,111 @@ class Sample:
     def between(self, since: int, until: int) -> Sample:
         """Return the rankings of a time; how often their grades occur isn't counted."""
         kept = (self.times >= since) & (self.times < until)
-        return Sample(
-            contexts=self.contexts[kept],
-            times=self.times[kept],
-            clusters=self.clusters[kept],
-            is_labelled=self.is_labelled[kept],
-            labels=self.labels[kept],
-            gains=self.gains[kept],
-            discounts=self.discounts[kept],
-            values={name: values[kept] for name, values in self.values.items()},
-            grades={},
-        )
+        columns: dict[str, Any] = {name: getattr(self, name)[kept] for name in COLUMNS}
+        values = {name: values[kept] for name, values in self.values.items()}
+        return Sample(**columns, values=values, grades={})
 
 
-def collect_sample(
+COLUMNS: tuple[str, ...] = Sample.__match_args__[: Sample.__match_args__.index("values")]
+
+
+@record(frozen=True, slots=True)
+class View:
+    """What is known of rankings as of a time.
+
+    Args:
+        definition: The definition to evaluate with.
+        now: The time as of which labels count, in microseconds since 1970 in UTC; without one,
+            all labels count, and nothing is pending.
+    """
+
+    definition: Definition
+    now: int | None
+
+
+def collect_samples(
     chunks: Iterable[Chunk],
     contexts: Collection[int],
-    definition: Definition,
+    views: Sequence[View],
     *,
-    now: int | None,
     threads: int | None = None,
-) -> Sample:
-    """Evaluate the rankings of some contexts whose values are final.
+) -> list[Sample]:
+    """Evaluate the rankings of some contexts whose values are final, in several ways at once.
+
+    The rankings are read once, which takes longer than to evaluate them.
 
     Args:
         chunks: The rankings and their labels.
         contexts: The numbers of what those that are wanted have in common.
-        definition: The definition to evaluate with.
-        now: The time as of which labels count, in microseconds since 1970 in UTC; without one,
-            all labels count, and nothing is pending.
+        views: What they are evaluated with; one sample is made for each.
         threads: The number of threads; the values do not depend on it.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     wanted = np.array(sorted(contexts), dtype=np.int64)
-    names = [*(measure.name for measure in definition.measures), EMPTY]
-    kinds = (
-        *(np.int64, np.int64, np.int64, np.bool_, np.int64),
-        *(np.float64 for _ in range(2 + len(names))),
-    )  # fmt: skip
-    columns: list[list[NDArray[np.generic]]] = [[] for _ in kinds]
-    grades: Counter[float] = Counter()
-    with_some = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
-    for each in evaluate_chunks(with_some, definition, now=now, threads=threads):
+    columns = [_Columns(view.definition) for view in views]
+    for chunk in chunks:
+        places = np.flatnonzero(np.isin(chunk.contexts, wanted))
+        if not len(places):
+            continue
+        named = map(_number, name_clusters(chunk, places.tolist()))
+        clusters = np.fromiter(named, dtype=np.int64, count=len(places))
+        for view, column in zip(views, columns, strict=True):
+            made = evaluate_chunks([chunk], view.definition, now=view.now, threads=threads)
+            for each in made:
+                column.take(each, places, clusters)
+    return [column.finish() for column in columns]
+
+
+def collect_sample(
+    chunks: Iterable[Chunk],
+    contexts: Collection[int],
+    view: View,
+    *,
+    threads: int | None = None,
+) -> Sample:
+    """Evaluate the rankings of some contexts whose values are final; see `collect_samples`."""
+    (sample,) = collect_samples(chunks, contexts, [view], threads=threads)
+    return sample
+
+
+class _Columns:
+    """The columns of a sample, chunk by chunk.
+
+    Args:
+        definition: The definition that rankings are evaluated with.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        self._names = [*(measure.name for measure in definition.measures), EMPTY]
+        kinds = (
+            *(np.int64, np.int64, np.int64, np.bool_, np.int64),
+            *(np.float64 for _ in range(2 + len(self._names))),
+        )  # fmt: skip
+        self._parts: list[list[NDArray[Any]]] = [[np.empty(0, dtype=kind)] for kind in kinds]
+        self._grades: Counter[float] = Counter()
+
+    def take(self, each: Evaluated, places: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
+        """Take the rankings of a chunk whose values are final.
+
+        Args:
+            each: The chunk, evaluated.
+            places: The rankings that are wanted.
+            clusters: Whose they are.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
         chunk, graded = each.chunk, each.graded
-        kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & graded.is_mature)
-        clusters = [_number(name) for name in name_clusters(chunk, kept.tolist())]
-        gains, discounts, found_grades = _discount(each, kept)
-        grades.update(found_grades)
+        is_final = graded.is_mature[places]
+        kept = places[is_final]
+        gains, discounts, grades = _discount(each, kept)
+        self._grades.update(grades)
         found = [
             chunk.contexts[kept],
             chunk.times[kept],
-            np.array(clusters, dtype=np.int64),
+            clusters[is_final],
             graded.is_labelled[kept],
             np.bincount(graded.aged, minlength=len(chunk.times))[kept],
             gains,
@@ -133,25 +187,22 @@ def collect_sample(
             *(measured.value[kept] for measured in each.values.measures),
             np.where(each.values.is_refused, np.nan, each.values.is_empty)[kept],
         ]
-        for column, more in zip(columns, found, strict=True):
-            column.append(more)
-    whole = [
-        np.concatenate([np.empty(0, dtype=kind), *parts])
-        for kind, parts in zip(kinds, columns, strict=True)
-    ]
-    order = np.argsort(whole[0], kind="stable")
-    at, times, users, is_labelled, labels, gain, discount, *values = (one[order] for one in whole)
-    return Sample(
-        contexts=at,
-        times=times,
-        clusters=users,
-        is_labelled=is_labelled,
-        labels=labels,
-        gains=gain,
-        discounts=discount,
-        values=dict(zip(names, values, strict=True)),
-        grades=dict(sorted(grades.items())),
-    )
+        for parts, more in zip(self._parts, found, strict=True):
+            parts.append(more)
+
+    def finish(self) -> Sample:
+        """Return the sample."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        whole = [np.concatenate(parts) for parts in self._parts]
+        order = np.argsort(whole[0], kind="stable")
+        ordered = [one[order] for one in whole]
+        named: dict[str, Any] = dict(zip(COLUMNS, ordered, strict=False))
+        return Sample(
+            **named,
+            values=dict(zip(self._names, ordered[len(COLUMNS) :], strict=True)),
+            grades=dict(sorted(self._grades.items())),
+        )
 
 
 def _discount(

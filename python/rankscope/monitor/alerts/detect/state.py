@@ -192,7 +192,7 @@ TIMES = ("since", "evaluated", "following", "silenced_until")
 
 def read_state(row: RuleRow) -> RuleState:
     """Return the state of a rule from its stored row."""
-    progress = RuleProgress.from_json(row.progress)
+    progress = RuleProgress.from_text(row.progress)
     return RuleState(
         rule=Rule.from_json(row.rule),
         state=read_word(row.state),

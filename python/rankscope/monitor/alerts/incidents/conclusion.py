@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from rankscope.monitor.alerts.incidents.group_cause import share_causes
 from rankscope.monitor.alerts.incidents.grouping import find_group
-from rankscope.monitor.alerts.incidents.incident import Change, Notified
+from rankscope.monitor.alerts.incidents.incident import EVENTS, Change, Notified
 from rankscope.monitor.alerts.incidents.notice import make_notice
 from rankscope.monitor.alerts.incidents.transitions import (
     ACTOR,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 MICROSECOND = timedelta(microseconds=1)
 TRACED_FOR = timedelta(days=7)
 """The cause of an incident is traced again for so long: later data hardly change it."""
-ORDER: tuple[Event, ...] = ("opened", "reopened", "reminded", "recovered", "resolved")
 
 
 @record(frozen=True, slots=True)
@@ -309,7 +308,7 @@ def _rank(part: tuple[Event, Incident]) -> tuple[object, ...]:
     event, incident = part
     return (
         incident.severity != "critical",
-        ORDER.index(event),
+        EVENTS.index(event),
         incident.kind == "quality",
         len(incident.slice),
         incident.rule,

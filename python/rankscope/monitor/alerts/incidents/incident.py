@@ -19,14 +19,23 @@ if TYPE_CHECKING:
 
     Status: TypeAlias = Literal["open", "acknowledged", "snoozed", "recovered", "resolved"]
     Severity: TypeAlias = Literal["warning", "critical"]
-    Event: TypeAlias = Literal["opened", "reopened", "reminded", "recovered", "resolved"]
+    Event: TypeAlias = Literal[
+        "opened", "reopened", "worsened", "reminded", "recovered", "resolved"
+    ]
 
 STATUSES: tuple[Status, ...] = ("open", "acknowledged", "snoozed", "recovered", "resolved")
 ACTIVE: frozenset[Status] = frozenset({"open", "acknowledged", "snoozed"})
 """States in which the problem lasts."""
 LASTING: frozenset[Status] = ACTIVE | {"recovered"}
 """States in which a stream that is bad again continues its incident."""
-EVENTS: tuple[Event, ...] = ("opened", "reopened", "reminded", "recovered", "resolved")
+EVENTS: tuple[Event, ...] = (
+    "opened",
+    "reopened",
+    "worsened",
+    "reminded",
+    "recovered",
+    "resolved",
+)
 """What people are notified of."""
 
 
@@ -62,8 +71,9 @@ class Change:
 
     Args:
         time: When it happened, in UTC.
-        action: What happened: `opened`, `reopened`, `updated`, `acknowledged`, `snoozed`, `woken`
-            at the end of a snooze, `reminded`, `recovered`, `resolved` or `noted`.
+        action: What happened: `opened`, `reopened`, `worsened`, `updated`, `acknowledged`,
+            `snoozed`, `woken` at the end of a snooze, `reminded`, `recovered`, `resolved` or
+            `noted`.
         actor: Who did it; `rankscope` for what nobody did.
         note: What the actor wrote, or the reason.
     """
@@ -110,6 +120,7 @@ class Incident:
         cause: What the trace has found: `sentence`, `slice`, `share`, `new_version` and others.
         group: The ID of the group of incidents with the same cause.
         notified: The notifications, the oldest first.
+        told_fall: The fall of quality that people know of; `None` where there is none.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -150,6 +161,7 @@ class Incident:
     cause: Mapping[str, Any] | None = None
     group: str = ""
     notified: tuple[Notified, ...] = ()
+    told_fall: float | None = None
 
     @property
     def key(self) -> StreamKey:
@@ -198,7 +210,8 @@ class Incident:
 
     def to_json(self) -> str:
         """Return the JSON that the store keeps."""
-        return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False)
+        said = self.to_dict() | {"told_fall": self.told_fall}
+        return json.dumps(said, separators=(",", ":"), allow_nan=False)
 
     @staticmethod
     def from_dict(said: Mapping[str, Any]) -> Incident:
@@ -213,8 +226,9 @@ class Incident:
             version=stream["version"],
             notified=tuple(
                 Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
-                for one in said["notified"]
+                for one in said.get("notified", ())
             ),
+            told_fall=said.get("told_fall"),
             **times,
             **same,
         )

@@ -28,7 +28,8 @@ class Notice:
 
     Its JSON has `type`: `incidents.changed` for the incidents of one group, `incidents.digest` for
     reminders of incidents that are still open; `id`, `project`, `time`, `group`, which is empty in
-    a digest; and `incidents`, each of which has the fields of an incident and `event`.
+    a digest; and `incidents`, each of which has the fields of an incident but `notified`, and
+    `event`.
 
     Args:
         notice_id: Its ID, the same however often it is sent.
@@ -72,7 +73,7 @@ class Notice:
             "project": self.project,
             "time": format_time(self.time),
             "group": self.group,
-            "incidents": [{"event": event} | incident.to_dict() for event, incident in self.parts],
+            "incidents": [write_part(event, incident) for event, incident in self.parts],
         }
 
     def to_json(self) -> str:
@@ -94,6 +95,16 @@ class Notice:
     def from_json(text: str) -> Notice:
         """Read what `to_json` has written."""
         return Notice.from_dict(json.loads(text))
+
+
+def write_part(event: Event, incident: Incident) -> dict[str, Any]:
+    """Return what happened to an incident as JSON holds it.
+
+    Where it was sent is left out: that is known once it is delivered.
+    """
+    fields = incident.to_dict()
+    del fields["notified"]
+    return {"event": event} | fields
 
 
 def make_notice(

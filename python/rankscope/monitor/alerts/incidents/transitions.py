@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.incidents.incident import Event, Status
     from rankscope.monitor.alerts.rule import Rule
 
+WORSE_TIMES, WORSE_BY = 2.0, 0.05
+"""An incident has worsened if its fall is so many times the one that people know, and so much more.
+
+Each notification of it thus tells of twice the fall of the one before.
+"""
 RESOLVE_AFTER = timedelta(days=3)
 """An incident that has recovered is resolved after this time."""
 ACTOR = "rankscope"
@@ -68,6 +73,7 @@ def open_incident(project: str, rule: Rule, finding: Finding, now: datetime) -> 
         updated=now,
         reason=finding.reason,
         evidence=finding.evidence,
+        told_fall=_find_fall(finding),
     )
     return Turn(incident, Change(now, "opened", ACTOR, finding.reason), "opened")
 
@@ -83,6 +89,13 @@ def take_finding(incident: Incident, finding: Finding, now: datetime) -> Turn | 
         began = finding.began or incident.began
         # A new period alone is no news; `updated` says when there was some.
         newer = replace(seen, began=began, updated=incident.updated)
+        told, fall = incident.told_fall, _find_fall(finding)
+        if told is None:  # of an older version
+            newer = replace(newer, told_fall=fall)
+        elif fall is not None and fall >= max(WORSE_TIMES * told, told + WORSE_BY):
+            worse = replace(newer, told_fall=fall, updated=now)
+            event: Event | None = None if incident.state == "snoozed" else "worsened"
+            return Turn(worse, Change(now, "worsened", ACTOR, finding.reason), event)
         return None if newer == incident else Turn(replace(newer, updated=now))
     is_snoozed = incident.snoozed_until is not None and now < incident.snoozed_until
     state: Status = "snoozed" if is_snoozed else "open"
@@ -92,9 +105,16 @@ def take_finding(incident: Incident, finding: Finding, now: datetime) -> Turn | 
         recovered=None,
         acknowledged_by=None,
         snoozed_until=incident.snoozed_until if is_snoozed else None,
+        told_fall=_find_fall(finding),
     )
     change = Change(now, "reopened", ACTOR, finding.reason)
     return Turn(again, change, None if is_snoozed else "reopened")
+
+
+def _find_fall(finding: Finding) -> float | None:
+    """Return how far a mean has fallen, `None` where the finding isn't about one."""
+    fall = finding.evidence.get("fall")
+    return float(fall) if isinstance(fall, int | float) else None
 
 
 def _recover(incident: Incident, finding: Finding, now: datetime) -> Turn:

@@ -245,7 +245,7 @@ class _FileReader:
             # The rest of the message may show what is there, such as a token.
             place = PLACE.search(str(error))
             line = int(place[1]) if place else None
-            problem = "expected TOML, found something else"
+            problem = "invalid TOML: check quotes, brackets and equals signs"
             raise self._bad(problem, line=line, column=int(place[2]) if place else None) from None
         self._refuse_unknown(said, TOP, "")
         public_url = None

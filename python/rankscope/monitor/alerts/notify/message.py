@@ -42,11 +42,12 @@ MOST_PARTS = 10
 WORDS: Mapping[Event, str] = {
     "opened": "New incident",
     "reopened": "Incident reopened",
+    "worsened": "Getting worse",
     "reminded": "Still open",
     "recovered": "Recovered",
     "resolved": "Resolved",
 }
-ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "reminded"})
+ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
 
 PROBLEMS: Mapping[Kind, str] = {
     "quality": "quality fell",

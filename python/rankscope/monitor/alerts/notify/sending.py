@@ -97,9 +97,9 @@ def check_services(channels: Channels, sender: Sender) -> dict[str, str]:
     for channel, name in zip(services, found, strict=True):
         if name is None:
             raise UsageError(
-                f"channels.{channel.name}: expected an address of a service that Apprise knows, "
-                "found another",
-                hint="see https://appriseit.com/services for how addresses are written",
+                f"channels.{channel.name}: url is not the address of a service that Apprise knows",
+                hint="see https://appriseit.com/services for how addresses are written, such as "
+                "slack://… or mailto://…",
                 code="bad_channels",
             )
         names[channel.name] = name

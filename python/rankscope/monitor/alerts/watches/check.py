@@ -103,7 +103,7 @@ def summarize(progress: str) -> tuple[State, str]:
             "with"
         )
     if not known.watched:
-        return "NO_DATA", "there are no rankings"
+        return "NO_DATA", f"no rankings in the last {FORGOTTEN_AFTER // DAY} days"
     if known.troubles:
         return "ALERT", " ".join(one.reason for one in known.troubles[:3])
     are = "stream arrives" if known.watched == 1 else "streams arrive"

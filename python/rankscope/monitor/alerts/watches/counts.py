@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import struct
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import add
 from typing import NamedTuple
 
 from rankscope.monitor.definition.slices import MISSING
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
 
 HOURS = DAY // HOUR
 RANKINGS, LABELLED, EMPTY = (COUNTS.index(name) for name in ("rankings", "labelled", "empty"))
+COUNTED = struct.Struct(f"<{len(COUNTS)}q")
 PRODUCTION = "production"
+WHOLE = name_place(())
 
 
 class Place(NamedTuple):
@@ -64,11 +68,11 @@ class DayCounts(NamedTuple):
         ages: How many labels came by which age, as `AGES` has them.
     """
 
-    rankings: Mapping[Place, list[int]]
-    sizes: Mapping[str, int]
-    labelled: Mapping[str, int]
-    empty: Mapping[str, int]
-    ages: tuple[int, ...]
+    rankings: dict[Place, list[int]]
+    sizes: dict[str, int]
+    labelled: dict[str, int]
+    empty: dict[str, int]
+    ages: list[int]
 
 
 class Counts(ABC):
@@ -93,8 +97,8 @@ class Counts(ABC):
         """The versions that have rankings in production."""
 
     @abstractmethod
-    def count_day(self, day: int) -> DayCounts:
-        """Count the rankings of a day of UTC."""
+    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+        """Count the rankings of each day of UTC from one midnight to before another."""
 
     @abstractmethod
     def count_labels(self, day: int) -> list[LabelCount]:
@@ -133,6 +137,10 @@ class Counts(ABC):
 
         size = (until - since) // HOUR
         found: dict[Place, Hours] = {TOTAL: np.zeros(size)}
+        # Most days are known from the hour before; after a start, none is.
+        lacking = [day for day in range(since, until, DAY) if day not in self._days]
+        if lacking:
+            self._days |= self.count_days(lacking[0], lacking[-1] + DAY)
         for day in range(since, until, DAY):
             at = (day - since) // HOUR
             for place, counts in self.read_day(day).rankings.items():
@@ -146,7 +154,7 @@ class Counts(ABC):
     def read_day(self, day: int) -> DayCounts:
         """Return the counts of a day of UTC, which are counted once."""
         if day not in self._days:
-            self._days[day] = self.count_day(day)
+            self._days |= self.count_days(day, day + DAY)
         return self._days[day]
 
 
@@ -206,19 +214,21 @@ class DataReader(Counts):
             for name, values in self.slicing.values
             for value in (*values, MISSING)
         )
-        return (name_place(()), *singles)
+        return (WHOLE, *singles)
 
-    def count_day(self, day: int) -> DayCounts:
-        """Count the rankings of a day of UTC."""
-        cells = self._store.cells(
-            self._project, self.configuration.digest, day, day + DAY, slices=self._slices
-        )
-        hours = self._store.hours(self._project, self.configuration.digest, day, day + DAY)
-        outdated = sorted(at for at in range(day, day + DAY, HOUR) if at in self._outdated)
+    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+        """Count the rankings of each day of UTC from one midnight to before another."""
+        digest = self.configuration.digest
+        cells = self._store.cells(self._project, digest, since, until, slices=self._slices)
+        hours = self._store.hours(self._project, digest, since, until)
+        outdated = sorted(at for at in self._outdated if since <= at < until)
         if outdated:
+            cells = [cell for cell in cells if cell.start not in self._outdated]
+            hours = [hour for hour in hours if hour.start not in self._outdated]
+        for day, starts in groupby(outdated, lambda start: start - start % DAY):
             summed = sum_day(
                 self._store,
-                outdated,
+                tuple(starts),
                 project=self._project,
                 configuration=self.configuration,
                 slicing=self.slicing,
@@ -226,43 +236,50 @@ class DataReader(Counts):
                 now=day + DAY + self.window + HOUR,
                 threads=self._threads,
             )
-            fresh = (cell for cell in summed.cells if cell.length == HOUR)
-            cells = [*(cell for cell in cells if cell.start not in outdated), *fresh]
-            hours = [*(hour for hour in hours if hour.start not in outdated), *summed.hours]
-        return _add_up(day, cells, hours, frozenset(self._slices))
+            cells += [cell for cell in summed.cells if cell.length == HOUR]
+            hours += summed.hours
+        return _add_up(since, until, cells, hours, frozenset(self._slices))
 
 
 def _add_up(
-    day: int, cells: Iterable[CellRow], hours: Iterable[HourRow], slices: frozenset[str]
-) -> DayCounts:
-    """Add up the cells of a day."""
-    rankings: dict[Place, list[int]] = {}
-    sizes: dict[str, int] = {}
-    labelled: dict[str, int] = {}
-    empty: dict[str, int] = {}
+    since: int,
+    until: int,
+    cells: Iterable[CellRow],
+    hours: Iterable[HourRow],
+    slices: frozenset[str],
+) -> dict[int, DayCounts]:
+    """Add up the cells of each day."""
+    days = {
+        day: DayCounts({}, {}, {}, {}, [0] * (len(AGES) + 1)) for day in range(since, until, DAY)
+    }
     for cell in cells:
         if cell.environment != PRODUCTION or cell.slice not in slices:
             continue
-        counts = struct.unpack(f"<{len(COUNTS)}q", cell.counts)
-        if cell.slice == name_place(()):
-            places = [TOTAL]
-            if cell.model not in {"", OTHER}:
-                places.append(Place(cell.model))
-                if cell.version not in {"", OTHER}:
-                    places.append(Place(cell.model, cell.version))
-            sizes[cell.model] = sizes.get(cell.model, 0) + counts[RANKINGS]
-            labelled[cell.model] = labelled.get(cell.model, 0) + counts[LABELLED]
-            empty[cell.model] = empty.get(cell.model, 0) + counts[EMPTY]
-        else:
-            places = [Place(slice=_read_slice(cell.slice))]
-        for place in places:
-            row = rankings.setdefault(place, [0] * HOURS)
-            row[(cell.start - day) // HOUR] += counts[RANKINGS]
-    ages = [0] * (len(AGES) + 1)
-    for hour in hours:
-        ages = [one + more for one, more in zip(ages, unpack_ages(hour), strict=True)]
-    return DayCounts(rankings, sizes, labelled, empty, tuple(ages))
+        hour = cell.start % DAY // HOUR
+        day = days[cell.start - cell.start % DAY]
+        counts = COUNTED.unpack(cell.counts)
+        for place in _find_places(cell.model, cell.version, cell.slice):
+            day.rankings.setdefault(place, [0] * HOURS)[hour] += counts[RANKINGS]
+        if cell.slice == WHOLE:
+            for of_models, at in (
+                (day.sizes, RANKINGS),
+                (day.labelled, LABELLED),
+                (day.empty, EMPTY),
+            ):
+                of_models[cell.model] = of_models.get(cell.model, 0) + counts[at]
+    for row in hours:
+        ages = days[row.start - row.start % DAY].ages
+        ages[:] = map(add, ages, unpack_ages(row))
+    return days
 
 
-def _read_slice(text: str) -> Slice:
-    return tuple((name, value) for name, value in json.loads(text))
+@lru_cache(10_000)
+def _find_places(model: str, version: str, place: str) -> tuple[Place, ...]:
+    """Return what the rankings of a cell are counted for."""
+    if place != WHOLE:
+        return (Place(slice=tuple((name, value) for name, value in json.loads(place))),)
+    if model in {"", OTHER}:
+        return (TOTAL,)
+    if version in {"", OTHER}:
+        return TOTAL, Place(model)
+    return TOTAL, Place(model), Place(model, version)

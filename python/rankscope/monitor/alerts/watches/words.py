@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 LONGEST_NAME = 80
+WORD = re.compile(rf"[\w.-]{{1,{LONGEST_NAME}}}")
 
 
 def name(text: str) -> str:
@@ -17,8 +20,13 @@ def name(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Write the name or the value of an attribute."""
-    return f"`{name(text)}`"
+    """Write the name or the value of an attribute, in quotes unless it is one word.
+
+    Examples:
+        >>> print(code("tv"), code("smart tv"))
+        tv "smart tv"
+    """
+    return text if WORD.fullmatch(text) else f'"{name(text)}"'
 
 
 def write_count(count: float) -> str:

@@ -70,10 +70,15 @@ class RankingAnswer(TypedDict):
 
 
 def get_trace(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
-    """Return why a measure changed between two spans, in parts that add up to the change."""
+    """Return why a measure changed between two spans, in parts that add up to the change.
+
+    The spans that are not named are the newest version and the one before it, or the last two
+    weeks. `text` is what the command prints.
+    """
     before, after = (read_span(side, call.query) for side in ("before", "after"))
-    if before is None and after is None:
-        before, after = monitor.suggest_spans() or (None, None)
+    if before is None or after is None:
+        suggested = monitor.suggest_spans() or (None, None)
+        before, after = before or suggested[0], after or suggested[1]
     if before is None or after is None:
         raise RefusedRequestError(
             422,
@@ -81,7 +86,8 @@ def get_trace(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
             code="parameter",
             hint="say before_since, before_until, after_since and after_until",
         )
-    return make_plain(monitor.trace(before, after, call.query.get("measure")))
+    found = monitor.trace(before, after, call.query.get("measure"))
+    return make_plain(found) | {"text": str(found)}
 
 
 def get_ranking(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Status = Literal["open", "acknowledged", "snoozed", "recovered", "resolved"]
 Kind = Literal["quality", "volume", "labels", "relevance", "freshness", "attributes", "versions"]
-Event = Literal["opened", "reopened", "reminded", "recovered", "resolved"]
+Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "resolved"]
 Note = Annotated[
     str,
     described(maxLength=MOST_NOTE, pattern=NO_NUL),

@@ -104,8 +104,8 @@ class RuleFields(TypedDict, total=False):
     lanes: Annotated[
         Annotated[list[Lane], described(uniqueItems=True, maxItems=MOST_LANES)] | None,
         Field(
-            description="Ages at which early values are checked, such as `15m`. Default: 15m and "
-            "4h, as far as they are at most a quarter of the attribution window."
+            description="Ages at which early values are checked, such as `15m`. Default: the last "
+            "two of 15m, 1h and 4h that are at most a quarter of the attribution window."
         ),
     ]
     anchor: Annotated[

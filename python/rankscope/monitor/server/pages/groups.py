@@ -7,7 +7,7 @@ import math
 from rankscope.monitor.alerts.incidents.incident import STATUSES
 from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.server.pages.charts.lines import Episode
 from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -227,7 +227,11 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
     if incident.kind == "quality":
         return (
             trace,
-            Step("If a release caused it, roll that release back or fix it."),
+            Step(
+                "Look for what both versions share: the labels, the index, or who searches."
+                if ((incident.cause or {}).get("comparison") or {}).get("conclusion") == "alike"
+                else "If a release caused it, roll that release back or fix it."
+            ),
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
     return (
@@ -261,7 +265,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         (('nDCG@5', '0.7045, below the floor of 0.7976'), ('Evidence', '3.3× the alert level'))
     """
     evidence = dict(incident.evidence)
-    said: list[tuple[str, str]] = []
+    said = [] if incident.kind == "quality" else _describe_data(incident, evidence)
     value, floor = _take(evidence, "value"), _take(evidence, "floor")
     lower, upper = _take(evidence, "lower"), _take(evidence, "upper")
     if value is not None:
@@ -297,6 +301,53 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
     return tuple(said)
 
 
+def _describe_data(incident: Incident, evidence: dict[str, Any]) -> list[tuple[str, str]]:
+    """Take what is known of data that is missing or unusual, in words."""
+    said: list[tuple[str, str]] = []
+    what = "Labels" if incident.kind == "labels" else "Rankings"
+    old, new = evidence.pop("before", None), evidence.pop("after", ())
+    if old is not None:
+        said += [("Value before", str(old)), ("New value", ", ".join(map(str, new)))]
+    count, expected = _take(evidence, "count"), evidence.pop("expected", None)
+    hours = evidence.pop("hours", None)
+    if count is not None and expected is not None:
+        span = f" in {describe_duration(hours * HOUR)}" if isinstance(hours, int) else ""
+        said.append((what, f"{count:,.0f} instead of about {expected:,.0f}{span}"))
+    daily = _take(evidence, "daily")
+    if daily is not None:
+        said.append(("Usual", f"about {daily:,.0f} rankings a day"))
+    share, usual = _take(evidence, "share"), _take(evidence, "usual")
+    if share is not None:
+        text = f"{100 * share:.1f}%"
+        said.append(
+            (
+                "Share of rankings",
+                text if usual is None else f"{text} instead of {100 * usual:.1f}%",
+            )
+        )
+    value, day = _take(evidence, "value"), evidence.pop("day", None)
+    lower, upper = _take(evidence, "lower"), _take(evidence, "upper")
+    if value is not None and expected is not None:
+        is_share = incident.kind == "relevance"
+        shown = [
+            f"{100 * each:.1f}%" if is_share else f"{each:.3g}"
+            for each in (value, expected, lower, upper)
+            if each is not None
+        ]
+        title = "Share without relevant documents" if is_share else "Labels per ranking"
+        text = f"{shown[0]} instead of {shown[1]}"
+        if len(shown) == len(("value", "expected", "lower", "upper")):
+            text += f"; {shown[2]} to {shown[3]} would be usual"
+        said.append((f"{title}, {day}" if day else title, text))
+    labels = evidence.pop("labels", None)
+    if isinstance(labels, dict) and len(labels) > 1:
+        said += [
+            (f"{name} labels per ranking", f"{one:.3g} instead of {other:.3g}")
+            for name, (one, other) in labels.items()
+        ]
+    return said
+
+
 def write_multiple(log_ratio: float) -> str:
     """Write a ratio from its logarithm, as a multiple.
 
@@ -313,10 +364,10 @@ def write_multiple(log_ratio: float) -> str:
 
 
 NAMES = {
-    "at": "newest period",
-    "count": "rankings found",
-    "daily": "rankings a day before",
-    "smallest_fall": "smallest fall found within 30 days",
+    "expected": "expected of this mix of slices",
+    "fall": "estimated fall",
+    "periods": "periods of evidence",
+    "compared": "long-term baseline from",
 }
 """What evidence is called that its key does not say."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 from urllib.parse import quote
 
 from starlette.responses import RedirectResponse
 
+from rankscope.monitor.alerts.incidents.transitions import find_timer
 from rankscope.monitor.alerts.rule import EMPTY
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
@@ -29,12 +31,13 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
     from typing import Any
 
     from starlette.responses import Response
 
     from rankscope.monitor.alerts.incidents.finding import Kind
-    from rankscope.monitor.alerts.incidents.incident import Change, Incident
+    from rankscope.monitor.alerts.incidents.incident import Change, Incident, Notified
     from rankscope.monitor.ask.series import Every, Series
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.lines import LineChart
@@ -87,6 +90,35 @@ class IncidentView:
         """The queries that fell most, if the trace has named them."""
         found = self.cause.get("queries") or []
         return [each for each in found if isinstance(each, dict)][:MOST_FALLEN]
+
+    @property
+    def history(self) -> list[tuple[Change, int]]:
+        """What happened to it, the newest first; reminders in a row are one, with their number."""
+        rows: list[tuple[Change, int]] = []
+        for change in self.changes:
+            if rows and change.action == rows[-1][0].action == "reminded":
+                rows[-1] = (rows[-1][0], rows[-1][1] + 1)
+            else:
+                rows.append((change, 1))
+        return rows
+
+    @property
+    def deliveries(self) -> list[tuple[Notified, int]]:
+        """Where it was sent, the newest first; the reminders of a channel are one."""
+        reminders = Counter(
+            one.channel for one in self.incident.notified if one.event == "reminded"
+        )
+        rows: dict[tuple[str, ...], tuple[Notified, int]] = {}
+        for one in reversed(self.incident.notified):
+            is_reminder = one.event == "reminded"
+            key = (one.channel,) if is_reminder else (one.channel, one.event, str(one.time))
+            rows.setdefault(key, (one, reminders[one.channel] if is_reminder else 1))
+        return list(rows.values())
+
+    @property
+    def resolved_at(self) -> datetime | None:
+        """When it is resolved if nothing is found until then; `None` if it isn't."""
+        return find_timer(self.incident) if self.incident.state == "recovered" else None
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
@@ -230,12 +262,24 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
             for one in monitor.versions()[1:]
             if not one.folded and incident.model in {"", one.model}
         ],
-        episodes=list_episodes([Group((incident,))]),
+        episodes=list_episodes(_find_marked(monitor, incident)),
         within=(0.0, 1.0) if kind == "quality" or is_share else (0.0, float("inf")),
         with_values=() if kind == "quality" else (0.0,),
         is_share=is_share,
     )
     return series, chart
+
+
+def _find_marked(monitor: Monitor, incident: Incident) -> list[Group]:
+    """Return what its chart marks: the incident, and those that lost labels or rankings of it."""
+    others = [
+        each
+        for each in read_incidents(monitor)
+        if each.incident_id != incident.incident_id
+        and (each.kind in {"labels", "freshness"} or each.key[1:] == incident.key[1:])
+        and (not each.model or not incident.model or each.model == incident.model)
+    ]
+    return [Group((each,)) for each in (incident, *others)]
 
 
 def _name_lines(incident: Incident, count: int) -> tuple[str, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
@@ -91,6 +94,12 @@ class Overview:
         return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
 
     @property
+    def served_together(self) -> tuple[Version, Version] | None:
+        """The newest two versions of a model that serve at the same time in the range."""
+        pair = find_pair(self.versions, model=self.extent.model)
+        return pair if pair and min(one.last for one in pair) >= self.extent.since else None
+
+    @property
     def folded_versions(self) -> int:
         """How many versions are not listed."""
         return sum(one.folded for one in self.versions)
@@ -143,7 +152,7 @@ class Overview:
         return {
             "project": self.project,
             "now": format_time(self.now),
-            "configuration": self.configuration and self.configuration.to_dict(),
+            "configuration": self.configuration and write_configuration(self.configuration),
             "range": extent.range,
             "every": extent.every,
             "since": format_time(extent.since),
@@ -155,7 +164,7 @@ class Overview:
                 for one in self.versions
             ],
             "evaluated": None if self.evaluated is None else format_time(self.evaluated),
-            "rules": [make_plain(one) for one in self.rules],
+            "rules": [write_state(one) for one in self.rules],
             "incidents": [group.to_dict() for group in self.active],
             "measures": [one.to_dict() for one in self.measures],
             "baseline": None

@@ -8,11 +8,12 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.rule import BETWEEN, EMPTY, Rule
+from rankscope.monitor.alerts.detect.state import list_warnings
+from rankscope.monitor.alerts.rule import BETWEEN, EMPTY, FEWEST, KINDS, USED_BY, WATCHES, Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.groups import group_incidents
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rankscope.monitor.alerts.detect.state import RuleState
+    from rankscope.monitor.alerts.rule import Watch
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
@@ -61,11 +63,20 @@ class RuleView:
     groups: tuple[Group, ...]
     form: RuleForm
 
+    @property
+    def warnings(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What makes its evidence doubtful, each with the names of the slices it is about."""
+        about: dict[str, list[str]] = {}
+        for stream in () if self.state is None else self.state.streams:
+            for warning in list_warnings(stream):
+                about.setdefault(warning, []).append(stream.name)
+        return tuple((warning, tuple(names)) for warning, names in about.items())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
         return {
             "now": format_time(self.now),
-            "state": make_plain(self.state),
+            "state": None if self.state is None else write_state(self.state),
             "incidents": [each.to_dict() for group in self.groups for each in group.parts],
         }
 
@@ -127,12 +138,14 @@ class RuleForm:
         texts: What stands in the fields that hold a text, by name.
         flags: What is ticked of what is a yes or no.
         slices: The attributes that are ticked.
+        watches: What is ticked of what a rule about data watches; nothing stands for everything.
         wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
     """
 
     texts: Mapping[str, str]
     flags: frozenset[str]
     slices: tuple[str, ...]
+    watches: tuple[str, ...] = ()
     wrong: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
@@ -142,7 +155,15 @@ class RuleForm:
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
         flags = {name: name in self.flags for name in FLAGS}
-        return dict(self.texts) | flags | {"slices": list(self.slices), "wrong": dict(self.wrong)}
+        return (
+            dict(self.texts)
+            | flags
+            | {
+                "slices": list(self.slices),
+                "watches": list(self.watches),
+                "wrong": dict(self.wrong),
+            }
+        )
 
 
 def fill_form(rule: Rule) -> RuleForm:
@@ -155,12 +176,15 @@ def fill_form(rule: Rule) -> RuleForm:
     """
     texts = {name: getattr(rule, name) or "" for name in TEXTS}
     texts |= {name: f"{getattr(rule, name):g}" for name in NUMBERS}
+    if rule.kind not in USED_BY["fewest"]:
+        texts["fewest"] = f"{FEWEST}"  # of rules that were stored while a drop had one
     said = rule.to_dict()
     texts |= {name: _write_list(said[name]) for name in LISTS}
     return RuleForm(
         texts=texts | {"since": write_field(rule.since)},
         flags=frozenset(name for name in FLAGS if getattr(rule, name)),
         slices=rule.slices,
+        watches=rule.watches,
         wrong={},
     )
 
@@ -180,9 +204,9 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
     names = (*TEXTS, *NUMBERS, *LISTS, "since")
     texts = {name: fields.get(name, ("",))[0].strip() for name in names}
     flags = frozenset(name for name in FLAGS if name in fields)
-    slices = tuple(fields.get("slices", ()))
+    slices, watches = (tuple(fields.get(name, ())) for name in ("slices", "watches"))
     said: dict[str, Any] = {name: texts[name] for name in TEXTS if texts[name]}
-    said |= {name: name in flags for name in FLAGS} | {"slices": slices}
+    said |= {name: name in flags for name in FLAGS} | {"slices": slices, "watches": watches}
     said |= {name: _read_list(texts[name]) for name in LISTS}
     wrong = {}
     for name, (read, expected) in NUMBERS.items():
@@ -194,7 +218,11 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
         said["since"] = read_moment(texts["since"])
     except RefusedError:
         wrong["since"] = "Enter a time in UTC, such as 2026-11-21T18:00, or leave the field empty."
-    for name in ("name",) if said.get("kind") == "data" else ("name", "measure"):
+    kind = said.get("kind")
+    if kind in {"data", "trace"}:
+        # All fields are sent, whatever the kind.
+        said = {name: each for name, each in said.items() if kind in USED_BY.get(name, KINDS)}
+    for name in ("name",) if kind == "data" else ("name", "measure"):
         if not texts[name]:
             wrong[name] = "This field is required."
     rule = None
@@ -203,7 +231,8 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
             rule = Rule(**said)
         except UsageError as error:
             wrong |= place_problem(error)
-    return rule, RuleForm(texts=texts, flags=flags, slices=slices, wrong=wrong)
+    form = RuleForm(texts=texts, flags=flags, slices=slices, watches=watches, wrong=wrong)
+    return rule, form
 
 
 def _write_list(names: list[str] | None) -> str:
@@ -219,14 +248,15 @@ def _read_list(text: str) -> tuple[str, ...] | None:
 def place_problem(error: UsageError) -> dict[str, str]:
     """Return a problem by its field, whose name begins the message of a rule."""
     field, _, message = error.message.partition(": ")
-    known = {*TEXTS, *NUMBERS, *LISTS, "since", "slices"}
+    known = {*TEXTS, *NUMBERS, *LISTS, "since", "slices", "watches"}
     return {field: show(message)} if field in known else {"": show(error.message)}
 
 
 HOURS = ("0", "1", "24", "168")
 FIELDS = make_record(
     "RuleForm",
-    dict.fromkeys((*TEXTS, *NUMBERS, *LISTS, "since", *FLAGS), str) | {"slices": list[str]},
+    dict.fromkeys((*TEXTS, *NUMBERS, *LISTS, "since", *FLAGS), str)
+    | {"slices": list[str], "watches": list[str]},
 )
 SILENCE = make_record("SilenceForm", {"hours": Annotated[str, OneOf(*HOURS)]})
 RESOLVE = make_record("ResolveForm", {})
@@ -347,6 +377,17 @@ def _view_rule(monitor: Monitor, call: Call) -> RuleView:
     return view_rule(monitor, call.part("name"))
 
 
+WATCHED: Mapping[Watch, str] = {
+    "volume": "volume: fewer or more rankings than usual",
+    "freshness": "freshness: no rankings arrive",
+    "labels": "labels: fewer or more labels than usual",
+    "relevance": "relevance: more rankings without a relevant document",
+    "attributes": "attributes: values vanish, appear or are missing",
+    "versions": "versions: models and versions vanish",
+}
+"""What a rule about data watches, in words."""
+
+
 def explain_rule(view: RuleView) -> dict[str, object]:
     """Return what else the template of a rule needs."""
     configuration = view.configuration
@@ -358,6 +399,7 @@ def explain_rule(view: RuleView) -> dict[str, object]:
         **INCIDENT_WORDS,
         "measures": [*((name, name) for name in names), empty],
         "dimensions": [*configuration.attributes, *pairs],
+        "watches": tuple((name, WATCHED[name]) for name in WATCHES),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.pages.groups import write_multiple
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
 from rankscope.records import record
@@ -53,7 +53,7 @@ class RulesView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as dicts and lists, for JSON."""
-        return {"now": format_time(self.now), "rules": [make_plain(one) for one in self.rules]}
+        return {"now": format_time(self.now), "rules": [write_state(one) for one in self.rules]}
 
 
 def view_rules(monitor: Monitor) -> RulesView:

@@ -8,6 +8,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.definition.words import read_weight, split_words, write_weight, write_word
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import format_time, read_duration, write_duration
@@ -51,7 +52,7 @@ class SettingsView:
         configuration, deleted = self.configuration, self.deleted_before
         return {
             "now": format_time(self.now),
-            "configuration": configuration and configuration.to_dict(),
+            "configuration": configuration and write_configuration(configuration),
             "definition": configuration and configuration.definition.hash,
             "digest": configuration and configuration.digest.hex(),
             "deleted_before": None if deleted is None else format_time(deleted),

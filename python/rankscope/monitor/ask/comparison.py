@@ -1,0 +1,373 @@
+"""Comparison of two versions of a model over the time in which both serve."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import EmptyError, UsageError
+from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS, RankingSource
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.store.folding import OTHER
+from rankscope.records import record
+from rankscope.results.text import format_value
+from rankscope.stats.sequential.comparison import FEWEST_USERS, find_factor, follow_difference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.store.records import Context, Version
+    from rankscope.monitor.store.store import StoreReader
+    from rankscope.stats.sequential.comparison import Difference
+
+    Verdict: TypeAlias = Literal["better", "worse", "no difference yet"]
+
+TARGET = 0.02
+"""The difference for which the days to come are counted."""
+MOST_DAYS = 1000
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ComparedDay:
+    """The difference as of a day, from all rankings since both versions serve.
+
+    Args:
+        day: When the day begins, in UTC.
+        is_final: Whether no label can change the values of that day any more.
+        difference: The difference.
+    """
+
+    day: datetime
+    is_final: bool
+    difference: Difference
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        found = self.difference
+        return {
+            "day": format_time(self.day),
+            "is_final": self.is_final,
+            "difference": found.value,
+            "lower": None if math.isnan(found.lower) else found.lower,
+            "upper": None if math.isnan(found.upper) else found.upper,
+            "old_mean": found.old,
+            "new_mean": found.new,
+            "users": list(found.users),
+            "rankings": list(found.rankings),
+            "explained": found.explained,
+        }
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class VersionComparison:
+    """Two versions of a model over the time in which both serve.
+
+    Args:
+        measure: The measure.
+        model: The model.
+        old: The version that was shown first.
+        new: The other one.
+        slice: Pairs of an attribute and its value; empty for all rankings.
+        since: From when both serve, in UTC.
+        until: Until when, in UTC.
+        level: The probability that the intervals of all days contain the true difference.
+        days: The difference as of each day.
+        days_to_target: About how many more days it takes until a difference of 0.02 could be found;
+            0 if it could be by now, `None` if that can't be foreseen.
+    """
+
+    measure: str
+    model: str
+    old: str
+    new: str
+    slice: Slice
+    since: datetime
+    until: datetime
+    level: float
+    days: tuple[ComparedDay, ...]
+    days_to_target: int | None
+
+    @property
+    def newest(self) -> ComparedDay:
+        """The newest final day, or the newest day if none is final."""
+        return next((one for one in reversed(self.days) if one.is_final), self.days[-1])
+
+    @property
+    def difference(self) -> Difference:
+        """The difference as of the newest final day."""
+        return self.newest.difference
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the difference is from final values."""
+        return self.newest.is_final
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the new version is better or worse, or neither is known yet."""
+        found = self.difference
+        return "better" if found.is_better else "worse" if found.is_worse else "no difference yet"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence or two."""
+        said = self._say()
+        return said[0].upper() + said[1:] if self.is_final else f"Provisional: {said}"
+
+    def _say(self) -> str:
+        found = self.difference
+        new, old = f"version {self.new}", f"version {self.old}"
+        if not found.has_interval:
+            return (
+                f"{new} can't be compared with {old} yet: each needs about {FEWEST_USERS} users "
+                f"who count alike, and the smaller one has {found.effective_users:.0f}."
+            )
+        amount = f"{self.measure} {describe_difference(found)}"
+        if self.verdict != "no difference yet":
+            return f"{new} is {self.verdict} than {old}: {amount}."
+        more = ""
+        if self.days_to_target:
+            days = "1 more day" if self.days_to_target == 1 else f"{self.days_to_target} more days"
+            more = f" A difference of {TARGET:.2f} could be found in about {days}."
+        elif found.lower > -TARGET and found.upper < TARGET:
+            more = f" If there is one, it is below {TARGET:.2f}."
+        return f"no difference found yet between {new} and {old}: {amount}.{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "measure": self.measure,
+            "model": self.model,
+            "old": self.old,
+            "new": self.new,
+            "slice": dict(self.slice),
+            "since": format_time(self.since),
+            "until": format_time(self.until),
+            "level": self.level,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            **self.newest.to_dict(),
+            "days_to_target": self.days_to_target,
+            "target": TARGET,
+            "days": [one.to_dict() for one in self.days],
+        }
+
+
+def describe_difference(found: Difference) -> str:
+    """Return a difference with its interval, such as `+0.0120 (−0.0031 to +0.0271)`."""
+    value, *ends = (_sign(each) for each in (found.value, found.lower, found.upper))
+    return f"differs by {value} ({' to '.join(ends)})"
+
+
+def _sign(number: float) -> str:
+    return f"{'−' if number < 0 else '+'}{format_value(abs(number))}"
+
+
+def find_pair(
+    versions: Sequence[Version],
+    *,
+    model: str | None = None,
+    old: str | None = None,
+    new: str | None = None,
+) -> tuple[Version, Version] | None:
+    """Return two versions of a model that served at the same time, the older one first.
+
+    These are the newest version and, of those before it, the newest one that served with it.
+
+    Args:
+        versions: The versions in production, in the order in which they were first shown.
+        model: The model (default: any).
+        old: The older version (default: any).
+        new: The newer version (default: any).
+    """
+    listed = [
+        one
+        for one in versions
+        if not one.folded and OTHER not in {one.model, one.version} and model in {None, one.model}
+    ]
+    for at in range(len(listed) - 1, -1, -1):
+        later = listed[at]
+        if new is not None and later.version != new:
+            continue
+        others = [one for one in listed[:at] if one.model == later.model]
+        # A switch from one to the other, host by host, compares nothing.
+        fewest = HOUR
+        if new is not None and old is not None:
+            # Both are named, in whichever order they were first shown.
+            others = [one for one in listed if one.model == later.model and one is not later]
+            fewest = 0
+        for earlier in reversed(others):
+            is_named = old is None or earlier.version == old
+            together = min(earlier.last, later.last) - max(earlier.first, later.first)
+            if is_named and together >= fewest:
+                return earlier, later
+    return None
+
+
+def compare_served(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    *,
+    now: int,
+    measure: str | None = None,
+    model: str | None = None,
+    old: str | None = None,
+    new: str | None = None,
+    place: Slice = (),
+    since: int | None = None,
+    until: int | None = None,
+    level: float = 0.95,
+    most: int = MOST_RANKINGS,
+    threads: int | None = None,
+) -> VersionComparison:
+    """Compare two versions of a model over the time in which both serve.
+
+    Args:
+        store: The store that holds the events.
+        project: The name of the project.
+        configuration: The configuration of the project.
+        now: The time as of which labels count, in microseconds since 1970 in UTC.
+        measure: One of the measures (default: the last one).
+        model: The model (default: the one with the newest version that serves beside another).
+        old: The older version (default: the newest before the new one).
+        new: The newer version (default: the newest that serves beside another).
+        place: Pairs of an attribute and its value; empty for all rankings.
+        since: The first time that is compared (default: when both serve).
+        until: The time before which rankings are compared (default: when one stops).
+        level: The probability that the intervals of all days contain the true difference.
+        most: How many rankings are compared at most.
+        threads: The number of threads.
+
+    Raises:
+        UsageError: There is no such measure or version, or no attribute of that name.
+        EmptyError: No two versions served at the same time, or there are no values to compare.
+        LimitError: There are too many rankings.
+    """
+    definition = configuration.definition
+    alone = definition.only(definition.measures[-1] if measure is None else measure)
+    versions = list_versions(store, project)
+    _check_names(versions, model=model, named=(old, new))
+    _check_slice(configuration, place)
+    pair = find_pair(versions, model=model, old=old, new=new)
+    if pair is None:
+        raise _refuse("no two versions of a model served at the same time")
+    everyone = store.contexts(project)
+    contexts = _choose(everyone, pair[0].model, pair[0].version, place)
+    contexts |= _choose(everyone, pair[1].model, pair[1].version, place)
+    begin = max(one.first for one in pair)
+    end = min(*(one.last for one in pair), now) + 1
+    if since is not None:
+        begin = max(begin, since)
+    if until is not None:
+        end = min(end, until)
+    source = RankingSource(store, project, alone, now, most, threads)
+    rows = source.read(contexts, begin, end)
+    if rows is None:
+        raise _refuse("the versions have no values at the same time")
+    known = source.read_queries(_choose(everyone, pair[1].model, None, place), begin)
+    found = follow_difference(
+        rows.value,
+        rows.cluster,
+        rows.find(contexts, pair[1].version),
+        rows.day,
+        cell=rows.place(contexts, configuration.attributes),
+        covariate=rows.look_up(known),
+        level=level,
+    )
+    if not found:
+        raise _refuse("the versions have no values on the same day")
+    window = definition.window * SECOND
+    days = tuple(
+        ComparedDay(
+            day=to_datetime(day * DAY),
+            is_final=min((day + 1) * DAY, end) + window <= now,
+            difference=difference,
+        )
+        for day, difference in found
+    )
+    return VersionComparison(
+        measure=alone.measures[0].name,
+        model=pair[1].model,
+        old=pair[0].version,
+        new=pair[1].version,
+        slice=place,
+        since=to_datetime(begin),
+        until=to_datetime(end),
+        level=level,
+        days=days,
+        days_to_target=_count_days([one for one in days if one.is_final] or days),
+    )
+
+
+def _choose(
+    contexts: Mapping[int, Context], model: str, version: str | None, place: Slice
+) -> dict[int, Context]:
+    chosen = find_contexts(contexts, "production", model, version)
+    return {number: one for number, one in chosen.items() if set(place) <= set(one.attributes)}
+
+
+def _check_names(
+    versions: Sequence[Version], *, model: str | None, named: Sequence[str | None]
+) -> None:
+    known = {
+        "model": (dict.fromkeys(one.model for one in versions), (model,)),
+        "version": (
+            dict.fromkeys(one.version for one in versions if model in {None, one.model}),
+            named,
+        ),
+    }
+    for what, (there, asked) in known.items():
+        for name in asked:
+            if name is not None and name not in there:
+                raise UsageError(
+                    f"there are no rankings of {what} {name!r:.120}",
+                    hint=f"name one of {', '.join(list(there)[-10:]) or 'those that are logged'}",
+                    code="unknown_version",
+                )
+
+
+def _check_slice(configuration: Configuration, place: Slice) -> None:
+    for name, _ in place:
+        if name not in configuration.attributes:
+            raise UsageError(
+                f"there is no attribute {name!r:.120}",
+                hint=f"the configured ones are {', '.join(configuration.attributes) or 'none'}",
+                code="unknown_slice",
+            )
+
+
+def _refuse(what: str) -> EmptyError:
+    return EmptyError(
+        what,
+        hint="serve both versions to different users at the same time for some days",
+        code="empty_input",
+    )
+
+
+def _count_days(days: Sequence[ComparedDay]) -> int | None:
+    """Return about how many more days it takes until the target could be found."""
+    last = days[-1].difference
+    if last.error <= 0 or last.effective_users <= 0 or len(days) < 2:
+        return None
+    # As many pairs of rankings a day as in the last days.
+    earlier = days[max(len(days) - 8, 0)]
+    passed = (days[-1].day - earlier.day).days
+    before = 1 / earlier.difference.error**2 if earlier.difference.error > 0 else 0.0
+    a_day = (1 / last.error**2 - before) / max(passed, 1)
+    if a_day <= 0:
+        return None
+    for more in range(MOST_DAYS):
+        growth = 1 + more * a_day * last.error**2
+        users = last.effective_users * growth
+        half = last.error / math.sqrt(growth) * find_factor(users, 1 - last.level)
+        if half <= TARGET and users >= FEWEST_USERS:
+            return more
+    return None

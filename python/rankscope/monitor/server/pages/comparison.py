@@ -1,0 +1,161 @@
+"""The comparison page: two versions over the time in which both serve."""
+
+from __future__ import annotations
+
+from rankscope.errors import InputError, UsageError
+from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.server.api.fields import make_query
+from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.monitor.server.pages.render import read_moment
+from rankscope.records import record
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rankscope.monitor.ask.comparison import VersionComparison
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.server.pages.charts.lines import LineChart
+    from rankscope.monitor.server.routing.endpoint import Call
+    from rankscope.monitor.store.records import Version
+
+FIELDS = {
+    "measure": "The measure.",
+    "model": "The model.",
+    "old": "The older version.",
+    "new": "The newer version.",
+    "slice": "An attribute and its value, such as device=tv.",
+    "since": "From which time on, in UTC.",
+}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ComparisonView:
+    """A comparison, and what was asked for.
+
+    Args:
+        configuration: How the project is measured; `None` where it is not.
+        measures: The measures that can be asked for.
+        versions: The versions that can be asked for.
+        fields: What the form says.
+        wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
+        found: The comparison, if there could be one.
+    """
+
+    configuration: Configuration | None
+    measures: tuple[str, ...] = ()
+    versions: tuple[Version, ...] = ()
+    fields: Mapping[str, str]
+    wrong: Mapping[str, str]
+    found: VersionComparison | None
+
+    @property
+    def chart(self) -> LineChart | None:
+        """The difference as of each day; `None` if there is no comparison."""
+        if self.found is None:
+            return None
+        points = tuple(
+            Point(
+                to_micros(one.day),
+                one.difference.value,
+                one.difference.lower,
+                one.difference.upper,
+                one.is_final,
+            )
+            for one in self.found.days
+        )
+        newest = self.found.difference
+        ends = (newest.lower, newest.upper) if newest.has_interval else ()
+        return draw_lines(
+            [Line("", points)],
+            since=points[0].start,
+            until=points[-1].start + DAY,
+            length=DAY,
+            level=Level("no difference", 0.0),
+            with_values=(0.0, *ends),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as dicts and lists, for JSON."""
+        return {
+            "fields": dict(self.fields),
+            "wrong": dict(self.wrong),
+            "comparison": None if self.found is None else self.found.to_dict(),
+        }
+
+
+def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonView:
+    """Compare what was asked for; by default, the newest versions that serve at the same time.
+
+    Args:
+        monitor: The monitor of the project.
+        asked: The fields of the form that were given.
+    """
+    configuration = read_configuration(monitor)
+    given = {name: asked[name] for name in FIELDS if asked.get(name)}
+    if configuration is None:
+        return ComparisonView(configuration=None, fields={}, wrong={}, found=None)
+    wrong: dict[str, str] = {}
+    since = None
+    place: Slice = ()
+    try:
+        since = read_moment(given.get("since", ""))
+    except RefusedError:
+        wrong["since"] = "Enter a time in UTC, such as 2026-11-21T18:00."
+    if "slice" in given:
+        name, equals, value = given["slice"].partition("=")
+        place = ((name, value),)
+        if not equals:
+            wrong["slice"] = "Enter an attribute and its value, such as device=tv."
+    found = None
+    if not wrong:
+        try:
+            found = monitor.compare(
+                given.get("measure"),
+                model=given.get("model"),
+                old=given.get("old"),
+                new=given.get("new"),
+                slice=place,
+                since=since,
+            )
+        except (UsageError, InputError) as error:
+            wrong[""] = show(error.message)
+    if found is not None:
+        named = {"measure": found.measure, "model": found.model}
+        given = given | named | {"old": found.old, "new": found.new}
+    return ComparisonView(
+        configuration=configuration,
+        measures=monitor.measures,
+        versions=tuple(
+            one for one in list_versions(monitor.store, monitor.project) if not one.folded
+        ),
+        fields={name: given.get(name, "") for name in FIELDS},
+        wrong=wrong,
+        found=found,
+    )
+
+
+def _view(monitor: Monitor, call: Call) -> ComparisonView:
+    return view_comparison(monitor, call.query)
+
+
+PAGES = (
+    Page(
+        path="/comparison",
+        twin="/comparison.json",
+        here="Overview",
+        template="comparison.html.j2",
+        summary="Two versions over the time in which both serve.",
+        view=_view,
+        query=make_query("ComparisonPageQuery", FIELDS),
+        is_trace=True,
+    ),
+)
