@@ -19,6 +19,7 @@ from rankscope.monitor.alerts.incidents.rows import (
     write_notice,
 )
 from rankscope.monitor.alerts.incidents.transitions import ACTOR, resolve
+from rankscope.monitor.alerts.nightly_run import NightlyRun
 from rankscope.monitor.alerts.periods import PeriodReader
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.alerts.rule_run import QualityRun, name_basis
@@ -200,7 +201,7 @@ class _Walk:
             rows = [_rewind(row, configuration, now, seq) for row in rows]
         shown = [one for one in versions if one.environment == "production"]
         counts = DataReader(store, project, configuration, slicing, threads=threads)
-        is_data = [Rule.from_json(row.rule).kind == "data" for row in rows]
+        kinds = [Rule.from_json(row.rule).kind for row in rows]
         quality = [
             QualityRun(
                 store,
@@ -213,8 +214,8 @@ class _Walk:
                 seq=seq,
                 is_replay=is_replay,
             )
-            for row, is_other in zip(rows, is_data, strict=True)
-            if not is_other
+            for row, kind in zip(rows, kinds, strict=True)
+            if kind in {"drop", "threshold"}
         ]
         reader = PeriodReader(
             store,
@@ -231,10 +232,24 @@ class _Walk:
             run.reader = reader
         data = [
             DataRun(counts, configuration, row, versions=shown, now=now, is_replay=is_replay)
-            for row, is_one in zip(rows, is_data, strict=True)
-            if is_one
+            for row, kind in zip(rows, kinds, strict=True)
+            if kind == "data"
         ]
-        self._runs: list[RuleRun] = [*quality, *data]
+        nights = [
+            NightlyRun(
+                store,
+                project,
+                configuration,
+                row,
+                versions=shown,
+                now=now,
+                is_replay=is_replay,
+                threads=threads,
+            )
+            for row, kind in zip(rows, kinds, strict=True)
+            if kind == "trace"
+        ]
+        self._runs: list[RuleRun] = [*quality, *data, *nights]
         self._lasting = {
             row.incident_id: read_incident(row)
             for row in (
