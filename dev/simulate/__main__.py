@@ -6,11 +6,10 @@ import argparse
 import math
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from dev.record import write_page
 from dev.simulate.cases import Row, list_cases
-from dev.simulate.record import RECORDS, render_record
+from dev.simulate.record import Record
 
 
 def main() -> int:
@@ -22,36 +21,37 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m dev.simulate", description=__doc__)
     parser.add_argument("--short", action="store_true", help="few runs of some cases, no record")
     parser.add_argument("--times", type=float, default=1.0, help="multiplies the number of runs")
-    parser.add_argument("--only", metavar="TEXT", help="cases whose name has it; no record")
+    parser.add_argument(
+        "--only", metavar="TEXT", help="cases whose name has it; the record keeps the others' rows"
+    )
     options = parser.parse_args()
     wanted = []
     for place, case in enumerate(list_cases()):
         runs = case.short if options.short else math.ceil(case.runs * options.times)
         if runs and (options.only is None or options.only in case.name):
-            wanted.append((place, runs))
+            wanted.append((place, case.name, runs))
     rows: list[Row] = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for new in pool.map(_run, wanted):
-            for row in new:
+        jobs = [pool.submit(_run, place, runs) for place, _, runs in wanted]
+        named = {job: name for job, (_, name, _) in zip(jobs, wanted, strict=True)}
+        record = Record() if options.only is None else Record.read()
+        for job in as_completed(jobs):
+            for row in job.result():
                 rows.append(row)
-                print(
-                    *row.cells,
-                    *([f"NOT AS REQUIRED: {row.problem}"] if row.problem else []),
-                    sep=" | ",
-                    flush=True,
-                )
-            if not options.short and options.only is None:
+                problem = [f"NOT AS REQUIRED: {row.problem}"] if row.problem else []
+                print(*row.cells, *problem, sep=" | ", flush=True)
+            if not options.short:
                 # After each case, so that a run that is stopped leaves a record.
-                write_page("False alarms and delays", render_record(rows), RECORDS)
+                record.cases[named[job]] = job.result()
+                record.write([case.name for case in list_cases()])
     broken = [row for row in rows if row.problem]
     for row in broken:
         print(f"{row.cells[0]}: not as required: {row.problem}", file=sys.stderr)
     return 1 if broken else 0
 
 
-def _run(wanted: tuple[int, int]) -> list[Row]:
+def _run(place: int, runs: int) -> list[Row]:
     """Simulate a case, given its place and the number of runs."""
-    place, runs = wanted
     return list(list_cases())[place].rows(runs)
 
 

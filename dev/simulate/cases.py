@@ -93,7 +93,7 @@ def list_cases() -> Iterator[Case]:
         "queries as units, the head comes back": (World(), 0.05, 60, 0),
     }
     for deviation in (0.01, 0.015):
-        for per_day, runs in ((200, 60), (2000, 60), (20_000, 40)):
+        for per_day, runs in ((200, 100), (2000, 60), (20_000, 60)):
             world = World(
                 per_day=per_day,
                 day_deviation=deviation,

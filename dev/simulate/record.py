@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from dev.environments import ROOT
+from dev.record import today, write_page
+from dev.simulate.cases import Row
 from dev.simulate.traffic import BASELINE_DAYS, DAYS
 from dev.simulate.trials import CHANGE_DAY, FIXED_DAY, SEED, TOLERANCE
 from dev.simulate.watch import RUN_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dev.simulate.cases import Row
+    from collections.abc import Mapping, Sequence
 
 RECORDS = ROOT / "dev" / "simulate" / "records"
 HEAD = f"""Quarters of {DAYS} days after a baseline of {BASELINE_DAYS} days, with 200 searches a day
@@ -66,8 +68,39 @@ cause.
 """
 
 
-def render_record(rows: Sequence[Row]) -> str:
-    """Return the record as Markdown."""
+@dataclass(slots=True)
+class Record:
+    """The record of a day: the rows of each case, kept as JSON beside the page.
+
+    Args:
+        cases: By name of the case, its rows.
+    """
+
+    cases: dict[str, list[Row]] = field(default_factory=dict)
+
+    @staticmethod
+    def read() -> Record:
+        """Return the record of today, empty if there is none."""
+        path = RECORDS / f"{today()}.json"
+        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return Record(
+            {
+                name: [Row(row["table"], tuple(row["cells"]), row["problem"]) for row in rows]
+                for name, rows in stored.items()
+            }
+        )
+
+    def write(self, order: Sequence[str]) -> None:
+        """Write the rows, and the page, whose cases are in this order."""
+        named = {name: self.cases[name] for name in order if name in self.cases}
+        page = write_page("False alarms and delays", _render(named), RECORDS)
+        stored = {name: [asdict(row) for row in rows] for name, rows in named.items()}
+        page.with_suffix(".json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+
+def _render(cases: Mapping[str, Sequence[Row]]) -> str:
+    """Return the page as Markdown."""
+    rows = [row for each in cases.values() for row in each]
     tables = {"quiet": QUIET, "found": FOUND, "peers": PEERS, "traces": TRACES}
     parts = [HEAD, CHOSEN]
     for table, head in tables.items():

@@ -17,7 +17,9 @@ __all__ = [
     "Judgments",
     "Plan",
     "Rankings",
+    "Reassignments",
     "Run",
+    "SliceQueries",
     "TableStream",
     "__version__",
     "add_sums",
@@ -57,6 +59,12 @@ _IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.u
 _Numbers: TypeAlias = (
     NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int64] | NDArray[np.int32]
 )
+# Where the entries of each column start, their units, and their effects.
+_Effects: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+# The units of queries, their residuals, and the codes of each attribute.
+_SliceColumns: TypeAlias = tuple[
+    NDArray[np.int64], NDArray[np.float64], Sequence[NDArray[np.int32]]
+]
 # Queries, documents, grades, scores, whether they are ranks below zero, ranks, attributes.
 _TableColumns: TypeAlias = tuple[
     _IdColumn,
@@ -120,6 +128,30 @@ class Plan:
     ) -> list[float] | None: ...
 
 @final
+class Reassignments:
+    def __new__(
+        cls,
+        is_first: NDArray[np.uint8],
+        is_second: NDArray[np.uint8],
+        permutations: int,
+        seed: int,
+    ) -> Reassignments: ...
+    def find_strongest(
+        self,
+        queries: SliceQueries,
+        grids: Sequence[tuple[Sequence[int], NDArray[np.int64], float]],
+        choices: tuple[float, float, float, int],
+        threads: int,
+        check: Callable[[], None] | None,
+    ) -> tuple[bytes, tuple[float, int, int, float] | None]: ...
+    def max_t(
+        self,
+        effects: _Effects,
+        threads: int,
+        check: Callable[[], None] | None,
+    ) -> tuple[list[float], list[int]]: ...
+    def standardize(self, effects: _Effects) -> bytes: ...
+
 class Run:
     """A run held in memory."""
 
@@ -195,6 +227,16 @@ class Rankings:
     def doc_ids(self, query: int) -> list[str]: ...
     def attribute(self, name: str) -> tuple[list[str], list[int]] | None: ...
     def attributes(self) -> list[str]: ...
+
+@final
+class SliceQueries:
+    def __new__(
+        cls,
+        before: _SliceColumns,
+        after: _SliceColumns,
+        sizes: Sequence[int],
+        units: int,
+    ) -> SliceQueries: ...
 
 @final
 class TableStream:

@@ -1,8 +1,9 @@
-//! Numbers: decimal text, exact sums, logarithms, sorting, and aggregates of values.
+//! Numbers: decimal text, exact sums, logarithms, random numbers, sorting, and aggregates of values.
 
 pub mod aggregate;
 pub mod decimal;
 pub mod levels;
 pub mod log2;
+pub mod random;
 pub mod sorter;
 pub mod sum;

@@ -13,6 +13,7 @@ mod input;
 mod judgments;
 mod logged;
 mod matrix;
+mod max_t;
 mod objects;
 mod plan;
 mod rankings;
@@ -37,6 +38,7 @@ use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::Judgments;
 use self::logged::{find_shown, unpack_pieces};
 use self::matrix::mean_of_rows;
+use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
 use self::rankings::Rankings;
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
@@ -53,10 +55,10 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        Column, Evaluation, Judgments, Plan, Rankings, Run, TableStream, add_sums, audit_ties,
-        bound, bound_difference, evaluate_dict, evaluate_path, evaluate_run, find_regrets,
-        find_shown, fsum, interval_of_mean, log2, mean_of_rows, merge_sums, round_sums, sum_groups,
-        t_quantile, unpack_pieces,
+        Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run, SliceQueries,
+        TableStream, add_sums, audit_ties, bound, bound_difference, evaluate_dict, evaluate_path,
+        evaluate_run, find_regrets, find_shown, fsum, interval_of_mean, log2, mean_of_rows,
+        merge_sums, round_sums, sum_groups, t_quantile, unpack_pieces,
     };
 
     #[pymodule_init]

@@ -12,6 +12,7 @@ use crate::watch::{self, Event};
 pub(super) struct Watch {
     last: Option<Instant>,
     progress: Option<Py<PyAny>>,
+    check: Option<Py<PyAny>>,
     raised: Option<PyErr>,
 }
 
@@ -21,7 +22,12 @@ impl Watch {
     pub(super) fn new(progress: Option<Py<PyAny>>) -> Self {
         // Whoever wants to see progress sees the first step, however short the work is.
         let last = progress.is_none().then(Instant::now);
-        Self { last, progress, raised: None }
+        Self { last, progress, check: None, raised: None }
+    }
+
+    /// Calls a function at each look, which stops the work by raising, as where a deadline is over.
+    pub(super) fn checking(check: Option<Py<PyAny>>) -> Self {
+        Self { last: None, progress: None, check, raised: None }
     }
 
     fn look(&mut self, event: Event) -> Result<(), Error> {
@@ -32,6 +38,9 @@ impl Watch {
         self.last = Some(Instant::now());
         let outcome = Python::attach(|py| {
             py.check_signals()?;
+            if let Some(check) = &self.check {
+                check.call0(py)?;
+            }
             match (event, &self.progress) {
                 (Event::Read(done), Some(progress)) => progress.call1(py, (done,)).map(drop),
                 _ => Ok(()),

@@ -7,6 +7,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use crate::error::{Error, Kind, Result};
 use crate::memory::{self, Vec};
 use crate::number::aggregate::{GEOMETRIC_FLOOR, Part};
+use crate::number::random::Random;
 use crate::policy::Aggregate;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -172,31 +173,6 @@ fn influences(aggregate: Aggregate, parts: &[Part], value: f64) -> Vec<f64> {
     }
 }
 
-/// Numbers that look random: Steele, Lea and Flood, *Fast splittable pseudorandom number generators*,
-/// 2014.
-struct Random(u64);
-
-impl Random {
-    /// A sequence of its own for each seed and number.
-    fn new(seed: u64, number: u64) -> Self {
-        let mut of_seed = Self(seed);
-        Self(of_seed.next() ^ Self(number).next())
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `count`.
-    #[allow(clippy::cast_possible_truncation)] // below `count`
-    fn below(&mut self, count: usize) -> usize {
-        ((u128::from(self.next()) * count as u128) >> 64) as usize
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,7 +238,7 @@ mod tests {
         let mut covered = 0;
         for trial in 0..400 {
             #[allow(clippy::cast_precision_loss)] // 53 bits of the number
-            let mut uniform = || (random.next() >> 11) as f64 / 2_f64.powi(53);
+            let mut uniform = || (random.draw() >> 11) as f64 / 2_f64.powi(53);
             let values: Vec<f64> = (0..30).map(|_| -(1.0 - uniform()).ln()).collect();
             let method = Method::Bootstrap { resamples: 999, seed: trial };
             let (lower, upper) = of(Aggregate::Mean, &values, method, 1);

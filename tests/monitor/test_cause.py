@@ -6,13 +6,15 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
+from rankscope.monitor.alerts.incidents.incident import Incident
 from rankscope.monitor.ask.cause import CauseFinder, find_baseline_span
 from rankscope.monitor.ask.trace import Span
-from rankscope.monitor.definition.configuration import BaselineChoice
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.round import make_finder
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
@@ -171,3 +173,26 @@ def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model
     assert dict(found.slice) == {"device": "tv"}
     assert found.before["model"] == "lambda"
     assert found.sentence.startswith(f"device=tv fell from {GOOD:.4f} to {BAD:.4f} by ordering: ")
+
+
+def test_an_incident_found_by_early_values_is_explained_by_them(store: SQLiteStore) -> None:
+    """The attribution window of a day isn't over for any ranking since the release."""
+    now = to_datetime(2 * WEEK)
+    configuration = Configuration(definition=replace(RULE, window=24 * 3600), baseline=CHOICES[0])
+    incident = Incident(
+        incident_id="incident_1",
+        project="music",
+        rule="quality",
+        measure="nDCG@5",
+        kind="quality",
+        model="ranker",
+        version="4",
+        opened=now,
+        updated=now,
+        began=to_datetime(WEEK),
+    )
+    find_cause = make_finder(store, "music", configuration, 1)
+    assert find_cause(incident, now) is None
+    found = find_cause(replace(incident, evidence={"age": "15m"}), now)
+    assert found is not None
+    assert found["slice"] == {"device": "tv", "version": "4"}

@@ -16,7 +16,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.data.interval import Interval
-from rankscope.errors import EmptyError, LimitError, PolicyError, UsageError
+from rankscope.errors import DeadlineError, EmptyError, LimitError, PolicyError, UsageError
 from rankscope.records import replace
 from rankscope.stats.trace.query_columns import QueryColumns, TextColumn, read_losses
 from rankscope.stats.trace.trace import TraceChoices, trace
@@ -489,3 +489,20 @@ def test_an_attribute_that_no_window_has_is_refused() -> None:
     with pytest.raises(UsageError, match="the queries have no attribute") as caught:
         trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("colour",)))
     assert caught.value.code == "unknown_attribute"
+
+
+def test_a_trace_stops_wherever_its_deadline_is_over() -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == last:
+            raise DeadlineError("too late", hint="wait longer", code="read_timeout")
+
+    spans = draw_window(1), draw_window(2, swapped=True)
+    for last in (1, 5):
+        calls = 0
+        with pytest.raises(DeadlineError, match="too late"):
+            trace(*spans, check=check)
+        assert calls == last

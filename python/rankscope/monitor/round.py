@@ -9,7 +9,7 @@ from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
-from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ def evaluate_project(
         refreshed.slicing,
         now=now,
         threads=threads,
-        find_cause=_make_finder(store, project, configuration, threads),
+        find_cause=make_finder(store, project, configuration, threads),
         is_replay=is_replay,
     )
     return Round(
@@ -138,7 +138,7 @@ def replay_project(
         find_slicing(store, project, configuration),
         now=now,
         threads=threads,
-        find_cause=_make_finder(store, project, configuration, threads),
+        find_cause=make_finder(store, project, configuration, threads),
     )
     active = [one for one in advanced.lasting if one.is_active]
     return Replay(
@@ -149,7 +149,7 @@ def replay_project(
     )
 
 
-def _make_finder(
+def make_finder(
     store: StoreReader, project: str, configuration: Configuration, threads: int | None
 ) -> FindCause:
     """Return a function that traces the causes of incidents, and reads nothing before."""
@@ -160,14 +160,20 @@ def _make_finder(
             definition = configuration.definition
             choice = configuration.baseline
             finders.append(CauseFinder(store, project, definition, choice, threads=threads))
-        found = finders[0].find(
-            incident.measure,
-            model=incident.model,
-            version=incident.version,
-            began=None if incident.began is None else to_micros(incident.began),
-            now=to_micros(now),
-            place=incident.slice,
-        )
+        found, age = None, incident.evidence.get("age")
+        # Until a day is final, the values that found the incident are those that explain it.
+        for each in (None, *([] if age is None else [count_micros(age)])):
+            found = finders[0].find(
+                incident.measure,
+                model=incident.model,
+                version=incident.version,
+                began=None if incident.began is None else to_micros(incident.began),
+                now=to_micros(now),
+                age=each,
+                place=incident.slice,
+            )
+            if found is not None:
+                break
         cause = None if found is None else found.to_dict()
         beside = _compare_beside(
             store, project, configuration, incident, now=to_micros(now), threads=threads

@@ -13,10 +13,10 @@ their sides at random, so that each side keeps its number of clusters.
 
 from __future__ import annotations
 
+from rankscope._core import Reassignments
+from rankscope.engine import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import record
-from rankscope.stats.exact_sums import take_high_part
-from rankscope.stats.scatter import scatter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,40 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.float64]
 
 PERMUTATIONS = 199
-STREAM = 5
-"""Which random numbers of a seed are used; others are drawn for intervals."""
-TINY = 1e-300
+
+
+@record(frozen=True, slots=True)
+class Effects:
+    """What clusters add to the statistics of hypotheses, as the entries of a sparse matrix.
+
+    A hypothesis about a slice only lists the clusters that have values in the slice.
+
+    Args:
+        starts: Where the entries of each hypothesis start, and the number of all entries.
+        clusters: The cluster of each entry.
+        amounts: What the cluster adds if its sign is 1, and takes off if it is -1.
+    """
+
+    starts: NDArray[np.int64]
+    clusters: NDArray[np.int64]
+    amounts: Numbers
+
+    @classmethod
+    def of(cls, dense: Numbers) -> Effects:
+        """Return the effects in a matrix of one row per cluster and one column per hypothesis."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        clusters, hypotheses = dense.shape
+        return cls(
+            np.arange(hypotheses + 1, dtype=np.int64) * clusters,
+            np.tile(np.arange(clusters, dtype=np.int64), hypotheses),
+            np.ascontiguousarray(dense.T, dtype=np.float64).reshape(-1),
+        )
+
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Numbers]:
+        """The columns, as the core takes them."""
+        return self.starts, self.clusters, self.amounts
 
 
 @record(frozen=True, slots=True)
@@ -39,61 +70,30 @@ class Reassignment:
     """Random reassignments of clusters to two sides.
 
     Args:
-        signs: The side of each cluster in each reassignment, 1 or -1; a cluster with values on both
-            sides has 1 where they aren't swapped. The first row is what was observed.
+        drawn: The reassignments; the first one is what was observed.
         is_paired: Which clusters have values on both sides.
+        permutations: The number of reassignments, without what was observed.
     """
 
-    signs: Numbers
+    drawn: Reassignments
     is_paired: NDArray[np.bool_]
+    permutations: int
 
-    @property
-    def permutations(self) -> int:
-        """The number of reassignments, without what was observed."""
-        return len(self.signs) - 1
-
-    def find_moments(self, effects: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the mean and the variance of the sums over all reassignments."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        paired = effects if self.is_paired.all() else effects[self.is_paired]
-        variance = np.einsum("ij,ij->j", paired, paired)
-        single = effects[~self.is_paired]
-        many = len(single)
-        if many < 2:
-            return single.sum(axis=0) * (
-                self.signs[0, ~self.is_paired].sum() / max(many, 1)
-            ), variance
-        on_one = float((self.signs[0, ~self.is_paired] > 0).mean())
-        mean = (2 * on_one - 1) * single.sum(axis=0)
-        spread = np.square(single - single.mean(axis=0)).sum(axis=0)
-        return mean, variance + 4 * on_one * (1 - on_one) * spread * many / (many - 1)
-
-    def standardize(
-        self, effects: Numbers, moderate: Callable[[Numbers], Numbers] | None = None
-    ) -> Numbers:
+    def standardize(self, effects: Numbers) -> Numbers:
         """Return the statistic of each reassignment and hypothesis: a sum in standard errors.
 
         Args:
             effects: What each cluster adds to the statistic of each hypothesis if its sign is 1,
                 and takes off if it is -1. The first axis is that of clusters.
-            moderate: Returns the variances to divide by for those over all reassignments (default:
-                the same). They must not depend on how clusters are assigned.
 
         Returns:
             One row per reassignment, the first for what was observed. It doesn't depend on the
-            order of the clusters or the number of threads.
+            order of the clusters.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        # Rounded so that the sum over any clusters is exact, in whatever order it is added up.
-        exact = np.ascontiguousarray(take_high_part(effects, len(effects)))
-        mean, own = self.find_moments(exact)
-        variance = own if moderate is None else moderate(own)
-        standard: Numbers = self.signs @ exact
-        standard -= mean
-        standard /= np.sqrt(np.maximum(variance, TINY))
-        return standard
+        found = np.frombuffer(self.drawn.standardize(Effects.of(effects).columns))
+        return found.reshape(self.permutations + 1, effects.shape[1])
 
 
 def reassign(
@@ -105,25 +105,13 @@ def reassign(
         is_before: Which clusters have values before, or on the first side.
         is_after: Which have values after, or on the second side.
         permutations: How many reassignments to draw.
-        seed: The random seed.
+        seed: The random seed. Each reassignment has random numbers of its own.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    count = len(is_before)
-    is_paired = is_before & is_after
-    single = np.flatnonzero(~is_paired)
-    numbers = scatter(np.arange(permutations * count, dtype=np.uint64), STREAM + 8 * seed)
-    numbers = numbers.reshape(permutations, count)
-    signs = np.empty((permutations + 1, count))
-    signs[0] = np.where(is_after, 1.0, -1.0)
-    signs[1:] = np.where(numbers >> np.uint64(63), 1.0, -1.0)
-    # The clusters with the smallest random numbers get the second side, as many as it had.
-    order = numbers[:, single].argsort(axis=1, kind="stable")
-    drawn = np.empty(order.shape)
-    sides = np.where(np.arange(len(single)) < int(is_after[single].sum()), 1.0, -1.0)
-    np.put_along_axis(drawn, order, np.broadcast_to(sides, order.shape), axis=1)
-    signs[1:, single] = drawn
-    return Reassignment(signs, is_paired)
+    sides = [np.ascontiguousarray(side).view(np.uint8) for side in (is_before, is_after)]
+    drawn = Reassignments(sides[0], sides[1], permutations, seed)
+    return Reassignment(drawn, is_before & is_after, permutations)
 
 
 @record(frozen=True, slots=True)
@@ -140,17 +128,33 @@ class MaxT:
     p_values: Numbers
 
 
-def max_t(effects: Numbers, *, permutations: int = PERMUTATIONS, seed: int = 0) -> MaxT:
+def max_t(
+    effects: Numbers | Effects,
+    *,
+    clusters: int | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    threads: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> MaxT:
     """Test whether the mean of each column is 0, with p-values that hold for all columns together.
+
+    Each hypothesis is compared with the largest statistic of those that are not larger than it
+    (Westfall and Young's step-down procedure).
 
     Args:
         effects: One row per cluster, such as a query or a user, and one column per hypothesis, such
-            as the difference of two systems. The rows are independent.
+            as the difference of two systems; or the entries of this matrix that aren't 0. The rows
+            are independent.
+        clusters: The number of clusters, if only entries are given.
         permutations: The number of random sign flips.
         seed: The random seed.
+        threads: The number of threads (default: all cores). The result doesn't depend on it.
+        check: Called about ten times a second; it stops the test by raising, for example when a
+            deadline is over.
 
     Raises:
-        UsageError: There are fewer than two rows or no columns, or the numbers aren't finite.
+        UsageError: There are fewer than two clusters or no columns, or the numbers aren't finite.
 
     Examples:
         >>> import numpy as np
@@ -162,32 +166,21 @@ def max_t(effects: Numbers, *, permutations: int = PERMUTATIONS, seed: int = 0) 
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    given = np.asarray(effects, dtype=np.float64)
-    if given.ndim != 2 or given.shape[0] < 2 or given.shape[1] < 1 or not np.isfinite(given).all():
+    if isinstance(effects, Effects):
+        shape: tuple[int, ...] = (clusters or 0, len(effects.starts) - 1)
+    else:
+        effects = np.asarray(effects, dtype=np.float64)
+        shape = effects.shape
+    is_enough = len(shape) == 2 and shape[0] >= 2 and shape[1] >= 1
+    amounts = effects.amounts if isinstance(effects, Effects) else effects
+    if not is_enough or not np.isfinite(amounts).all():
         raise UsageError(
-            f"expected two or more rows of finite numbers, found an array of shape {given.shape}",
+            f"expected two or more rows of finite numbers, found an array of shape {shape}",
             hint="pass one row per cluster and one column per hypothesis",
             code="bad_parameter",
         )
-    is_there = np.ones(len(given), dtype=np.bool_)
-    found = reassign(is_there, is_there, permutations, seed).standardize(given)
-    return MaxT(found[0], step_down(np.abs(found)))
-
-
-def step_down(statistics: Numbers) -> Numbers:
-    """Return the adjusted p-value of each hypothesis.
-
-    Each hypothesis is compared with the largest statistic of those that are not larger than it
-    (Westfall and Young's step-down procedure).
-
-    Args:
-        statistics: One row per reassignment, the first for what was observed.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    order = np.argsort(-statistics[0], kind="stable")
-    largest = np.maximum.accumulate(statistics[1:, order[::-1]], axis=1)[:, ::-1]
-    counts = 1 + (largest >= statistics[0, order]).sum(axis=0)
-    adjusted = np.empty(len(order))
-    adjusted[order] = np.maximum.accumulate(counts / len(statistics))
-    return adjusted
+    given = effects if isinstance(effects, Effects) else Effects.of(effects)
+    is_there = np.ones(shape[0], dtype=np.bool_)
+    draws = reassign(is_there, is_there, permutations, seed)
+    statistics, larger = draws.drawn.max_t(given.columns, count_threads(threads), check)
+    return MaxT(np.array(statistics), (np.array(larger) + 1) / (permutations + 1))

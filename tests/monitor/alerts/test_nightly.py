@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.detect.nightly import CLEAN_NIGHTS, NightlyTrace
-from rankscope.monitor.alerts.rule import Rule, check_rule
+from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.alerts.detect.nightly import (
+    CHANGED,
+    CLEAN_NIGHTS,
+    DAYS,
+    MOST_MODELS,
+    Night,
+    NightlyTrace,
+    SliceNight,
+)
+from rankscope.monitor.alerts.management import list_states, resolve_rule, set_rule
+from rankscope.monitor.alerts.nightly_run import NightlyProgress
+from rankscope.monitor.alerts.response import list_incidents, resolve_incident
+from rankscope.monitor.alerts.rule import MOST_NIGHTS, Rule, check_rule
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.events.limits import DAY, MINUTE
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
+from rankscope.stats.trace.trace import TraceChoices
 
 from tests.monitor.stories import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
 
-    from rankscope.monitor.alerts.incidents.finding import Finding
-
-DEFINITION = define(measures=["nDCG@5"], positive={"click": 1}, window=3600)
-RULE = Rule(name="night", measure="nDCG@5", kind="trace")
-COUNT = 1200
+DEFINITION = define(measures=["nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
+RULE = Rule(name="night", measure="nDCG@5", kind="trace", run_length=100.0)
+COUNT = 600
 START = 28 * DAY
 EVENTS = [
     *search(1, COUNT, start=START - COUNT * MINUTE, versions={"3": 1}),
@@ -33,6 +50,10 @@ EVENTS = [
     *search(3, COUNT, start=START + 9 * DAY, versions={"5": 1}),
     *search(4, COUNT, start=START + 18 * DAY, versions={"5": 1}),
 ]
+
+
+PERIOD = BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(START))
+VERSION = BaselineChoice(kind="version")
 
 
 @pytest.fixture(scope="module")
@@ -44,47 +65,152 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
 
 
 def check(
-    store: SQLiteStore, moment: int, progress: str = "", baseline: str = "version"
-) -> tuple[list[Finding], str]:
+    store: SQLiteStore,
+    moment: int,
+    held: tuple[SliceNight, ...] = (),
+    choice: BaselineChoice = VERSION,
+) -> Night:
     """What a night finds."""
-    choice = (
-        BaselineChoice(kind="version")
-        if baseline == "version"
-        else BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(START))
-    )
     configuration = Configuration(definition=DEFINITION, baseline=choice)
-    return NightlyTrace(store, "music", configuration, threads=1).check(RULE, progress, moment)
+    versions = store.versions("music")
+    night = NightlyTrace(store, "music", configuration, versions, threads=1)
+    return night.check(RULE, held, moment)
 
 
-@pytest.mark.parametrize("baseline", ["version", "period"])
-def test_the_slice_that_a_release_harmed_is_found(store: SQLiteStore, baseline: str) -> None:
-    findings, _ = check(store, START + DAY, baseline=baseline)
-    (found,) = findings
-    assert (found.kind, found.model, found.version) == ("quality", "ranker", "4")
-    assert found.slice == (("device", "tv"),)
+def list_verdicts(night: Night) -> list[str]:
+    return [each.verdict for each in night.findings]
+
+
+@pytest.mark.parametrize("choice", [VERSION, PERIOD], ids=lambda choice: choice.kind)
+def test_the_slice_that_a_release_harmed_is_found(
+    store: SQLiteStore, choice: BaselineChoice
+) -> None:
+    night = check(store, START + DAY, choice=choice)
+    (found,) = night.findings
+    # The slice is the stream, so that the next release doesn't open the same incident again.
+    assert found.key == ("quality", "ranker", "", (("device", "tv"),))
     assert found.verdict == "bad"
     assert found.reason.startswith("device=tv")
+    assert found.evidence["new_version"] == "version=4"
     assert found.evidence["level"] == 1 / RULE.run_length
     p_value = found.evidence["p_value"]
     assert isinstance(p_value, float)
     assert p_value <= 1 / RULE.run_length
+    assert (night.models, night.problem) == (1, "")
 
 
 def test_a_slice_recovers_after_some_nights_without_it(store: SQLiteStore) -> None:
-    found, progress = check(store, START + DAY, baseline="period")
-    verdicts = [[each.verdict for each in found]]
-    for night in range(19, 19 + CLEAN_NIGHTS + 1):
-        found, progress = check(store, START + night * DAY, progress, baseline="period")
-        verdicts.append([each.verdict for each in found])
+    night = check(store, START + DAY, choice=PERIOD)
+    verdicts = [list_verdicts(night)]
+    for number in range(19, 19 + CLEAN_NIGHTS + 1):
+        night = check(store, START + number * DAY, night.slices, PERIOD)
+        verdicts.append(list_verdicts(night))
     assert verdicts == [["bad"], *[[]] * (CLEAN_NIGHTS - 1), ["good"], []]
 
 
+def test_a_muted_slice_is_reported_again_once_it_has_recovered_or_fallen_further(
+    store: SQLiteStore,
+) -> None:
+    night = check(store, START + DAY)
+    (found,) = night.slices
+    muted = (found.mute(),)
+    again = check(store, START + DAY, muted)
+    assert (again.findings, again.slices) == ((), (replace(muted[0], nights=1),))
+    # A part of it, or what contains it, is the same slice.
+    wider = (replace(found, slice=(*found.slice, ("country", "at"))).mute(),)
+    assert check(store, START + DAY, wider).findings == ()
+    # In the first week, the days before the fall leave those that are looked at.
+    before = replace(found.mute(), muted=found.fall / CHANGED)
+    assert check(store, START + DAY, (before,)).slices == (replace(found.mute(), nights=1),)
+    further = replace(before, nights=DAYS[0])
+    assert list_verdicts(check(store, START + DAY, (further,))) == ["bad"]
+    held = muted
+    for number in range(CLEAN_NIGHTS):
+        night = check(store, START + (19 + number) * DAY, held, PERIOD)
+        assert night.findings == ()
+        held = night.slices
+    assert held == ()
+    assert list_verdicts(check(store, START + DAY, held)) == ["bad"]
+
+
+def test_a_slice_is_stored_as_it_is(store: SQLiteStore) -> None:
+    (found,) = check(store, START + DAY).slices
+    progress = NightlyProgress(basis="b", first=0, following=DAY, slices=(found,), models=1)
+    assert NightlyProgress.from_json(progress.to_json()) == progress
+    muted = NightlyProgress.from_json(progress.mute([found.key]).to_json())
+    assert muted.slices == (found.mute(),)
+    assert muted.mute([]) == progress.mute()
+
+
 def test_a_night_without_rankings_says_nothing(store: SQLiteStore) -> None:
-    _, progress = check(store, START + DAY)
-    assert check(store, START + 100 * DAY, progress) == ([], progress)
+    night = check(store, START + DAY)
+    later = check(store, START + 100 * DAY, night.slices)
+    assert (later.findings, later.slices, later.models) == ((), night.slices, 0)
 
 
-def test_a_rule_that_no_check_would_run_is_refused() -> None:
-    configuration = Configuration(definition=DEFINITION)
-    with pytest.raises(UsageError, match="expected drop, threshold or data, found 'trace'"):
-        check_rule(RULE, configuration)
+def test_a_night_without_a_baseline_says_so(store: SQLiteStore) -> None:
+    unknown = BaselineChoice(kind="period", since=to_datetime(0), until=to_datetime(1))
+    night = check(store, START + DAY, choice=unknown)
+    assert (night.findings, night.models) == ((), 0)
+    assert "ranker" in night.problem
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"measure": "RR@5"}, "measure: expected one whose losses add up to 1"),
+        ({"measure": "empty"}, "measure: unknown measure 'empty'"),
+        ({"slices": ("device",)}, "slices: expected none for a trace"),
+        ({"period": "hour"}, "period: expected day for a trace"),
+        ({"run_length": 2501.0}, "run_length: expected at most 2500 nights"),
+    ],
+)
+def test_what_a_trace_cannot_do_is_refused(given: dict[str, Any], message: str) -> None:
+    configuration = Configuration(definition=DEFINITION, attributes=("device",))
+    assert check_rule(RULE, configuration) == RULE
+    with pytest.raises(UsageError, match=message):
+        check_rule(replace(RULE, **given), configuration)
+
+
+def test_the_rarest_p_value_can_be_reached_for_all_models() -> None:
+    level = 1 / (MOST_NIGHTS * MOST_MODELS)
+    TraceChoices(level=level, permutations=math.ceil(2 / level))
+
+
+def test_a_rule_traces_each_night_and_keeps_a_resolved_slice_closed(tmp_path: Path) -> None:
+    configuration = Configuration(definition=DEFINITION, baseline=PERIOD, grace="1h")
+    rule = replace(RULE, since=to_datetime(START), remind=0.0)
+
+    def pass_nights(count: int) -> tuple[int, list[str], str]:
+        """Return how many nights were traced, the incidents, and the state of the rule."""
+        now = START + count * DAY + 2 * HOUR
+        slicing = Slicing(values=())
+        done = advance_rules(store, "music", configuration, slicing, now=now, threads=1)
+        (state,) = list_states(store, "music")
+        found = list_incidents(store, "music", "all")
+        return done.periods, [one.state for one in found], state.state
+
+    with SQLiteStore(tmp_path / "nights.db") as store:
+        store.append("music", EVENTS)
+        set_rule(store, "music", configuration, rule, now=START, actor="ada")
+        assert pass_nights(0) == (0, [], "INSUFFICIENT")
+        assert pass_nights(1) == (1, ["open"], "ALERT")
+        (incident,) = list_incidents(store, "music")
+        assert (incident.model, incident.version) == ("ranker", "")
+        assert incident.slice == (("device", "tv"),)
+        now = START + DAY + 3 * HOUR
+        resolve_incident(store, "music", incident.incident_id, now=now, actor="ada")
+        assert pass_nights(3) == (2, ["resolved"], "OK")
+        # Version 5 is good again from the tenth day on, so that the slice recovers.
+        assert pass_nights(11) == (8, ["resolved"], "OK")
+        (state,) = list_states(store, "music")
+        assert state.reason.startswith("no slice of 1 model had fallen by ")
+        (row,) = store.list_rules("music")
+        assert NightlyProgress.from_json(row.progress).slices == ()
+        # What is measured was changed, so that what was found is void.
+        set_rule(
+            store, "music", configuration, replace(rule, run_length=90.0), now=now, actor="ada"
+        )
+        assert pass_nights(1) == (1, ["open"], "ALERT")
+        resolve_rule(store, "music", "night", now=now, actor="ada")
+        assert pass_nights(2) == (1, ["resolved"], "OK")

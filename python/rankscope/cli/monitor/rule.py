@@ -93,12 +93,12 @@ def add_add(parser: Parser) -> None:
     parser.add_argument(
         "--kind",
         action=Once,
-        choices=("drop", "threshold", "data"),
+        choices=KINDS,
         default="drop",
         metavar="KIND",
         help="drop collects evidence over several periods and has a stated false-alarm rate; "
         "threshold checks each period on its own; data checks that rankings and labels arrive as "
-        "usual",
+        "usual; trace searches all slices every night for one that fell more than everything did",
     )
     parser.add_argument(
         "--severity",
@@ -143,7 +143,7 @@ def add_add(parser: Parser) -> None:
         type=read_number,
         default=1800.0,
         metavar="N",
-        help="kind drop: average number of periods between false alarms",
+        help="kinds drop and trace: average number of periods, or nights, between false alarms",
     )
     parser.add_argument(
         "--fewest",
@@ -212,6 +212,7 @@ def add_add(parser: Parser) -> None:
     parser.add_examples(
         "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
         "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
+        "rankscope monitor rule add music.db night -m nDCG@5 --kind trace",
     )
     parser.set_defaults(run=run_add)
 

@@ -8,12 +8,13 @@ from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
 from rankscope.monitor.alerts.detect.state import MOST_NAMED, RuleState, read_state, read_word
 from rankscope.monitor.alerts.incidents.incident import ACTIVE, LASTING
 from rankscope.monitor.alerts.incidents.rows import read_incident
+from rankscope.monitor.alerts.nightly_run import NightlyProgress, begin_nights, mute_slices
 from rankscope.monitor.alerts.response import end_incidents
 from rankscope.monitor.alerts.rule import Rule, check_fewest, check_rule
 from rankscope.monitor.alerts.rule_run import name_basis
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.store.records import OPERATOR, RuleRow
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -67,8 +68,9 @@ def summarize_rules(
 
 def _read_state(row: RuleRow) -> RuleState:
     rule = Rule.from_json(row.rule)
-    if rule.kind != "data":
+    if rule.kind in {"drop", "threshold"}:
         return read_state(row)
+    read = DataProgress.from_json if rule.kind == "data" else NightlyProgress.from_json
     return RuleState(
         rule=rule,
         state=read_word(row.state),
@@ -76,7 +78,7 @@ def _read_state(row: RuleRow) -> RuleState:
         reason=row.reason,
         streams=(),
         evaluated=to_datetime(row.evaluated),
-        following=to_datetime(DataProgress.from_json(row.progress).following),
+        following=to_datetime(read(row.progress).following),
         silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
         late_rankings=0,
         passed_over=0,
@@ -126,7 +128,11 @@ class Notification:
 def list_notifications(
     store: StoreReader, project: str, limit: int = 100
 ) -> tuple[Notification, ...]:
-    """List the last notifications and whether they were delivered, the newest first."""
+    """List the last notifications and whether they were delivered, the newest first.
+
+    Those that wait to be shared out among the channels of the operator are left out: a service
+    does that, and only if it has such channels.
+    """
     return tuple(
         Notification(
             notification_id=row.notification_id,
@@ -140,6 +146,7 @@ def list_notifications(
             problem=row.problem,
         )
         for row in store.list_notifications(project, limit)
+        if row.channel != OPERATOR
     )
 
 
@@ -172,6 +179,8 @@ def set_rule(
     def start() -> str:
         if checked.kind == "data":
             return begin_data(checked, now).to_json()
+        if checked.kind == "trace":
+            return begin_nights(checked, basis, now).to_json()
         return begin(checked, basis, now, seq).to_text()
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
@@ -259,7 +268,10 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         known = _known(row, name)
-        if Rule.from_json(known.rule).kind == "data":
+        kind = Rule.from_json(known.rule).kind
+        if kind == "trace":
+            changed = mute_slices(known)
+        elif kind == "data":
             rows = store.list_incidents(project, states=LASTING, rule=name)
             changed = restart_data(known, [read_incident(one).key for one in rows], now)
         else:
@@ -320,8 +332,11 @@ def _write(
 
 def name_stored_basis(row: RuleRow) -> str:
     """Return what a rule measured when its evidence was collected; empty for one about data."""
-    if Rule.from_json(row.rule).kind == "data":
+    kind = Rule.from_json(row.rule).kind
+    if kind == "data":
         return ""
+    if kind == "trace":
+        return NightlyProgress.from_json(row.progress).basis
     return RuleProgress.from_text(row.progress).basis
 
 

@@ -15,6 +15,7 @@ from rankscope.monitor.alerts.incidents.rows import (
     write_incident,
     write_notice,
 )
+from rankscope.monitor.alerts.nightly_run import mute_slices
 from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.keys import AuditEntry
@@ -228,8 +229,11 @@ def _change(
 
 def _restart(row: RuleRow, incident: Incident, now: int) -> RuleRow:
     """Discard the evidence of the stream of an incident."""
-    if Rule.from_json(row.rule).kind == "data":
+    kind = Rule.from_json(row.rule).kind
+    if kind == "data":
         return restart_data(row, [incident.key], now)
+    if kind == "trace":
+        return mute_slices(row, [incident.key])
     key = incident.model, incident.version, incident.slice
     progress = RuleProgress.from_text(row.progress).restart(key)
     changed = replace(row, progress=progress.to_text())

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from rankscope import engine
 from rankscope.errors import MeasureError, UsageError
+from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND, Limits
 from rankscope.monitor.events.rejection import RefusedError, show
@@ -59,9 +60,9 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "needs": ("interval", "value"),
     "severity": SEVERITIES,
 }
-COMPARING: tuple[Kind, ...] = ("drop", "threshold", "trace")
+COMPARING: tuple[Kind, ...] = ("drop", "threshold")
 USED_BY: Mapping[str, tuple[Kind, ...]] = {
-    "measure": COMPARING,
+    "measure": (*COMPARING, "trace"),
     "slices": COMPARING,
     "period": COMPARING,
     "tolerance": COMPARING,
@@ -89,6 +90,9 @@ LEAST_WINDOW = 4
 MOST_LANES = 4
 MOST_CHANNELS = 20
 MOST_REMIND = 24.0 * 365
+MOST_NIGHTS = 2500
+"""The longest run length of a trace: the p-value that it asks for needs twice as many reassignments
+for each of at most 20 models, and a trace draws 100,000."""
 TAKEN = frozenset({"new", ".", ".."})
 """Words that stand for something else where the name of a rule stands in a URL."""
 END = ".json"
@@ -103,8 +107,9 @@ class Rule:
     A `drop` collects evidence, period by period, that the mean has fallen below its floor, which is
     the baseline less the tolerance, or less what the baseline leaves uncertain if that is more; a
     `threshold` looks at the newest period alone. The rule of kind `data` watches whether rankings
-    and labels arrive as usual, and needs no measure. A `trace`, which would search all slices every
-    night, is refused: it does not run yet.
+    and labels arrive as usual, and needs no measure. A `trace` searches the slices of all
+    attributes of each model every night for one that fell more than everything did, also those
+    that no rule watches.
 
     Args:
         name: What it is known by; one in a project.
@@ -118,7 +123,7 @@ class Rule:
         tolerance: How far the mean may be below the baseline: a difference, or a share of it.
         is_relative: Whether the tolerance is a share.
         run_length: For a drop: how many periods pass on average before a
-            false alarm, at least.
+            false alarm, at least. For a trace: how many nights, up to 2500.
         fewest: For a threshold: how many users or queries a period and its baseline have to have.
         needs: For a threshold: what has to lie below it, the whole `interval` or the `value`.
         since: When the first period that is checked begins (default: the newest period when the
@@ -284,6 +289,8 @@ def check_rule(rule: Rule, configuration: Configuration) -> Rule:
             the measure are no numbers from 0 to 1, which a drop has to have, or an early age is not
             below the attribution window.
     """
+    if rule.kind == "trace":
+        _check_nights(rule)
     slices = tuple(_check_slice(name, configuration) for name in rule.slices)
     window = configuration.definition.window * SECOND
     for lane in rule.lanes or ():
@@ -308,16 +315,19 @@ def check_fewest(rule: Rule) -> None:
         )
 
 
+def _check_nights(rule: Rule) -> None:
+    """Check what is special about a trace of every night."""
+    if rule.slices:
+        raise _bad("slices", "none for a trace, which searches all attributes", rule.slices)
+    if rule.period != "day":
+        raise _bad("period", "day for a trace, which runs once a day", rule.period)
+    if rule.run_length > MOST_NIGHTS:
+        raise _bad("run_length", f"at most {MOST_NIGHTS} nights for a trace", rule.run_length)
+
+
 def _check_measure(rule: Rule, configuration: Configuration) -> str:
     """Return the name of the measure of a rule."""
-    if rule.kind == "trace":
-        raise _bad(
-            "kind",
-            "drop, threshold or data",
-            rule.kind,
-            hint="traces of the night do not run yet; use a drop with the slices to watch",
-        )
-    if rule.kind == "data" or rule.measure == EMPTY:
+    if rule.kind == "data" or (rule.measure == EMPTY and rule.kind != "trace"):
         return rule.measure
     try:
         measure = engine.read_measure(rule.measure)
@@ -327,6 +337,8 @@ def _check_measure(rule: Rule, configuration: Configuration) -> str:
     if measure.name not in names:
         known = ", ".join([*names, EMPTY])
         raise _bad("measure", f"one of {known}, which are measured", rule.measure)
+    if rule.kind == "trace" and len(name_columns(configuration.definition.only(measure))) < 2:
+        raise _bad("measure", "one whose losses add up to 1, such as nDCG@10", rule.measure)
     lowest, highest = measure.row.value_range
     if rule.kind == "drop" and not 0 <= lowest <= highest <= 1:
         raise _bad("measure", "one whose values are from 0 to 1, or a threshold", rule.measure)

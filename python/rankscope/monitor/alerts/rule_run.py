@@ -173,7 +173,7 @@ class QualityRun(RuleRun):
 
     def find_due(self) -> int | None:
         """Return the moment at which the next period can be checked, `None` if that is not yet."""
-        if self.complaint or not self._versions or self.rule.kind in {"data", "trace"}:
+        if self.complaint or not self._versions:
             return None
         due = self._next().due
         return due if due <= self._now else None

@@ -171,7 +171,7 @@ class CauseFinder:
             except (UsageError, InputError) as error:
                 if error.code != "trace_rankings":
                     return None
-                shorter = _shorten(before), _shorten(after)
+                shorter = shorten(before), shorten(after)
                 if shorter == (before, after):
                     return None
                 before, after = shorter
@@ -326,7 +326,7 @@ def _write_sentence(cause: Cause, share: float | None) -> str:
     return f"{where} fell{fell} by {cause.main_loss(-1.0)}: {lost}{part}."
 
 
-def _shorten(span: Span) -> Span:
+def shorten(span: Span) -> Span:
     """Return the second half of a span, or the span itself if it is short."""
     if span.since is None or span.until is None:
         return span

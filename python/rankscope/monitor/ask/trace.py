@@ -12,6 +12,7 @@ from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
+from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record, replace
 from rankscope.stats.trace.arrivals import RANKERS
 from rankscope.stats.trace.trace import TraceChoices, trace
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 MOST_RANKINGS = 250_000
 """How many rankings a window may have: they are held in memory, and 100,000 of 10 documents take
-4 s of one core: 3 s to read and evaluate them, and 0.7 s for all intervals, which are BCa."""
+4 s of one core: 3 s to read and evaluate them, and 0.7 s for all intervals, which are BCa. Each
+pair of attributes is searched, too: 20 attributes take 5 s more of one core."""
 
 
 def trace_spans(
@@ -73,6 +75,7 @@ def trace_spans(
         MeasureError: It has no losses that add up to 1.
         EmptyError: A window has no mature rankings with a value.
         LimitError: A window has too many rankings, or there are too many attributes.
+        DeadlineError: It takes longer than the read that it is part of may.
     """
     choices = TraceChoices() if choices is None else choices
     chosen = find_traced(definition, measure)
@@ -90,7 +93,9 @@ def trace_spans(
     if wanted is not None:
         known = {**one.attributes, **other.attributes}
         searched = tuple(dict.fromkeys((*wanted, *filter(known.__contains__, RANKERS))))
-    found = trace(one, other, replace(choices, attributes=searched))
+    found = trace(
+        one, other, replace(choices, attributes=searched), threads=threads, check=check_deadline
+    )
     return replace(found, between=(before.to_dict(), after.to_dict()), definition=definition.hash)
 
 

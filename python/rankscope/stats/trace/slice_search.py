@@ -8,16 +8,17 @@ don't overlap, and their contributions add up.
 
 from __future__ import annotations
 
-from functools import partial
+import math
 
-from rankscope.records import record, replace
+from rankscope._core import SliceQueries
+from rankscope.records import record
 from rankscope.stats.exact_sums import take_high_part
 from rankscope.stats.trace.additive_effects import fit_effects, take_residuals
-from rankscope.stats.trace.slice_grid import SliceGrid, find_cells, find_queries, tabulate
+from rankscope.stats.trace.slice_grid import SliceGrid, find_queries, tabulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Literal, TypeAlias
 
     import numpy as np
@@ -35,8 +36,6 @@ FEWEST_CLUSTERS = 10
 """The minimum number of clusters of a slice. With fewer, too few reassignments are different."""
 NEGLIGIBLE = 1e-9
 """What rounding leaves of no change, at most."""
-CHUNK = 2048
-"""The number of slices tested at a time, which limits memory."""
 PRIOR_CLUSTERS = 50
 """The number of clusters by which the variance in a slice is moved towards that in all slices. Its
 own variance includes the fall itself, which hides large falls of small slices."""
@@ -75,7 +74,7 @@ class Rows:
     Args:
         codes: The value of each query, by attribute and window.
         values: The values.
-        bags: The bag of each query.
+        bags: The bag of each query, in ascending order.
     """
 
     codes: tuple[tuple[Codes, Codes], ...]
@@ -112,6 +111,9 @@ class SearchChoices:
         level: The probability that something is found where nothing changed.
         direction: 1 to search for what rose, -1 for what fell (default: both).
         rankers: The indices of the attributes of the ranker, such as its version.
+        is_apart: Whether slices are compared with the change of everything, which is no cause then.
+        threads: The number of threads; what is found doesn't depend on it.
+        check: Called now and then; it stops the search by raising, as when a deadline is over.
     """
 
     sizes: tuple[int, ...]
@@ -121,15 +123,9 @@ class SearchChoices:
     level: float
     direction: float | None
     rankers: frozenset[int] = frozenset()
-
-    def measure(self, standard: Numbers) -> Numbers:
-        """Return how much statistics stand out in the direction of the search: their squares."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        if self.direction is not None:
-            standard = np.maximum(self.direction * standard, 0)
-        squares: Numbers = np.square(standard)
-        return squares
+    is_apart: bool = False
+    threads: int = 1
+    check: Callable[[], None] | None = None
 
 
 def search_slices(rows: Rows, choices: SearchChoices) -> list[Candidate]:
@@ -193,40 +189,47 @@ def _find_strongest(
     grids = tabulate(
         rows.codes, choices.sizes, [[take_high_part(each, len(each)) for each in rows.values]]
     )
+    is_apart = choices.is_apart or beyond is not None
     residuals = _take_exact_residuals(
-        rows, fit_effects(grids, choices.sizes, choices.rankers), is_apart=beyond is not None
+        rows, fit_effects(grids, choices.sizes, choices.rankers), is_apart=is_apart
     )
-    tested = _choose_tested(grids, rows.sizes, choices.support, with_all=beyond is None)
+    tested = _choose_tested(grids, rows.sizes, choices.support, with_all=not is_apart)
+    direction = choices.direction
     if beyond is not None:
-        choices = replace(choices, direction=1.0 if beyond.statistic > 0 else -1.0)
-    largest = np.full(len(choices.draws.signs), -np.inf)
-    best: tuple[float, _Sums, int, float] | None = None
-    noise = _measure_noise(residuals)
-    for each in tested:
-        for sums in _add_up(rows, residuals, each, len(choices.draws.is_paired)):
-            standard = choices.draws.standardize(
-                sums.find_effects(choices.draws.is_paired), partial(sums.moderate, noise=noise)
-            )
-            strength = choices.measure(standard) - each.penalty
-            largest = np.maximum(largest, strength.max(axis=1))
-            at = int(strength[0].argmax())
-            if best is None or strength[0, at] > best[0]:
-                best = float(strength[0, at]), sums, at, float(standard[0, at])
+        direction = 1.0 if beyond.statistic > 0 else -1.0
+    before, after = (
+        (rows.bags[at], residuals[at], [each[at] for each in rows.codes]) for at in (0, 1)
+    )
+    queries = SliceQueries(
+        before,
+        after,
+        choices.sizes,
+        len(choices.draws.is_paired),
+    )
+    found, best = choices.draws.drawn.find_strongest(
+        queries,
+        [(each.grid.axes, each.cells, each.penalty) for each in tested],
+        (direction or 0.0, _measure_noise(residuals), PRIOR_CLUSTERS, FEWEST_CLUSTERS),
+        choices.threads,
+        choices.check,
+    )
     if best is None:
         return None
-    strength_found, sums, at, statistic = best
-    if choices.measure(np.array([statistic]))[0] == 0:
+    strength, number, cell, statistic = best
+    if statistic == 0 or (direction is not None and statistic * direction < 0):
         return None
-    p_value = float((largest[1:] >= strength_found).sum() + 1) / len(largest)
-    # The largest statistic that chance has at the level, with the penalty of this slice.
-    critical = float(np.quantile(largest[1:], 1 - choices.level, method="higher"))
-    difference = sums.find_difference(at)
+    largest = np.frombuffer(found)[1:]
+    place = tested[number].grid.place(cell)
+    difference = _find_difference(rows, residuals, place)
     if abs(difference) < NEGLIGIBLE:
         return None
-    half = abs(difference / statistic) * float(np.sqrt(max(critical + sums.tested.penalty, 0.0)))
+    p_value = float((largest >= strength).sum() + 1) / (len(largest) + 1)
+    # The largest statistic that chance has at the level, with the penalty of this slice.
+    critical = float(np.quantile(largest, 1 - choices.level, method="higher"))
+    half = abs(difference / statistic) * math.sqrt(max(critical + tested[number].penalty, 0.0))
     difference += 0.0 if beyond is None else beyond.difference
     return Candidate(
-        place=sums.tested.grid.place(int(sums.cells[at])),
+        place=place,
         by="within",
         is_steady=True,
         statistic=statistic,
@@ -301,99 +304,12 @@ def _measure_noise(residuals: tuple[Numbers, Numbers]) -> float:
     return float(take_high_part(squares, len(squares)).sum()) / max(len(squares), 1)
 
 
-@record(frozen=True, slots=True)
-class _Sums:
-    """Sums of residuals by bag and slice.
-
-    Args:
-        tested: Where the slices are from.
-        cells: The slices.
-        counts: The number of queries by window, bag and slice.
-        sums: The sums of their residuals, minus what they would be at the mean of the slice in both
-            windows.
-        sizes: The number of all queries, by window.
-    """
-
-    tested: _Tested
-    cells: NDArray[np.int64]
-    counts: tuple[NDArray[np.int64], NDArray[np.int64]]
-    sums: tuple[Numbers, Numbers]
-    sizes: tuple[int, int]
-
-    def find_effects(self, is_paired: NDArray[np.bool_]) -> Numbers:
-        """Return what each bag adds to the contribution of each slice."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        effects = self.sums[1] * (1 / self.sizes[1])
-        effects -= self.sums[0] * (1 / self.sizes[0])
-        if not is_paired.all():
-            both = (1 / self.sizes[0] + 1 / self.sizes[1]) / 2
-            single = ~is_paired
-            effects[single] = (self.sums[0][single] + self.sums[1][single]) * both
-        # Of few bags, so few reassignments differ that nothing can be said.
-        clusters = np.count_nonzero(self.counts[0] + self.counts[1], axis=0)
-        if (clusters < FEWEST_CLUSTERS).any():
-            effects[:, clusters < FEWEST_CLUSTERS] = 0.0
-        return effects
-
-    def moderate(self, own: Numbers, noise: float) -> Numbers:
-        """Return the variance of each slice, moved towards that of all slices.
-
-        Args:
-            own: The variance in each slice.
-            noise: The variance of the residuals of all queries.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        weights = self.counts[0] * (1 / self.sizes[0])
-        weights += self.counts[1] * (1 / self.sizes[1])
-        squares = np.einsum("ij,ij->j", weights, weights)
-        bags = np.square(weights.sum(axis=0)) / np.maximum(squares, np.finfo(np.float64).tiny)
-        before, after = (each.sum(axis=0) for each in self.counts)
-        usual = noise * (before / self.sizes[0] ** 2 + after / self.sizes[1] ** 2)
-        moved: Numbers = (bags * own + PRIOR_CLUSTERS * usual) / (bags + PRIOR_CLUSTERS)
-        return moved
-
-    def find_difference(self, at: int) -> float:
-        """Return the change of the mean of a slice that attributes don't explain."""
-        before, after = (float(each[:, at].sum()) for each in self.sums)
-        counts = [max(float(each[:, at].sum()), 1.0) for each in self.counts]
-        return after / counts[1] - before / counts[0]
-
-
-def _add_up(
-    rows: Rows, residuals: tuple[Numbers, Numbers], tested: _Tested, bags: int
-) -> Iterator[_Sums]:
-    """Yield the sums of residuals by bag and slice, for some slices of a grid at a time."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    grid = tested.grid
-    for first in range(0, len(tested.cells), CHUNK):
-        cells = tested.cells[first : first + CHUNK]
-        column = np.full(grid.counts.shape[1], -1, dtype=np.int64)
-        column[cells] = np.arange(len(cells))
-        counts: list[NDArray[np.int64]] = []
-        sums: list[Numbers] = []
-        for at in (0, 1):
-            if grid.axes:
-                place = column[find_cells([each[at] for each in rows.codes], grid.axes, grid.width)]
-            else:
-                place = np.zeros(rows.sizes[at], dtype=np.int64)
-            chosen = np.flatnonzero(place >= 0)
-            where = rows.bags[at][chosen] * len(cells) + place[chosen]
-            shape = bags, len(cells)
-            amount = residuals[at][chosen]
-            counts.append(np.bincount(where, minlength=bags * len(cells)).reshape(shape))
-            added = np.bincount(where, amount, minlength=bags * len(cells))
-            sums.append(added.astype(np.float64, copy=False).reshape(shape))
-        whole = np.maximum((counts[0] + counts[1]).sum(axis=0), 1)
-        means = (sums[0] + sums[1]).sum(axis=0) / whole
-        for at in (0, 1):
-            sums[at] -= counts[at] * means
-        yield _Sums(
-            tested,
-            cells,
-            (counts[0], counts[1]),
-            (sums[0], sums[1]),
-            rows.sizes,
-        )
+def _find_difference(rows: Rows, residuals: tuple[Numbers, Numbers], place: Place) -> float:
+    """Return the change of the mean of a slice that attributes don't explain."""
+    means = []
+    for at in (0, 1):
+        chosen = residuals[at]
+        if place:
+            chosen = chosen[find_queries([each[at] for each in rows.codes], place)]
+        means.append(float(chosen.sum()) / max(len(chosen), 1))
+    return means[1] - means[0]

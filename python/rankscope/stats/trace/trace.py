@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.data.interval import Interval
+from rankscope.engine import count_threads
 from rankscope.errors import LimitError, PolicyError, UsageError
 from rankscope.records import record
 from rankscope.results.decomposition import ALL
@@ -36,7 +37,7 @@ from rankscope.stats.trace.traffic_shifts import search_shifts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Literal, TypeAlias
 
     import numpy as np
@@ -81,6 +82,8 @@ class TraceChoices:
         most_queries: The maximum number of queries to list for a slice, up to 1000.
         direction: Whether to search for slices that made the mean `fall` or `rise` (default: both,
             because a small slice can fall while the whole rises by chance).
+        is_apart: Whether slices have to change more than everything does, which is no cause then. A
+            day that is worse everywhere, as holidays are, names no slice.
         level: The probability that a trace names a cause where nothing changed. A new version that
             only some queries have is tested at half of it.
         permutations: The number of times that users are reassigned between the windows, at least
@@ -98,6 +101,7 @@ class TraceChoices:
     most_found: int = 5
     most_queries: int = 10
     direction: Literal["fall", "rise"] | None = None
+    is_apart: bool = False
     level: float = 0.025
     permutations: int = PERMUTATIONS
     interval: Interval = Interval(resamples=1999)
@@ -139,7 +143,14 @@ class TraceChoices:
             )
 
 
-def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | None = None) -> Trace:
+def trace(
+    before: QueryColumns,
+    after: QueryColumns,
+    choices: TraceChoices | None = None,
+    *,
+    threads: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> Trace:
     """Return the causes of the change of a mean between two windows.
 
     Slices of one and two attributes and the change everywhere are tested together. To know what
@@ -152,6 +163,9 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
         before: The queries of the first window.
         after: The queries of the second window.
         choices: The settings.
+        threads: The number of threads (default: all cores).
+        check: Called now and then; it stops the trace by raising, for example when a deadline is
+            over.
 
     Returns:
         The causes. They don't depend on the order of the queries or the number of threads.
@@ -205,7 +219,11 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
         choices,
         change=_measure_change(windows),
         is_whole=bool(is_compared.all()),
+        threads=count_threads(threads),
+        check=check,
     )
+    check = check or _go_on
+    check()
     confirmed = [each for each in search if each.is_confirmed and each.place]
     slices = [*(_name(each, axes) for each in confirmed), ()]
     groups = _group(windows, axes, confirmed)
@@ -218,13 +236,16 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
         [*zip(range(len(slices)), [*confirmed, *is_everywhere], whole.slices, strict=False)],
         choices.support,
     )
+    check()
     parts = _measure_parts(windows, groups, clusters, made, choices.interval)
     named = [
         (each, each.measured(ends)) for each, ends in zip(made, parts.contributions, strict=True)
     ]
+    check()
     sign = _choose_sign(whole.change, [cause for _, cause in named], choices)
     keys = share_keys(before, after)
     grids = tabulate_all(windows, axes)
+    check()
     counts = count_groups(groups, len(slices))
 
     return Trace(
@@ -279,6 +300,10 @@ def trace(before: QueryColumns, after: QueryColumns, choices: TraceChoices | Non
     )
 
 
+def _go_on() -> None:
+    """Check nothing."""
+
+
 def _search(
     rows: Rows,
     axes: Sequence[SliceAxis],
@@ -287,6 +312,8 @@ def _search(
     *,
     change: float,
     is_whole: bool,
+    threads: int,
+    check: Callable[[], None] | None,
 ) -> list[Candidate]:
     """Return the slices whose quality changed, followed by those whose share changed."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -298,6 +325,7 @@ def _search(
     is_used = is_there[0] | is_there[1]
     number = np.cumsum(is_used) - 1
     rows = Rows(rows.codes, rows.values, (number[bags[0]], number[bags[1]]))
+    rows = rows.take([each.argsort(kind="stable") for each in rows.bags])
     settings = SearchChoices(
         sizes=tuple(len(axis.texts) for axis in axes),
         draws=reassign(
@@ -314,6 +342,9 @@ def _search(
         if choices.direction is None
         else (-1.0 if choices.direction == "fall" else 1.0),
         rankers=frozenset(at for at, axis in enumerate(axes) if axis.name in RANKERS),
+        is_apart=choices.is_apart,
+        threads=threads,
+        check=check,
     )
     found = search_slices(rows, settings)
     whole = sum(rows.sizes)

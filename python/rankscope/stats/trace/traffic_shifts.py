@@ -57,9 +57,11 @@ def _find_shift(rows: Rows, choices: SearchChoices, *, least: float) -> Candidat
     whole = np.array(rows.sizes, dtype=np.float64)
     by_bag = [np.bincount(each, minlength=bags) for each in rows.bags]
     totals = np.array([sum_all(each) for each in rows.values])
-    largest = np.zeros(len(choices.draws.signs))
+    largest = np.zeros(choices.draws.permutations + 1)
     listed = []
     for axis, (codes, size) in enumerate(zip(rows.codes, choices.sizes, strict=True)):
+        if choices.check is not None:
+            choices.check()
         grid = _count(axis, codes, rows.values, size)
         enough = grid.counts >= choices.support
         shares = grid.counts / whole[:, None]

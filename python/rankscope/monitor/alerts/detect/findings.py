@@ -6,7 +6,12 @@ from rankscope.monitor.alerts.detect.lane import FINAL
 from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.alerts.incidents.finding import Finding
 from rankscope.monitor.alerts.rule import EMPTY
-from rankscope.monitor.events.times import describe_duration, describe_time, format_time
+from rankscope.monitor.events.times import (
+    describe_duration,
+    describe_time,
+    format_time,
+    write_duration,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +127,7 @@ def _show_evidence(rule: Rule, stream: Stream) -> dict[str, object]:
         "needed": said["needed"],
         "periods": said["periods"],
         "lane": said["lane"],
+        "age": None if lane.age == FINAL else write_duration(lane.age),
         "judged": said["judged"],
         "labels": said["labels"],
         "at": None if stream.at is None else format_time(stream.at),

@@ -61,7 +61,7 @@ class RuleFields(TypedDict, total=False):
             "without a relevant document. Required except for the kind `data`."
         ),
     ]
-    kind: Literal["drop", "threshold", "data"]
+    kind: Literal["drop", "threshold", "data", "trace"]
     model: Part | None
     slices: Annotated[
         list[Dimension],
@@ -74,7 +74,15 @@ class RuleFields(TypedDict, total=False):
     period: Every
     tolerance: Annotated[float, Field(ge=0, description="Below 1 if `is_relative`."), KEEP_INTEGER]
     is_relative: bool
-    run_length: Annotated[float, Field(ge=2), KEEP_INTEGER]
+    run_length: Annotated[
+        float,
+        Field(
+            ge=2,
+            description="For a drop, the periods, and for a trace, the nights that pass on average "
+            "before a false alarm. Up to 2500 for a trace.",
+        ),
+        KEEP_INTEGER,
+    ]
     fewest: Annotated[int, Field(ge=2), WHOLE]
     needs: Literal["interval", "value"]
     since: Time | None

@@ -218,10 +218,11 @@ def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleF
         said["since"] = read_moment(texts["since"])
     except RefusedError:
         wrong["since"] = "Enter a time in UTC, such as 2026-11-21T18:00, or leave the field empty."
-    if said.get("kind") == "data":
+    kind = said.get("kind")
+    if kind in {"data", "trace"}:
         # All fields are sent, whatever the kind.
-        said = {name: each for name, each in said.items() if "data" in USED_BY.get(name, KINDS)}
-    for name in ("name",) if said.get("kind") == "data" else ("name", "measure"):
+        said = {name: each for name, each in said.items() if kind in USED_BY.get(name, KINDS)}
+    for name in ("name",) if kind == "data" else ("name", "measure"):
         if not texts[name]:
             wrong[name] = "This field is required."
     rule = None

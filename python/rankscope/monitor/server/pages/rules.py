@@ -91,6 +91,13 @@ and by device. At most one false alarm in 1,800 days, on average.'
     """
     if rule.kind == "data":
         return "Alerts when rankings or labels don't arrive as usual."
+    if rule.kind == "trace":
+        models = "each model" if rule.model is None else f"the model {rule.model}"
+        return (
+            f"Traces {models} every night, and alerts when {rule.measure} of a slice fell more "
+            f"than that of everything. At most one false alarm in {rule.run_length:,.0f} nights, "
+            "on average."
+        )
     amount = f"{100 * rule.tolerance:g}%" if rule.is_relative else f"{rule.tolerance:g}"
     measure, drops, below = rule.measure, "drops", "below"
     if rule.is_rise_bad:
