@@ -293,7 +293,7 @@ def _check_incidents(monitor: Monitor) -> Finding:
     incidents = monitor.incidents()
     if not incidents:
         return Finding("incidents", True, "no incident lasts")
-    shown = [f"{show(one.reason)} ({one.state})" for one in incidents[:MOST_SHOWN]]
+    shown = [f"{one.kind} of {show(one.name)} ({one.state})" for one in incidents[:MOST_SHOWN]]
     more = len(incidents) - MOST_SHOWN
     told = "; ".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
     return Finding("incidents", False, told, "run rankscope monitor incidents STORE")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError
-from rankscope.monitor.alerts.data_run import DataRun, find_default_row
+from rankscope.monitor.alerts.data_run import DataProgress, DataRun, begin_data, find_default_row
+from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
 from rankscope.monitor.alerts.incidents.conclusion import (
     Conclusion,
     conclude,
@@ -21,10 +22,10 @@ from rankscope.monitor.alerts.incidents.transitions import ACTOR, resolve
 from rankscope.monitor.alerts.nightly_run import NightlyRun
 from rankscope.monitor.alerts.periods import PeriodReader
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.alerts.rule_run import QualityRun
+from rankscope.monitor.alerts.rule_run import QualityRun, name_basis
 from rankscope.monitor.alerts.watches.counts import DataReader
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def replay_rules(
     """Return what `advance_rules` would change, without writing anything.
 
     A rule that has looked at no period yet, and names no first one, begins with the first ranking.
-    See `advance_rules` for the arguments.
+    If the rules have looked at periods after the time, all of them begin again, without incidents:
+    what was concluded later isn't known then. See `advance_rules` for the arguments.
     """
     walk = _Walk(
         store,
@@ -145,10 +147,28 @@ def replay_rules(
         threads=threads,
         find_cause=find_cause,
         is_replay=True,
+        rewinds=True,
         more=find_default_row(store, project, now),
     )
     walk.run(None)
     return walk.result
+
+
+def _find_following(row: RuleRow) -> int:
+    """Return when the period begins that a rule looks at next."""
+    if Rule.from_json(row.rule).kind == "data":
+        return DataProgress.from_json(row.progress).following
+    return RuleProgress.from_text(row.progress).following
+
+
+def _rewind(row: RuleRow, configuration: Configuration, now: int, seq: int) -> RuleRow:
+    """Return a rule that has looked at no period yet."""
+    rule = Rule.from_json(row.rule)
+    if rule.kind == "data":
+        progress = begin_data(rule, now).to_json()
+    else:
+        progress = begin(rule, name_basis(rule, configuration), now, seq).to_text()
+    return replace(row, progress=progress, state="INSUFFICIENT", reason="", since=now)
 
 
 class _Walk:
@@ -165,6 +185,7 @@ class _Walk:
         threads: int | None,
         find_cause: FindCause | None,
         is_replay: bool,
+        rewinds: bool = False,
         more: RuleRow | None = None,
     ) -> None:
         self._project = project
@@ -175,6 +196,9 @@ class _Walk:
         if more is not None:
             rows.append(more)
         seq, versions = store.last_seq, store.versions(project)
+        is_past = rewinds and any(_find_following(row) > now for row in rows)
+        if is_past:
+            rows = [_rewind(row, configuration, now, seq) for row in rows]
         shown = [one for one in versions if one.environment == "production"]
         counts = DataReader(store, project, configuration, slicing, threads=threads)
         kinds = [Rule.from_json(row.rule).kind for row in rows]
@@ -228,7 +252,9 @@ class _Walk:
         self._runs: list[RuleRun] = [*quality, *data, *nights]
         self._lasting = {
             row.incident_id: read_incident(row)
-            for row in (store.list_incidents(project, states=LASTING) if rows else ())
+            for row in (
+                store.list_incidents(project, states=LASTING) if rows and not is_past else ()
+            )
         }
         self._unsaved = Conclusion()
         self._all: list[Conclusion] = []

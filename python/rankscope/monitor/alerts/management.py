@@ -14,7 +14,7 @@ from rankscope.monitor.alerts.rule import Rule, check_fewest, check_rule
 from rankscope.monitor.alerts.rule_run import name_basis
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.store.records import OPERATOR, RuleRow
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -128,7 +128,11 @@ class Notification:
 def list_notifications(
     store: StoreReader, project: str, limit: int = 100
 ) -> tuple[Notification, ...]:
-    """List the last notifications and whether they were delivered, the newest first."""
+    """List the last notifications and whether they were delivered, the newest first.
+
+    Those that wait to be shared out among the channels of the operator are left out: a service
+    does that, and only if it has such channels.
+    """
     return tuple(
         Notification(
             notification_id=row.notification_id,
@@ -142,6 +146,7 @@ def list_notifications(
             problem=row.problem,
         )
         for row in store.list_notifications(project, limit)
+        if row.channel != OPERATOR
     )
 
 

@@ -117,3 +117,16 @@ def test_a_rule_that_names_no_first_period_is_replayed_from_the_first_ranking(
         found = {one.rule for one in monitor.replay(END).incidents}
         assert "late" in found
         assert min(to_micros(one.opened) for one in monitor.replay(END).incidents) < START + 5 * DAY
+
+
+def test_a_replay_of_a_time_before_what_is_known_begins_again(tmp_path: Path) -> None:
+    fallen = to_datetime(START + 3 * DAY + 3 * 3_600_000_000)
+    with open_log(tmp_path / "known.db", Clock(END)) as known:
+        expected = known.replay(fallen)
+        known.evaluate(is_replay=True)
+        stored = describe(known)
+        replayed = known.replay(fallen)
+        assert describe(known) == stored
+    assert expected.active
+    assert (replayed.active, replayed.incidents) == (expected.active, expected.incidents)
+    assert [one.state for one in replayed.rules] == [one.state for one in expected.rules]

@@ -6,6 +6,7 @@ import math
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
@@ -93,7 +94,7 @@ def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
     midnight = since.replace(hour=0, minute=0)
     slices = monitor.slices("nDCG@5", since=midnight, until=until, version="4")
     assert [row["slice"] for row in told["slices"]] == list(slices.column("slice"))
-    assert told["configuration"] == CONFIGURATION.to_dict()
+    assert told["configuration"] == write_configuration(CONFIGURATION)
 
 
 def test_a_new_version_is_marked_where_it_begins(site: Service) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.monitor.ask.comparison import find_pair
-from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
@@ -19,9 +18,9 @@ from rankscope.monitor.server.pages.overview_range import (
     RANGE_NAMES,
     RANGES,
     Choice,
-    choose_extent,
+    read_extent,
 )
-from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
+from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.slice_rows import list_slices
 from rankscope.monitor.server.pages.slices import address_slice
 from rankscope.records import record
@@ -195,9 +194,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
     """
     choice = choice or Choice()
     now = monitor.clock()
-    configuration = read_configuration(monitor)
-    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
-    extent = choose_extent(choice, versions, now)
+    configuration, versions, extent = read_extent(monitor, choice, now)
     measures: tuple[MeasureView, ...] = ()
     baseline = evaluated = None
     groups = group_incidents(read_incidents(monitor))

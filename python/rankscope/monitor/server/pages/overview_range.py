@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.server.pages.page import read_configuration
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankscope.monitor.ask.series import Every
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.store.records import Version
 
 RANGES: Mapping[str, int | None] = {
@@ -118,6 +122,19 @@ class Extent:
             return ()
         kept = sorted(ordered, key=lambda one: -one.rankings)[:MOST_LINES]
         return tuple(one for one in ordered if one in kept)
+
+
+def read_extent(
+    monitor: Monitor, choice: Choice, now: int
+) -> tuple[Configuration | None, tuple[Version, ...], Extent]:
+    """Read the configuration and the versions of a project, and choose what is shown of them.
+
+    Raises:
+        UsageError: There is no such range, nor such windows, or too many of them.
+    """
+    configuration = read_configuration(monitor)
+    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
+    return configuration, versions, choose_extent(choice, versions, now)
 
 
 def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Extent:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 
-from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
@@ -17,9 +16,9 @@ from rankscope.monitor.server.pages.overview_range import (
     RANGE_NAMES,
     RANGES,
     Choice,
-    choose_extent,
+    read_extent,
 )
-from rankscope.monitor.server.pages.page import Page, read_configuration
+from rankscope.monitor.server.pages.page import Page
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -171,9 +170,7 @@ def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
         UsageError: There is no such range, or there are too many windows in it.
     """
     now = monitor.clock()
-    configuration = read_configuration(monitor)
-    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
-    extent = choose_extent(choice, versions, now)
+    configuration, _, extent = read_extent(monitor, choice, now)
     quality = series = None
     shares: tuple[Share, ...] = ()
     if configuration is not None:

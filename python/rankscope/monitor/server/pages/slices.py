@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.api.fields import SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
@@ -16,8 +15,8 @@ from rankscope.monitor.server.http.schema import described
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
 from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
-from rankscope.monitor.server.pages.overview_range import RANGE_NAMES, Choice, choose_extent
-from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
+from rankscope.monitor.server.pages.overview_range import RANGE_NAMES, Choice, read_extent
+from rankscope.monitor.server.pages.page import Page, list_states
 from rankscope.monitor.server.pages.render import make_address
 from rankscope.monitor.server.pages.slice_rows import list_slices
 from rankscope.records import record
@@ -131,9 +130,7 @@ def view_slices(monitor: Monitor, choice: Choice, slice_: Slice = ()) -> SlicesV
         RefusedRequestError: The project has no such slices.
     """
     now = monitor.clock()
-    configuration = read_configuration(monitor)
-    versions = () if configuration is None else list_versions(monitor.store, monitor.project)
-    extent = choose_extent(choice, versions, now)
+    configuration, versions, extent = read_extent(monitor, choice, now)
     measures: tuple[MeasureView, ...] = ()
     rows: tuple[SliceRow, ...] = ()
     groups: tuple[Group, ...] = ()
