@@ -152,6 +152,7 @@ class Reassignments:
     ) -> tuple[list[float], list[int]]: ...
     def standardize(self, effects: _Effects) -> bytes: ...
 
+@final
 class Run:
     """A run held in memory."""
 

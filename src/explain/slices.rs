@@ -351,13 +351,15 @@ mod tests {
     fn window(seed: u64, fall: f64) -> Window {
         let mut random = Random::new(seed, 0);
         let units: Vec<u32> = (0..600).map(|row| row / 4).collect();
-        let codes: Vec<Vec<u32>> =
-            [3, 5].map(|many| (0..600).map(|_| random.below(many) as u32).collect()).into();
+        let codes: Vec<Vec<u32>> = [3, 5]
+            .map(|many| (0..600).map(|_| u32::try_from(random.below(many)).unwrap()).collect())
+            .into();
         let residuals = (0..600)
             .map(|row| {
                 let falls = codes[0][row] == 1 && codes[1][row] == 2;
                 // Multiples of 2^-20, so that any sum is exact.
-                let value = random.below(1 << 20) as f64 / f64::from(1 << 20);
+                let value =
+                    f64::from(u32::try_from(random.below(1 << 20)).unwrap()) / f64::from(1 << 20);
                 if falls { value - fall } else { value }
             })
             .collect();
@@ -383,7 +385,7 @@ mod tests {
     fn the_slice_that_fell_stands_out() {
         let (largest, best) = find(1, 0.5);
         let best = best.unwrap();
-        assert_eq!((best.grid, best.cell), (3, 1 * 5 + 2));
+        assert_eq!((best.grid, best.cell), (3, 5 + 2));
         assert_eq!(largest[0], best.strength);
         assert!(largest[1..].iter().all(|&chance| chance < best.strength));
     }

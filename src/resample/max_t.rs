@@ -111,7 +111,8 @@ mod tests {
 
     fn normal(columns: usize, units: usize) -> Sparse {
         let mut random = Random::new(1, 2);
-        let mut number = || (0..12).map(|_| random.draw() as f64 / 2_f64.powi(64) - 0.5).sum();
+        let mut uniform = || f64::from(u32::try_from(random.below(1 << 20)).unwrap());
+        let mut number = || (0..12).map(|_| uniform() / f64::from(1 << 20) - 0.5).sum();
         Sparse::new(
             (0..=columns).map(|column| column * units).collect(),
             (0..columns).flat_map(|_| 0..units).collect(),
