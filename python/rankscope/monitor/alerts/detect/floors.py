@@ -156,6 +156,7 @@ class Floors:
         self._now = now
         self._threads = threads
         self._samples: dict[tuple[_Wanted, int], Sample] = {}
+        self._found: dict[tuple[str, str | None, str | None], tuple[int, ...]] = {}
 
     @property
     def window(self) -> int:
@@ -343,7 +344,10 @@ class Floors:
     def _find_contexts(
         self, environment: str, model: str | None, version: str | None
     ) -> tuple[int, ...]:
-        return tuple(find_contexts(self._contexts, environment, model, version))
+        key = environment, model, version
+        if key not in self._found:
+            self._found[key] = tuple(find_contexts(self._contexts, environment, model, version))
+        return self._found[key]
 
 
 def _tell_short(first: int) -> str:

@@ -99,7 +99,10 @@ def _place(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     # Rankings are in the order of their contexts, of which there are few.
-    numbers, of_ranking = np.unique(sample.contexts[rows], return_inverse=True)
+    at = sample.contexts[rows]
+    begins = np.ones(len(at), dtype=np.bool_)
+    begins[1:] = at[1:] != at[:-1]
+    numbers, of_ranking = at[begins], np.cumsum(begins) - 1
     kept = {name: set(values) for name, values in slicing.values}
     codes: dict[tuple[str, ...], int] = {}
     of_number = []

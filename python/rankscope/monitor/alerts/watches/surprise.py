@@ -107,10 +107,13 @@ def find_fall(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sums = sum_windows(counts)
+    is_fallen = sums <= FALLEN * lowest
+    if not is_fallen.any():
+        return None
     strongest = np.maximum(
         measure_surprise(sums, lowest, variance), measure_fall(sums, lowest, variance)
     )
-    evidence = np.where(sums <= FALLEN * lowest, strongest, -1.0)
+    evidence = np.where(is_fallen, strongest, -1.0)
     return _choose(evidence, sums, lowest)
 
 
@@ -121,7 +124,10 @@ def find_rise(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sums = sum_windows(counts)
-    evidence = np.where(sums >= RISEN * highest, measure_surprise(sums, highest, variance), -1.0)
+    is_risen = sums >= RISEN * highest
+    if not is_risen.any():
+        return None
+    evidence = np.where(is_risen, measure_surprise(sums, highest, variance), -1.0)
     evidence[: WINDOWS.index(FEWEST_RISEN)] = -1.0
     return _choose(evidence, sums, highest)
 
