@@ -90,7 +90,7 @@ def test_the_slice_that_a_release_harmed_is_found(
     # The slice is the stream, so that the next release doesn't open the same incident again.
     assert found.key == ("quality", "ranker", "", (("device", "tv"),))
     assert found.verdict == "bad"
-    assert found.reason.startswith("device=tv")
+    assert found.reason.startswith("device=tv: nDCG@5 has fallen from ")
     assert found.evidence["new_version"] == "version=4"
     assert found.evidence["level"] == 1 / RULE.run_length
     p_value = found.evidence["p_value"]

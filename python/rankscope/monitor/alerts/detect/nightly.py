@@ -12,6 +12,8 @@ from rankscope.monitor.ask.trace import Span, trace_spans
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.records import record, replace
+from rankscope.results.decomposition import name_slice
+from rankscope.results.text import format_value
 from rankscope.stats.trace.trace import TraceChoices
 
 TYPE_CHECKING = False
@@ -164,7 +166,7 @@ class NightlyTrace:
                 silent.append(model)
                 kept += of_model
                 continue
-            fallen = _judge(found, model, self._versions)
+            fallen = _judge(found, rule.measure, model, self._versions)
             findings += _compare(of_model, fallen, kept)
         names = ", ".join(name or "the model without a name" for name in silent)
         problem = f"nothing to compare with, or too many rankings a day: {names}" if silent else ""
@@ -271,7 +273,7 @@ def _list_models(versions: Sequence[Version], rule: Rule, moment: int) -> dict[s
 
 
 def _judge(
-    found: Trace, model: str, versions: Sequence[Version]
+    found: Trace, measure: str, model: str, versions: Sequence[Version]
 ) -> list[tuple[SliceNight, Finding]]:
     """Return the slices that fell, with a finding for each."""
     fallen: dict[Slice, tuple[SliceNight, Finding]] = {}
@@ -285,16 +287,19 @@ def _judge(
         first = next(
             (one.first for one in versions if (one.model, one.version) == (model, came)), None
         )
-        one = SliceNight(model=model, slice=place, fall=before - after, reason=told.sentence)
+        reason = (
+            f"{name_slice(place)}: {measure} has fallen from {format_value(before)} to "
+            f"{format_value(after)}, found by the nightly trace"
+        )
+        one = SliceNight(model=model, slice=place, fall=before - after, reason=reason)
         finding = Finding(
             kind="quality",
             model=model,
             slice=place,
             verdict="bad",
             began=None if first is None else to_datetime(first),
-            reason=told.sentence,
+            reason=reason,
             evidence={
-                "lane": "nightly trace",
                 "p_value": told.p_value,
                 "level": found.search.level,
                 "contribution": told.contribution,

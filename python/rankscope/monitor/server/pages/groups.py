@@ -283,6 +283,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
     if found is not None and needed is not None:
         said.append(("Evidence", f"{write_multiple(found - needed)} the alert level"))
     lane = evidence.pop("lane", None)
+    evidence.pop("age", None)  # of the lane
     if isinstance(lane, str) and lane:
         early = "" if lane == "final" else f"early values, {lane} after the ranking"
         said.append(("Based on", early or "final values"))
