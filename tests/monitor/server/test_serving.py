@@ -94,6 +94,7 @@ def test_it_evaluates_and_notifies_by_itself(
     assert {line["event"] for line in lines} == {"request", "incidents.changed"}
     changes = [line for line in lines if line["event"] == "incidents.changed"]
     parts = [part for line in changes for part in line["incidents"]]
+    assert not any("notified" in part for part in parts)
     assert {(part["rule"], part["stream"]["version"]) for part in parts} == {("quality", "4")}
     assert {line["id"] for line in changes} >= set(told) != set()
 

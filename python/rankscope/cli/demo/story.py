@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
         with _open(path, clock) as monitor:
             status = _print_story(story, monitor, clock)
         if not options.once:
-            _serve(path, options.port or 0)
+            _serve(path, options.port or 0, late=read_clock() - to_micros(clock()))
     return status
 
 
@@ -84,13 +84,28 @@ def _open(path: Path, clock: Clock) -> Monitor:
         ) from error
 
 
-def _serve(path: Path, port: int) -> None:
+def _serve(path: Path, port: int, late: int) -> None:
+    """Serve the dashboard, whose clock goes on from the end of the story.
+
+    Args:
+        path: The file of the store.
+        port: The port; 0 for a free one.
+        late: How long ago the story ended, in microseconds. By today's clock, its events would stop
+            hours ago, which is an incident.
+    """
     from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - not with --once
     from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
 
     with closing(open_store(f"{SQLITE}{path}")) as store:
         # The story has told what the log would say.
-        serve_store(store, host=HOST, port=port, announce=_announce, write_log=lambda _line: None)
+        serve_store(
+            store,
+            host=HOST,
+            port=port,
+            announce=_announce,
+            write_log=lambda _line: None,
+            now=lambda: read_clock() - late,
+        )
 
 
 def _announce(address: str) -> None:

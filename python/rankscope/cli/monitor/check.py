@@ -16,6 +16,7 @@ from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
+from rankscope.monitor.alerts.watches.check import default_rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.records import replace
@@ -24,7 +25,7 @@ from rankscope.results.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Any
 
     from rankscope.cli.parser import Parser
@@ -79,6 +80,7 @@ def run(options: Namespace) -> int:
     """Check the rules, and print the state of each, and the incidents."""
     if options.as_of is not None:
         with open_reader(options) as monitor:
+            _check_names(monitor, options.rule)
             replayed = monitor.replay()
             now = monitor.clock()
         states = _choose(replayed.rules, options.rule)
@@ -89,6 +91,7 @@ def run(options: Namespace) -> int:
     else:
         monitor, writes = open_any(options)
         with monitor:
+            _check_names(monitor, options.rule)
             if writes:
                 monitor.evaluate()
             states = _choose(monitor.check(), options.rule)
@@ -117,15 +120,32 @@ def run(options: Namespace) -> int:
     return FAILED if is_stale or any(row["fails"] for row in rows) else 0
 
 
+def _check_names(monitor: Monitor, names: list[str] | None) -> None:
+    """Refuse names of rules that there aren't, before anything is evaluated."""
+    if names and monitor.is_configured:
+        known = [rule.name for rule in monitor.rules()]
+        _refuse_unknown(names, known, {*known, default_rule().name})
+
+
+def _refuse_unknown(names: Iterable[str], listed: list[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"there is no rule {show(name)!r}",
+                hint=f"the rules are: {', '.join(map(show, listed))}"
+                if listed
+                else "create one with rankscope monitor rule add STORE NAME --measure nDCG@5",
+                code="no_rule",
+            )
+
+
 def _choose(states: tuple[RuleState, ...], names: list[str] | None) -> list[RuleState]:
     known = {state.rule.name: state for state in states}
-    unknown = [name for name in names or () if name not in known]
-    if unknown or not known:
+    _refuse_unknown(names or (), list(known), known)
+    if not known:
         raise UsageError(
-            f"there is no rule {show(unknown[0])!r}" if unknown else "there are no rules to check",
-            hint=f"the rules are: {', '.join(map(show, known))}"
-            if known
-            else "create one with rankscope monitor rule add STORE NAME --measure nDCG@5",
+            "there are no rules to check",
+            hint="create one with rankscope monitor rule add STORE NAME --measure nDCG@5",
             code="no_rule",
         )
     return [known[name] for name in names or known]

@@ -12,13 +12,13 @@ from rankscope.cli.monitor.store import (
     open_writer,
     read_word,
 )
-from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
+from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import FEWEST, KINDS, SEVERITIES, USED_BY, WATCHES, Rule
-from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
 from rankscope.names import quote
 from rankscope.results.table import Table
 from rankscope.results.text import show
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
 
+TIMES = ("since", "silenced_until")
 DEFAULTS = {
     "model": "all",
     "since": "the newest period",
@@ -317,6 +318,8 @@ def _show(fields: dict[str, Any], name: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
+    if name in TIMES and value is not None:
+        return write_moment(read_time(value, name)[0])
     shown = ", ".join(value) if isinstance(value, list) else value
     # Without lanes there are no early values, and without channels only the log.
     return str(shown or (DEFAULTS.get(name, "-") if value is None or name == "watches" else "-"))
