@@ -1,4 +1,4 @@
-"""Messages say what is wrong, for whom, since when, why, and what to do."""
+"""Messages: what is wrong, for whom, since when, why, and what to do."""
 
 from __future__ import annotations
 

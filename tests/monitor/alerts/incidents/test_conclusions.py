@@ -402,7 +402,7 @@ def test_a_fall_that_gets_much_worse_is_notified_again() -> None:
             world.act(transitions.acknowledge(world.only, START + day * DAY, actor="ada"), START)
         world.look(START + day * DAY, find("bad", evidence={"fall": fall}))
     worsened = [change.time for _, change in world.changes if change.action == "worsened"]
-    # Twice the fall that was told last, and 0.05 more: 0.13 is told after 0.06, 0.27 after 0.13.
+    # Twice the reported fall, and 0.05 more: 0.13 notifies again after 0.06, and 0.27 after 0.13.
     assert worsened == [START + 3 * DAY, START + 5 * DAY]
     assert world.only.state == "acknowledged"
     assert [time for (*_, event), time in zip(world.events(), notice_times(world), strict=True)
