@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.alerts.advance import advance_rules, replay_rules
 from rankscope.monitor.alerts.detect.nightly import (
     CHANGED,
     CLEAN_NIGHTS,
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
+
+    from rankscope.monitor.definition.slices import Slice
 
 DEFINITION = define(measures=["nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
 RULE = Rule(name="night", measure="nDCG@5", kind="trace", run_length=100.0)
@@ -190,9 +192,16 @@ def test_a_rule_traces_each_night_and_keeps_a_resolved_slice_closed(tmp_path: Pa
         found = list_incidents(store, "music", "all")
         return done.periods, [one.state for one in found], state.state
 
+    def replay_first_night() -> list[tuple[str, Slice]]:
+        """Return what a replay finds that ends with the first night."""
+        now = START + DAY + 2 * HOUR
+        done = replay_rules(store, "music", configuration, Slicing(values=()), now=now, threads=1)
+        return [(one.rule, one.slice) for one in done.incidents]
+
     with SQLiteStore(tmp_path / "nights.db") as store:
         store.append("music", EVENTS)
         set_rule(store, "music", configuration, rule, now=START, actor="ada")
+        assert replay_first_night() == [("night", (("device", "tv"),))]
         assert pass_nights(0) == (0, [], "INSUFFICIENT")
         assert pass_nights(1) == (1, ["open"], "ALERT")
         (incident,) = list_incidents(store, "music")
@@ -203,6 +212,7 @@ def test_a_rule_traces_each_night_and_keeps_a_resolved_slice_closed(tmp_path: Pa
         assert pass_nights(3) == (2, ["resolved"], "OK")
         # Version 5 is good again from the tenth day on, so that the slice recovers.
         assert pass_nights(11) == (8, ["resolved"], "OK")
+        assert replay_first_night() == [("night", (("device", "tv"),))]
         (state,) = list_states(store, "music")
         assert state.reason.startswith("no slice of 1 model had fallen by ")
         (row,) = store.list_rules("music")

@@ -62,6 +62,7 @@ def add_arguments(parser: Parser) -> None:
         help="attribution window: how long after a ranking its labels count, such as 24h",
     )
     parser.add_argument(
+        "-m",
         "--measures",
         action=Once,
         nargs="+",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError
-from rankscope.monitor.alerts.data_run import DataProgress, DataRun, begin_data, find_default_row
-from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
+from rankscope.monitor.alerts.data_run import DataRun, find_default_row
 from rankscope.monitor.alerts.incidents.conclusion import (
     Conclusion,
     conclude,
@@ -21,8 +20,9 @@ from rankscope.monitor.alerts.incidents.rows import (
 from rankscope.monitor.alerts.incidents.transitions import ACTOR, resolve
 from rankscope.monitor.alerts.nightly_run import NightlyRun
 from rankscope.monitor.alerts.periods import PeriodReader
+from rankscope.monitor.alerts.progress import begin_progress, read_progress
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.alerts.rule_run import QualityRun, name_basis
+from rankscope.monitor.alerts.rule_run import QualityRun
 from rankscope.monitor.alerts.watches.counts import DataReader
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.records import record, replace
@@ -154,20 +154,9 @@ def replay_rules(
     return walk.result
 
 
-def _find_following(row: RuleRow) -> int:
-    """Return when the period begins that a rule looks at next."""
-    if Rule.from_json(row.rule).kind == "data":
-        return DataProgress.from_json(row.progress).following
-    return RuleProgress.from_text(row.progress).following
-
-
 def _rewind(row: RuleRow, configuration: Configuration, now: int, seq: int) -> RuleRow:
     """Return a rule that has looked at no period yet."""
-    rule = Rule.from_json(row.rule)
-    if rule.kind == "data":
-        progress = begin_data(rule, now).to_json()
-    else:
-        progress = begin(rule, name_basis(rule, configuration), now, seq).to_text()
+    progress = begin_progress(Rule.from_json(row.rule), configuration, now=now, seq=seq)
     return replace(row, progress=progress, state="INSUFFICIENT", reason="", since=now)
 
 
@@ -196,7 +185,7 @@ class _Walk:
         if more is not None:
             rows.append(more)
         seq, versions = store.last_seq, store.versions(project)
-        is_past = rewinds and any(_find_following(row) > now for row in rows)
+        is_past = rewinds and any(read_progress(row).following > now for row in rows)
         if is_past:
             rows = [_rewind(row, configuration, now, seq) for row in rows]
         shown = [one for one in versions if one.environment == "production"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.alerts.data_run import DataProgress, begin_data, restart_data
-from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
+from rankscope.monitor.alerts.data_run import DataProgress, restart_data
+from rankscope.monitor.alerts.detect.progress import RuleProgress
 from rankscope.monitor.alerts.detect.state import MOST_NAMED, RuleState, read_state, read_word
 from rankscope.monitor.alerts.incidents.incident import ACTIVE, LASTING
 from rankscope.monitor.alerts.incidents.rows import read_incident
-from rankscope.monitor.alerts.nightly_run import NightlyProgress, begin_nights, mute_slices
+from rankscope.monitor.alerts.nightly_run import mute_slices
+from rankscope.monitor.alerts.progress import begin_progress, read_progress
 from rankscope.monitor.alerts.response import end_incidents
 from rankscope.monitor.alerts.rule import Rule, check_fewest, check_rule
 from rankscope.monitor.alerts.rule_run import name_basis
@@ -70,7 +71,6 @@ def _read_state(row: RuleRow) -> RuleState:
     rule = Rule.from_json(row.rule)
     if rule.kind in {"drop", "threshold"}:
         return read_state(row)
-    read = DataProgress.from_json if rule.kind == "data" else NightlyProgress.from_json
     return RuleState(
         rule=rule,
         state=read_word(row.state),
@@ -78,7 +78,7 @@ def _read_state(row: RuleRow) -> RuleState:
         reason=row.reason,
         streams=(),
         evaluated=to_datetime(row.evaluated),
-        following=to_datetime(read(row.progress).following),
+        following=to_datetime(read_progress(row).following),
         silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
         late_rankings=0,
         passed_over=0,
@@ -177,11 +177,7 @@ def set_rule(
     count = len(store.list_rules(project))
 
     def start() -> str:
-        if checked.kind == "data":
-            return begin_data(checked, now).to_json()
-        if checked.kind == "trace":
-            return begin_nights(checked, basis, now).to_json()
-        return begin(checked, basis, now, seq).to_text()
+        return begin_progress(checked, configuration, now=now, seq=seq)
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         if row is None:
@@ -332,12 +328,8 @@ def _write(
 
 def name_stored_basis(row: RuleRow) -> str:
     """Return what a rule measured when its evidence was collected; empty for one about data."""
-    kind = Rule.from_json(row.rule).kind
-    if kind == "data":
-        return ""
-    if kind == "trace":
-        return NightlyProgress.from_json(row.progress).basis
-    return RuleProgress.from_text(row.progress).basis
+    progress = read_progress(row)
+    return "" if isinstance(progress, DataProgress) else progress.basis
 
 
 def _make_row(rule: Rule, progress: str, now: int) -> RuleRow:
