@@ -19,6 +19,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.pages.render import write_sentence
 from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings
 from rankscope.records import record
@@ -212,7 +213,7 @@ def test_the_pages_say_what_is_wrong_now_and_what_was(
         height = page.evaluate("document.documentElement.scrollHeight")
         assert height <= 3 * SMALL["height"]
         page.goto(month.url)
-        assert month.find(RENAMED).reason.rstrip(".") in page.locator("main").inner_text()
+        assert write_sentence(month.find(RENAMED).reason) in page.locator("main").inner_text()
         # The first screen has it.
         box = page.locator("article.incident").first.bounding_box()
         assert box is not None

@@ -154,3 +154,20 @@ def test_evidence_is_told_in_words() -> None:
 
 def test_evidence_of_any_size_can_be_written() -> None:
     assert [write_multiple(found) for found in (-math.inf, 1e9)] == ["<0.1×", ">1,000,000×"]
+
+
+@pytest.mark.parametrize(
+    ("judged", "lane", "is_final", "title"),
+    [
+        ("value", "final", True, "nDCG@5"),
+        ("value", "1 h", False, "nDCG@5"),
+        ("discount", "final", False, "Mean discount of relevant documents"),
+    ],
+)
+def test_a_discount_is_not_called_a_value_of_the_measure(
+    judged: str, lane: str, title: str, *, is_final: bool
+) -> None:
+    evidence = {"value": 0.25, "floor": 0.5, "judged": judged, "lane": lane}
+    incident = make_incident(measure="nDCG@5", evidence=evidence)
+    assert incident.has_final_evidence is is_final
+    assert describe_evidence(incident)[0] == (title, "0.2500, below the floor of 0.5000")

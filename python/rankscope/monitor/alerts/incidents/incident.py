@@ -175,6 +175,15 @@ class Incident:
         return ", ".join(f"{name}={value}" for name, value in parts if value) or "all rankings"
 
     @property
+    def has_final_evidence(self) -> bool:
+        """Whether floor and baseline of its evidence are those of final values of its measure.
+
+        Early values, and the discount that is judged where labels are lost, have others.
+        """
+        said = self.evidence
+        return said.get("lane", "final") == "final" and said.get("judged", "value") == "value"
+
+    @property
     def is_active(self) -> bool:
         """Whether the problem lasts: the incident is open, acknowledged or snoozed."""
         return self.state in ACTIVE

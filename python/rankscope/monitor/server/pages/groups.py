@@ -275,7 +275,9 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         if floor is not None:
             side = "below" if value < floor else "above"
             text += f", {side} the floor of {floor:.4f}"
-        said.append((incident.measure or "Value", text))
+        is_discount = evidence.pop("judged", "") == "discount"
+        title = "Mean discount of relevant documents" if is_discount else incident.measure
+        said.append((title or "Value", text))
     baseline = _take(evidence, "baseline")
     if baseline is not None:
         said.append(("Baseline", f"{baseline:.4f}"))

@@ -294,7 +294,7 @@ def _find_level(incident: Incident) -> Level | None:
 
 
 def _find_number(incident: Incident, name: str) -> float | None:
-    if incident.kind != "quality":
+    if incident.kind != "quality" or not incident.has_final_evidence:
         return None
     found = incident.evidence.get(name)
     if isinstance(found, dict):

@@ -55,7 +55,7 @@ def _read_chart(store: StoreReader, project: str, incident: Incident) -> Chart |
     if not len(series):
         return None
     shown = slice(-MOST_POINTS, None)
-    floor = incident.evidence.get("floor")
+    floor = incident.evidence.get("floor") if incident.has_final_evidence else None
     names = [f"{name} = {value}" for name, value in incident.slice]
     stream = ", ".join(filter(None, (incident.model, incident.version, *names)))
     return Chart(
