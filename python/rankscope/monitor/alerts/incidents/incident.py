@@ -180,8 +180,8 @@ class Incident:
 
         Early values, and the discount that is judged where labels are lost, have others.
         """
-        said = self.evidence
-        return said.get("lane", "final") == "final" and said.get("judged", "value") == "value"
+        known = {"lane": "final", "judged": "value"}
+        return all(self.evidence.get(name, usual) == usual for name, usual in known.items())
 
     @property
     def is_active(self) -> bool:
