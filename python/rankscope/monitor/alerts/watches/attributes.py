@@ -196,25 +196,25 @@ def describe(traffic: Traffic, trouble: Trouble) -> Trouble:
     if is_new(trouble):
         share = _measure_share(traffic, trouble.place, trouble.began)
         told = (
-            f"{code(attribute)}: {code(value)} is new since {since}, in {write_share(share)} of "
+            f"{code(attribute)}={code(value)} is new since {since}, in {write_share(share)} of "
             "rankings."
         )
         return replace(trouble, reason=told, evidence={**numbers, "share": round(share, 4)})
     if trouble.kind == "volume":
-        told = f"Rankings with {code(attribute)} {code(value)} {compare(trouble)}."
+        told = f"Rankings with {code(attribute)}={code(value)} {compare(trouble)}."
         return replace(trouble, reason=told)
     found = [one.slice[0][1] for one in _find_heirs(traffic, attribute, trouble.began)]
     heirs = numbers.get("after") or found
     daily = f"before, about {write_count(numbers['daily'])} rankings a day"
     if numbers["count"]:
-        told = f"Rankings with {code(attribute)} {code(value)} {compare(trouble)}."
+        told = f"Rankings with {code(attribute)}={code(value)} {compare(trouble)}."
         return replace(trouble, reason=told)
     if not heirs:
-        told = f"{code(attribute)}: {code(value)} vanished on {since}; {daily}."
+        told = f"{code(attribute)}={code(value)} vanished on {since}; {daily}."
         return replace(trouble, reason=told)
     new = ", ".join(map(code, heirs))
     told = (
-        f"{code(attribute)}: {code(value)} vanished on {since}, and {new} "
+        f"{code(attribute)}={code(value)} vanished on {since}, and {new} "
         f"{'is' if len(heirs) == 1 else 'are'} new; {daily}."
     )
     more = {"before": value, "after": heirs}
