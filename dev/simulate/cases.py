@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_FALSE = 0.05
 MOST_HOURS = 16
+MOST_FALLS = 60
+"""So many quarters of a case are also watched with a fall."""
 STANDARD_ERRORS = 3.0
 # Between users, the quality differs by this standard deviation.
 BETWEEN_USERS = 0.1
@@ -93,7 +95,7 @@ def list_cases() -> Iterator[Case]:
         "queries as units, the head comes back": (World(), 0.05, 60, 0),
     }
     for deviation in (0.01, 0.015):
-        for per_day, runs in ((200, 100), (2000, 60), (20_000, 60)):
+        for per_day, runs in ((200, 100), (2000, 60), (20_000, 200)):
             world = World(
                 per_day=per_day,
                 day_deviation=deviation,
@@ -166,16 +168,17 @@ def _follow(
     peers: bool = False,
 ) -> Callable[[int], list[Row]]:
     def follow(runs: int) -> list[Row]:
+        falls = [fall] * min(runs, MOST_FALLS) + [None] * (runs - MOST_FALLS)
         found = [
-            watch_quarter(world, run, case=case, has_slices=has_slices, fall=fall)
-            for run in range(runs)
+            watch_quarter(world, run, case=case, has_slices=has_slices, fall=each)
+            for run, each in enumerate(falls)
         ]
         rows = [_quiet(name, [each.is_false for each in found])]
         if fall is None:
             return rows
         wanted = required or REQUIRED_DELAYS.get(world.day_deviation)
         title = f"all fall by {fall:.2f}: {name}"
-        fallen = [(each, each.delay) for each in found if each.delay is not None]
+        fallen = [(each, each.delay) for each in found[:MOST_FALLS] if each.delay is not None]
         recovered = sorted(each.recovered for each, delay in fallen if delay < NEVER)
         again = sum(each.is_reopened for each, _ in fallen) / len(fallen)
         closed = f"{_day(recovered, 0.5)}, {_day(recovered, 0.9)}; {again:.0%}"
@@ -183,7 +186,7 @@ def _follow(
         if peers:
             for rule in NAMES:
                 false = sum(each.peers[rule][0] for each in found) / runs
-                delays = sorted(each.peers[rule][1] for each in found)
+                delays = sorted(each.peers[rule][1] for each in found[:MOST_FALLS])
                 shown = (_day(delays, 0.5), _day(delays, 0.9))
                 rows.append(Row("peers", (rule, f"{false:.0%}", *shown)))
         return rows
