@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 from rankscope import CG, DCG, IDCG, Explanation, Policy, RankscopeError, nDCG
 from rankscope.records import replace
 
-from tests.explain.queries import CASES, evaluate, rank
+from tests.explain.queries import CASES, EXPLAINED, evaluate, rank
 from tests.generated import examples
 from tests.invariance.lists import Judged
 
@@ -193,7 +194,7 @@ def test_every_explanation_can_be_written(judged: Judged, measure: Measure, poli
     assert explanation.to_dict()["measure"] == measure.name
 
 
-@given(*CASES)
+@given(CASES[0], st.sampled_from([one for one in EXPLAINED if one.row.name == "nDCG"]), CASES[2])
 @examples(80)
 def test_the_losses_add_up_to_what_is_lost(
     judged: Judged, measure: Measure, policy: Policy

@@ -41,6 +41,8 @@ EXAMPLES: dict[str, Example] = {
     "monitor evaluate": Example(STORE, {}),
     "monitor status": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
+    # One version came after the other, so that there is nothing to compare.
+    "monitor compare": Example(STORE, {}, status=3),
     "monitor explain": Example(STORE | {"ranking_id": ["1-0"]}, {}),
     "monitor rule list": Example(STORE, {}),
     "monitor rule add": Example(STORE | {"name": ["second"]}, {"--measure": ["nDCG@5"]}),

@@ -187,11 +187,12 @@ def test_the_process_gets_no_secrets_of_the_service(monkeypatch: pytest.MonkeyPa
 def test_services_have_names_and_addresses_of_none_are_refused() -> None:
     channels = Channels(channels=(make_channel(SLACK),))
     assert check_services(channels, AppriseSender()) == {"team": "Slack"}
-    for url in ("slack://", "nothing://x", "syslog://", "dbus://"):
+    for scheme in ("slack", "nothing", "syslog", "dbus"):
+        url = f"{scheme}://hush"
         with pytest.raises(UsageError) as refused:
             check_services(Channels(channels=(make_channel(url),)), AppriseSender())
         assert "channels.team" in refused.value.message
-        assert url not in str(refused.value)
+        assert "hush" not in str(refused.value)
     assert describe([MAIL, MATTERMOST]) == {"services": ["E-Mail", "Mattermost"]}
 
 
