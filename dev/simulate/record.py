@@ -23,12 +23,12 @@ unless another number is named, and a tolerance of {TOLERANCE}. A rule asks for 
 a standard deviation of 0.1 unless said otherwise; values spread over 0 to 1, with mass at both
 ends. The simulation calls the functions that the monitor calls. Seed {SEED}.
 """
-CHOSEN = """The constants were chosen by looking at simulations: the bets, the first share of hourly streams,
-the ages of early values and the weights of discounts with the demo (seeds 1, 2, 6, and 11 to
-13), and the bound of the variance between days with other runs of the worlds with day effects.
-The runs of the record have other seeds, but the worlds are the same. The world of users was
-added after the detection times in the older world, in which queries are the units, had been
-seen; both are in the tables.
+CHOSEN = """The constants were chosen by looking at simulations: the bets, the first share of
+hourly streams, the ages of early values and the weights of discounts with the demo (seeds 1, 2,
+6, and 11 to 13), and the bound of the variance between days with other runs of the worlds with
+day effects. The runs of the record have other seeds, but the worlds are the same. The world of
+users was added after the detection times in the older world, in which queries are the units, had
+been seen; both are in the tables.
 
 The command fails if a case is beyond what is required by three standard errors. With few runs
 that says little: compare the figures themselves, and the number of runs.
