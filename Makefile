@@ -109,11 +109,11 @@ bench-small: develop ## Run the benchmark at a hundredth of its size, to check t
 	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate
-simulate: develop ## Count false alarms and detection times in simulated quarters, and write a record
+simulate: develop ## Count wrong alerts and comparisons in simulations, and write records
 	$(BIN)/python -m dev.simulate
 
 .PHONY: simulate-short
-simulate-short: develop ## Check false alarms and detection times in a few simulated quarters
+simulate-short: develop ## Check alerts and comparisons in a few simulations
 	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load

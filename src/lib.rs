@@ -3,9 +3,9 @@
 //! Data flows through the folders in one order, and each folder uses only those before it: [`number`],
 //! [`text`] and [`table`] read rows, [`ids`] numbers their identifiers, [`qrels`] holds the judgments,
 //! [`kernels`] turn one query into one value, [`rank`] sorts runs into rank order, [`resample`] computes
-//! confidence intervals, [`evaluate`] computes all values, [`explain`] says what they consist of, and
-//! [`logged`] unpacks rankings that were logged in production. The test `test_rust_layers.py` checks the
-//! order.
+//! confidence intervals, [`evaluate`] computes all values, [`explain`] says what they consist of,
+//! [`agreement`] compares rankings with each other, and [`logged`] unpacks rankings that were logged in
+//! production. The test `test_rust_layers.py` checks the order.
 //!
 //! The files beside this one come before all folders: [`error`], [`memory`], [`notes`], [`watch`],
 //! [`threads`] and [`policy`]. Only the optional module `python` knows Python.
@@ -16,6 +16,7 @@
     allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)
 )]
 
+pub mod agreement;
 pub mod error;
 pub mod evaluate;
 pub mod explain;

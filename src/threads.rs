@@ -10,12 +10,25 @@ use crate::watch::Watch;
 /// Fewer rows in memory than this are not worth a thread.
 pub const FEW_ROWS: usize = 100_000;
 
+/// Fewer rows than these are not worth a thread even where each takes long.
+const FEW_SLOW_ROWS: usize = 2_000;
+
 /// Cuts queries, whose rows have these offsets, into at most `parts` runs of about as many rows.
 #[must_use]
 pub fn cut(offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
+    cut_from(FEW_ROWS, offsets, parts)
+}
+
+/// Cuts queries as [`cut`] does, where the work on each row takes long.
+#[must_use]
+pub fn cut_slow(offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
+    cut_from(FEW_SLOW_ROWS, offsets, parts)
+}
+
+fn cut_from(few: usize, offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
     let queries = offsets.len() - 1;
     let rows = offsets[queries] - offsets[0];
-    let parts = if rows < FEW_ROWS { 1 } else { parts.clamp(1, queries.max(1)) };
+    let parts = if rows < few { 1 } else { parts.clamp(1, queries.max(1)) };
     let mut ranges = Vec::with_capacity(parts);
     let mut start = 0;
     for part in 1..=parts {

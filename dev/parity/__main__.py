@@ -12,10 +12,12 @@ import tempfile
 from pathlib import Path
 
 from dev.environments import ROOT, make_environment
-from dev.parity import cases, golden
+from dev.parity import cases, compared, golden
 
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
+SCRIPTS = ("measure", "compared")
+"""What a peer can be asked for: values of measures, and whether runs differ."""
 
 
 def main() -> int:
@@ -24,7 +26,7 @@ def main() -> int:
     Returns:
         Exit status: 0 where every peer answered, 1 where one did not.
     """
-    names = sorted(path.parent.name for path in PEERS.glob("*/measure.py"))
+    names = sorted(path.parent.name for path in PEERS.glob("*/requirements.txt"))
     parser = argparse.ArgumentParser(prog="python -m dev.parity", description=__doc__)
     parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(names))
     options = parser.parse_args()
@@ -47,21 +49,27 @@ def ask(peer: str) -> bool:
         Whether it answered.
     """
     with tempfile.TemporaryDirectory() as folder:
-        answers = Path(folder) / "answers.json"
+        found = {}
         try:
             python = make_environment(WORK / f"env-{peer}", PEERS / peer / "requirements.txt")
-            subprocess.run(
-                [python, "-m", f"dev.parity.peers.{peer}.measure", answers],
-                check=True,
-                cwd=folder,  # some write logs where they run
-                env=os.environ | {"PYTHONPATH": str(ROOT)},
-            )
+            for script in SCRIPTS:
+                if (PEERS / peer / f"{script}.py").exists():
+                    answers = Path(folder) / f"{script}.json"
+                    subprocess.run(
+                        [python, "-m", f"dev.parity.peers.{peer}.{script}", answers],
+                        check=True,
+                        cwd=folder,  # some write logs where they run
+                        env=os.environ | {"PYTHONPATH": str(ROOT)},
+                    )
+                    found[script] = json.loads(answers.read_text(encoding="utf-8"))
         except subprocess.CalledProcessError:
             return False
-        found = json.loads(answers.read_text(encoding="utf-8"))
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    for convention in found:
-        print(golden.write({"verified": today, **convention}).relative_to(ROOT))
+    today = {"verified": dt.datetime.now(tz=dt.UTC).date().isoformat()}
+    paths = [golden.write(today | convention) for convention in found.get("measure", ())]
+    if "compared" in found:
+        paths.append(compared.write(peer, today | found["compared"]))
+    for path in paths:
+        print(path.relative_to(ROOT))
     return True
 
 

@@ -1,11 +1,12 @@
-"""The cases of the record: what is simulated, how often, and what is required."""
+"""The cases of alerts: what is simulated, how often, and what is required."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dev.simulate.case import Case, Row
 from dev.simulate.comparisons import simulate_comparisons
 from dev.simulate.demo import find_demo_delay
 from dev.simulate.peers import NAMES
@@ -36,38 +37,6 @@ MOST_FALLS = 60
 STANDARD_ERRORS = 3.0
 # Between users, the quality differs by this standard deviation.
 BETWEEN_USERS = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of the record.
-
-    Args:
-        table: Which table it is in: `quiet`, `found`, `peers` or `traces`.
-        cells: Its cells.
-        problem: What is wrong; empty if it is as required.
-    """
-
-    table: str
-    cells: tuple[str, ...]
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A case of the record.
-
-    Args:
-        name: What it is called.
-        runs: How many runs the record has.
-        short: How many runs the short form has.
-        rows: Simulates a number of runs, and returns the rows.
-    """
-
-    name: str
-    runs: int
-    short: int
-    rows: Callable[[int], list[Row]]
 
 
 def list_cases() -> Iterator[Case]:

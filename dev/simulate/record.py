@@ -1,4 +1,4 @@
-"""Writes the record."""
+"""Writes the records."""
 
 from __future__ import annotations
 
@@ -6,68 +6,35 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from dev.environments import ROOT
 from dev.record import today, write_page
-from dev.simulate.cases import Row
-from dev.simulate.traffic import BASELINE_DAYS, DAYS
-from dev.simulate.trials import CHANGE_DAY, FIXED_DAY, SEED, TOLERANCE
-from dev.simulate.watch import RUN_LENGTH
+from dev.simulate.case import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
-RECORDS = ROOT / "dev" / "simulate" / "records"
-HEAD = f"""Quarters of {DAYS} days after a baseline of {BASELINE_DAYS} days, with 200 searches a day
-unless another number is named, and a tolerance of {TOLERANCE}. A rule asks for one false alarm in
-{RUN_LENGTH:,.0f} days, so that at most 5 % of the quarters have one. Users come back and differ by
-a standard deviation of 0.1 unless said otherwise; values spread over 0 to 1, with mass at both
-ends. The simulation calls the functions that the monitor calls. Seed {SEED}.
-"""
-CHOSEN = """The constants were chosen by looking at simulations: the bets, the first share of
-hourly streams, the ages of early values and the weights of discounts with the demo (seeds 1, 2,
-6, and 11 to 13), and the bound of the variance between days with other runs of the worlds with
-day effects. The runs of the record have other seeds, but the worlds are the same. The world of
-users was added after the detection times in the older world, in which queries are the units, had
-been seen; both are in the tables.
+    from dev.simulate.case import Case
 
-The command fails if a case is beyond what is required by three standard errors. With few runs
-that says little: compare the figures themselves, and the number of runs.
-"""
-QUIET = """## Quarters without a change
 
-The number and share of quarters with an alarm of any stream. At most 5 % are allowed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a record is about, and how its page is written.
 
-| case | quarters | with an alarm | share |
-|---|--:|--:|--:|
-"""
-FOUND = f"""## Time to detection
+    Args:
+        about: What it is about, as the command names it.
+        title: The title of the page.
+        folder: Where the records are kept.
+        head: What comes before the tables.
+        tables: By name of the table, in the order of the page, what comes before its rows.
+        list_cases: Returns the cases, in the order of the page.
+    """
 
-The change comes on day {CHANGE_DAY + 1}; that day counts as 1. The days within which half and nine
-of ten runs had found it. Runs in which a false alarm is still open when the change comes are
-left out of this table, and are in the one above. The fall ends on day {FIXED_DAY + 1}: the last
-columns say after how many days half and nine of ten incidents had recovered, and in which share of
-the runs one opened again.
-
-| case | runs | half | nine of ten | share found | required | recovered; opened again |
-|---|--:|--:|--:|--:|--:|--:|
-"""
-PEERS = """## Other rules
-
-The same quarters with one stream: those without a change, and those in which all fall by 0.05. The
-limit of CUSUM is for independent normal days, and that of the mixture SPRT for a known baseline.
-
-| rule | quarters with a false alarm | half | nine of ten |
-|---|--:|--:|--:|
-"""
-TRACES = """## Traces
-
-Two windows of 4,000 searches each by 1,500 users, with five attributes. The share of runs in which
-a trace names a cause, where nothing changed; or names exactly the slice that fell, as the first
-cause.
-
-| case | named | required |
-|---|--:|--:|
-"""
+    about: str
+    title: str
+    folder: Path
+    head: str
+    tables: Mapping[str, str]
+    list_cases: Callable[[], Iterable[Case]]
 
 
 @dataclass(slots=True)
@@ -75,37 +42,40 @@ class Record:
     """The record of a day: the rows of each case, kept as JSON beside the page.
 
     Args:
+        page: The page.
         cases: By name of the case, its rows.
     """
 
+    page: Page
     cases: dict[str, list[Row]] = field(default_factory=dict)
 
     @staticmethod
-    def read() -> Record:
+    def read(page: Page) -> Record:
         """Return the record of today, empty if there is none."""
-        path = RECORDS / f"{today()}.json"
+        path = page.folder / f"{today()}.json"
         stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         return Record(
+            page,
             {
                 name: [Row(row["table"], tuple(row["cells"]), row["problem"]) for row in rows]
                 for name, rows in stored.items()
-            }
+            },
         )
 
-    def write(self, order: Sequence[str]) -> None:
-        """Write the rows, and the page, whose cases are in this order."""
+    def write(self) -> None:
+        """Write the rows as JSON, and the page."""
+        order = [case.name for case in self.page.list_cases()]
         named = {name: self.cases[name] for name in order if name in self.cases}
-        page = write_page("False alarms and delays", _render(named), RECORDS)
+        path = write_page(self.page.title, _render(self.page, named), self.page.folder)
         stored = {name: [asdict(row) for row in rows] for name, rows in named.items()}
-        page.with_suffix(".json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+        path.with_suffix(".json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
-def _render(cases: Mapping[str, Sequence[Row]]) -> str:
+def _render(page: Page, cases: Mapping[str, Sequence[Row]]) -> str:
     """Return the page as Markdown."""
     rows = [row for each in cases.values() for row in each]
-    tables = {"quiet": QUIET, "found": FOUND, "peers": PEERS, "traces": TRACES}
-    parts = [HEAD, CHOSEN]
-    for table, head in tables.items():
+    parts = [page.head]
+    for table, head in page.tables.items():
         lines = [f"| {' | '.join(row.cells)} |\n" for row in rows if row.table == table]
         if lines:
             parts.append(head + "".join(lines))

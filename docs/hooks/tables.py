@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
+COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
@@ -191,6 +192,17 @@ def write_simulations() -> str:
     return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
 
 
+def write_compared(section: str) -> str:
+    """Return the table of a section in the newest record of simulated comparisons.
+
+    Args:
+        section: The first word of its title, in lower case.
+    """
+    text = max(COMPARISONS.glob("*.md")).read_text(encoding="utf-8")
+    parts = [part.partition("\n") for part in text.split("\n## ")[1:]]
+    return {title.split()[0].lower(): part.strip() for title, _, part in parts}[section]
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
@@ -214,6 +226,8 @@ def write_table(what: str, which: str) -> str:
             return write_fields(event)
         case "policy", field:
             return write_words(field)
+        case "compared", section:
+            return write_compared(section)
     message = f"expected a table that the package has, found {what} {which}"
     raise ValueError(message)
 

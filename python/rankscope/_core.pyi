@@ -25,18 +25,28 @@ __all__ = [
     "add_sums",
     "audit_ties",
     "bound",
+    "bound_below",
     "bound_difference",
+    "compare_rankings",
+    "count_flips",
+    "count_ranges",
+    "count_shifted",
+    "estimate_mean",
     "evaluate_dict",
     "evaluate_path",
     "evaluate_run",
+    "fair_lower",
     "find_regrets",
     "find_shown",
     "fsum",
-    "interval_of_mean",
     "log2",
     "mean_of_rows",
     "merge_sums",
+    "noncentral_t_lower",
+    "normal_tails",
     "round_sums",
+    "student_tails",
+    "student_upper",
     "sum_groups",
     "t_quantile",
     "unpack_pieces",
@@ -52,6 +62,8 @@ EMPTY_VALUES: Mapping[str, float]
 SHARES: tuple[str, ...]
 
 _Source: TypeAlias = str | bytes | PathLike[str] | None
+# Value, lower and upper; method and reason; values, independent units and effective sample size.
+_Estimate: TypeAlias = tuple[tuple[float, float, float], tuple[str, str], tuple[int, int, float]]
 _Progress: TypeAlias = Callable[[int], None] | None
 # Integers, or the offsets of texts and the texts end to end.
 _IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
@@ -182,12 +194,14 @@ class Evaluation:
         self,
         groups: Sequence[int],
         count: int,
+        clusters: Sequence[int] | None,
+        ranges: Sequence[tuple[float, float]],
         level: float,
         method: str,
         resamples: int,
         seed: int,
         threads: int,
-    ) -> list[list[tuple[float, float]]]: ...
+    ) -> list[list[_Estimate]]: ...
 
 @final
 class Rankings:
@@ -263,10 +277,19 @@ def audit_ties(
 ) -> tuple[Column, Column, Column, Column, Column]: ...
 def bound(
     rankings: Rankings, plan: Plan, scale: Sequence[float], threads: int
-) -> tuple[Column, Column, Column, bytes]: ...
+) -> tuple[Column, Column, Column, bytes, bytes]: ...
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
-) -> tuple[Column, Column, Column, bytes]: ...
+) -> tuple[Column, Column, Column, bytes, bytes]: ...
+def compare_rankings(
+    one: Run | Rankings,
+    other: Run | Rankings,
+    persistence: float,
+    ties: str,
+    depths: Sequence[int],
+    threads: int,
+) -> tuple[list[str], tuple[int, int], int, Column, Column]: ...
+def fair_lower(successes: int, trials: int) -> float: ...
 def find_regrets(
     rankings: Rankings, judgments: Judgments | None, plan: Plan
 ) -> tuple[Column, Column, Column, Column, Column, list[str | None], Column, list[float]]: ...
@@ -279,6 +302,45 @@ def evaluate_path(
     progress: _Progress,
 ) -> Evaluation: ...
 def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Evaluation: ...
+def bound_below(sums: NDArray[np.float64], counts: NDArray[np.float64], error: float) -> float: ...
+def estimate_mean(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    clusters: NDArray[np.int64] | None,
+    value_range: tuple[float, float],
+    level: float,
+    method: str,
+    resamples: int,
+    seed: int,
+    threads: int,
+) -> _Estimate: ...
+def count_flips(
+    families: Sequence[
+        tuple[NDArray[np.int64], NDArray[np.float64], int, Sequence[tuple[int, int]]]
+    ],
+    flips: int,
+    seed: int,
+    threads: int,
+    check: Callable[[], None] | None,
+) -> tuple[list[float], list[int], list[tuple[int, int]], list[int], int, bool]: ...
+def count_ranges(
+    values: NDArray[np.float64],
+    systems: int,
+    pairs: Sequence[tuple[int, int]],
+    permutations: int,
+    seed: int,
+    threads: int,
+    check: Callable[[], None] | None,
+) -> tuple[list[int], int, bool]: ...
+def count_shifted(
+    sizes: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    resamples: int,
+    seed: int,
+    threads: int,
+    check: Callable[[], None] | None,
+) -> list[int]: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
 def find_shown(
     rankings: NDArray[np.int64],
@@ -287,15 +349,6 @@ def find_shown(
     shown: tuple[NDArray[np.int64], NDArray[np.uint8]],
 ) -> Column: ...
 def fsum(values: list[float]) -> float: ...
-def interval_of_mean(
-    values: list[float],
-    weights: list[float],
-    level: float,
-    method: str,
-    resamples: int,
-    seed: int,
-    threads: int,
-) -> tuple[float, float]: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
     plan: Plan,
@@ -305,7 +358,11 @@ def mean_of_rows(
     threads: int,
 ) -> float | None: ...
 def merge_sums(left: bytes, right: bytes, takes_away: bool) -> bytes: ...
+def noncentral_t_lower(statistic: float, degrees: float, shift: float) -> float: ...
+def normal_tails(statistic: float) -> float: ...
 def round_sums(packed: bytes) -> list[float]: ...
+def student_tails(statistic: float, degrees: float) -> float: ...
+def student_upper(statistic: float, degrees: float) -> float: ...
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...

@@ -62,7 +62,7 @@ def _make(cls: type, *, kw_only: bool) -> type:
             _set(self, name, values[name])
         if len(values) > len(names):
             unknown = [name for name in given if name not in names]
-            raise TypeError(f"{cls.__name__} takes no other {', '.join(unknown)}")
+            raise TypeError(_describe_unknown(cls.__name__, unknown, names))
         if has_post_init:
             self.__post_init__()  # type: ignore[attr-defined]  # of such classes
 
@@ -86,8 +86,12 @@ def _place(
     placed = dict(zip(positional, args, strict=False))
     twice = [one for one in given if one in placed]
     if twice:
-        raise TypeError(f"{name} takes no other {', '.join(twice)}")
+        raise TypeError(f"{name} got two values for {', '.join(twice)}")
     return placed
+
+
+def _describe_unknown(name: str, unknown: list[str], names: tuple[str, ...]) -> str:
+    return f"{name} has no {', '.join(unknown)}; it takes {', '.join(names)}"
 
 
 class _SignatureOf:
@@ -133,7 +137,7 @@ def _replace(self: object, /, **changes: object) -> object:
     for name in names:
         _set(copy, name, changes.pop(name) if name in changes else getattr(self, name))
     if changes:
-        raise TypeError(f"{cls.__name__} takes no other {', '.join(changes)}")
+        raise TypeError(_describe_unknown(cls.__name__, [*changes], names))
     if hasattr(cls, "__post_init__"):
         copy.__post_init__()  # type: ignore[attr-defined]  # of such classes
     return copy

@@ -1,6 +1,7 @@
 //! The values of all measures, and how they are aggregated.
 
 use crate::error::{Error, Kind, Result, show};
+use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
 use crate::evaluate::scorer::{Scorer, append_values};
 use crate::kernels::Query;
@@ -63,6 +64,8 @@ pub struct Evaluation {
     pub notes: Notes,
     /// Queries of two and more documents that all have one score.
     pub flat: u64,
+    /// Whether all lists look like samples of candidates.
+    pub candidates: Candidates,
 }
 
 /// Puts together what scorers saw.
@@ -98,6 +101,7 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
             *sum = (sum.0 + part.0, sum.1 + part.1);
         }
         made.flat += scorer.flat;
+        made.candidates.merge(scorer.candidates);
     }
     let is_empty = |query: &usize| axis.best(*query).is_none_or(|grade| grade <= 0.0);
     made.counts.empty = (0..queries).filter(is_empty).count() as u64;
@@ -125,6 +129,7 @@ impl Evaluation {
         self.counts.add(&other.counts);
         self.notes.merge(&other.notes);
         self.flat += other.flat;
+        self.candidates.merge(other.candidates);
     }
 
     /// Brings the values of all queries together, by a plan of the same measures and policy.
@@ -240,8 +245,17 @@ impl Evaluation {
             weight: plan.weights.as_ref().map_or(1.0, |weights| weights[query]),
             ratio: ratios.map_or((f64::NAN, f64::NAN), |ratios| ratios[query]),
         };
-        let entering = queries.into_iter().filter(|&query| self.takes_part(plan, query, column));
-        entering.map(part).collect()
+        self.entering(plan, column, queries).map(part).collect()
+    }
+
+    /// Which of some queries enter the mean of a measure.
+    pub fn entering(
+        &self,
+        plan: &Plan,
+        column: usize,
+        queries: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = usize> {
+        queries.into_iter().filter(move |&query| self.takes_part(plan, query, column))
     }
 
     /// Whether a query enters the mean of a measure.

@@ -1,6 +1,7 @@
 //! Computes all measures of one query after another.
 
 use crate::error::Result;
+use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::Plan;
 use crate::kernels::Query;
 use crate::kernels::views::Views;
@@ -34,6 +35,7 @@ pub struct Scorer<'a> {
     /// Retrieved and unjudged documents at each cutoff.
     pub(super) at_cutoffs: Vec<(u64, u64)>,
     pub(super) flat: u64,
+    pub(super) candidates: Candidates,
     /// Documents dropped because they were given twice.
     pub dropped: u64,
 }
@@ -54,6 +56,7 @@ impl<'a> Scorer<'a> {
             ratios: Vec::new(),
             at_cutoffs: vec![(0, 0); plan.cutoffs.len()],
             flat: 0,
+            candidates: Candidates::default(),
             dropped: 0,
         }
     }
@@ -102,6 +105,7 @@ impl<'a> Scorer<'a> {
         let Ranked { ranks, grades, ties, .. } = ranked;
         let ideal = self.axis.ideal(query, &mut self.ideal);
         let whole = Query { ranks, grades, ties, retrieved, ideal };
+        self.candidates.see(retrieved, ranks.len(), ideal);
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
             let shown = k.min(retrieved);
             count.0 += shown as u64;

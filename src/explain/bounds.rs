@@ -5,12 +5,19 @@
 //! only how many there are of each grade is left to choose. nDCG is a quotient of two sums, each of
 //! which adds up over the levels of gain, so that the best numbers are found level by level, and the
 //! best quotient by Dinkelbach's method (*On nonlinear fractional programming*, 1967).
+//!
+//! In the difference of two lists, a document has one grade in both. `labels` and `staircase` choose
+//! which documents are relevant for the largest and the smallest difference of binary measures.
 
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::trial::{Listed, Trial};
+use crate::explain::labels::{self, Labels};
+use crate::explain::quotient::{IdealSums, Search};
+use crate::explain::rows::Rows;
+use crate::explain::staircase;
 use crate::ids::interner::Ids;
-use crate::kernels::{Gains, Ideal, Unknown};
+use crate::kernels::{Apart, Denominator, Ideal, Unknown};
 use crate::memory::{self, Vec, vec};
 use crate::policy::{Empty, Missing, Ties, Unretrieved};
 use crate::rank::rankings::Rankings;
@@ -27,6 +34,8 @@ pub struct Bounds {
     pub unjudged: u32,
     /// Whether some grades leave the measure undefined, so that the query could be left out.
     pub is_optional: bool,
+    /// Whether some grades reach both bounds.
+    pub is_exact: bool,
 }
 
 impl Bounds {
@@ -60,7 +69,7 @@ pub fn bounds(
     if plan.measures[0].kernel.unknown() == Unknown::Anything {
         return Err(unavailable(&plan.measures[0].name));
     }
-    let of_range = threads::on_each(threads::cut(rankings.offsets(), threads), |queries| {
+    let of_range = threads::on_each(threads::cut_slow(rankings.offsets(), threads), |queries| {
         let mut bench = Bench::new(plan, scale);
         let (mut room, mut ideal_room) = (Vec::new(), Vec::new());
         let of_query = |query: usize| {
@@ -80,7 +89,7 @@ pub fn bounds(
 /// The bounds of the difference of two rankings of the same judgments, the second minus the first.
 ///
 /// # Errors
-/// As [`bounds`], and where the measure is no sum of discounted gains, or its ideals differ.
+/// As [`bounds`], where nothing is known of the measure's differences, and where its ideals differ.
 pub fn bounds_of_difference(
     (one, other): (&Rankings, &Rankings),
     plan: &Plan,
@@ -90,12 +99,13 @@ pub fn bounds_of_difference(
     plan.check(one.axis())?;
     let kernel = &plan.measures[0].kernel;
     kernel.check(scale)?;
-    let shares_ideal = kernel.gains().is_some_and(|gains| gains.ideal != Ideal::Retrieved)
-        && plan.policy.unretrieved == Unretrieved::Count;
-    if !(matches!(kernel.unknown(), Unknown::Discounted { .. }) && shares_ideal) {
+    let is_discounted = matches!(kernel.unknown(), Unknown::Discounted { .. })
+        && kernel.gains().is_some_and(|gains| gains.ideal != Ideal::Retrieved);
+    let is_known = is_discounted || kernel.apart() != Apart::Anything;
+    if !(is_known && plan.policy.unretrieved == Unretrieved::Count) {
         return Err(unavailable(&plan.measures[0].name));
     }
-    let of_range = threads::on_each(threads::cut(one.offsets(), threads), |queries| {
+    let of_range = threads::on_each(threads::cut_slow(one.offsets(), threads), |queries| {
         let mut bench = Bench::new(plan, scale);
         let (mut room, mut other_room, mut ideal_room) = (Vec::new(), Vec::new(), Vec::new());
         let of_query = |query: usize| {
@@ -119,7 +129,7 @@ pub fn bounds_of_difference(
 }
 
 const LEFT_OUT: Bounds =
-    Bounds { lower: f64::NAN, upper: f64::NAN, unjudged: 0, is_optional: false };
+    Bounds { lower: f64::NAN, upper: f64::NAN, unjudged: 0, is_optional: false, is_exact: true };
 
 fn is_left_out(rankings: &Rankings, query: usize, plan: &Plan) -> bool {
     plan.policy.missing == Missing::Skip && !rankings.is_present(query)
@@ -131,29 +141,10 @@ fn unavailable(measure: &str) -> Error {
         "bounds_unavailable",
         format!("expected a measure whose bounds are known, found {measure}"),
     )
-    .hint("bounds are known of nDCG, DCG, AP, P, R, RR, RBP and the like; of differences, of nDCG and DCG")
-}
-
-/// A list, and which document each unjudged row has.
-struct Rows {
-    relevance: Vec<f64>,
-    scores: Vec<f64>,
-    ties: Ties,
-    /// What a gain of 1 is worth at each row, where the measure discounts gains.
-    weights: Vec<f64>,
-    /// The rows without a judgment, and which unjudged document of the query each is.
-    unjudged: Vec<(usize, usize)>,
-}
-
-impl Rows {
-    /// The first row that a document could stand at.
-    fn first_of_tie(&self, row: usize) -> usize {
-        if self.ties != Ties::Average {
-            return row;
-        }
-        let before = self.scores[..row].iter().rev();
-        row - before.take_while(|&&score| score == self.scores[row]).count()
-    }
+    .hint(
+        "bounds are known of nDCG, DCG, AP, P, R, RR, RBP and the like; of differences, of nDCG, DCG, \
+         AP, P, R, RR, RBP and Success",
+    )
 }
 
 /// Gives unjudged documents that both lists have one number.
@@ -161,8 +152,8 @@ fn share_documents(lists: &mut [Rows; 2], rankings: [&Rankings; 2], query: usize
     let mut numbers = Ids::default();
     for (list, rankings) in lists.iter_mut().zip(rankings) {
         let start = rankings.offsets()[query];
-        for (row, number) in &mut list.unjudged {
-            *number = numbers.number(&rankings.docs().get(rankings.codes()[start + *row]));
+        for ((_, number), row) in list.unjudged.iter_mut().zip(&list.given) {
+            *number = numbers.number(&rankings.docs().get(rankings.codes()[start + row]));
         }
     }
 }
@@ -204,13 +195,18 @@ impl<'a> Bench<'a> {
     fn list(&self, relevance: &[f64], scores: &[f64], ties: Ties) -> Rows {
         let condenses = self.plan.condenses(&self.plan.measures[0]);
         let is_seen = |&(grade, _): &(&f64, &f64)| !(condenses && *grade < 0.0);
-        let (relevance, scores): (Vec<f64>, Vec<f64>) =
-            relevance.iter().zip(scores).filter(is_seen).unzip();
+        let rows = relevance.iter().zip(scores);
+        let given = rows.clone().enumerate().filter(|(_, row)| is_seen(row) && row.0.is_nan());
+        let given = given.map(|(row, _)| row).collect();
+        let (relevance, scores): (Vec<f64>, Vec<f64>) = rows.filter(is_seen).unzip();
         let unjudged = relevance.iter().enumerate().filter(|(_, grade)| grade.is_nan());
         let unjudged = unjudged.enumerate().map(|(number, (row, _))| (row, number)).collect();
-        let gains = self.plan.measures[0].kernel.gains();
-        let weights = gains.map_or_else(Vec::new, |gains| weigh(gains, &scores, ties));
-        Rows { relevance, scores, ties, weights, unjudged }
+        let mut rows = Rows { relevance, scores, ties, weights: Vec::new(), unjudged, given };
+        if let Some(gains) = self.plan.measures[0].kernel.gains() {
+            let weights = (1..=rows.scores.len()).map(|rank| gains.weight(rank));
+            rows.weights = rows.average(&weights.collect::<Vec<f64>>());
+        }
+        rows
     }
 
     /// The bounds of the value of one list, or of the difference of two.
@@ -219,8 +215,12 @@ impl<'a> Bench<'a> {
         let numbers = lists.iter().flat_map(|list| list.unjudged.iter().map(|row| row.1 + 1));
         let unjudged = numbers.max().unwrap_or(0);
         let mut range = Range::default();
+        let apart = self.plan.measures[0].kernel.apart();
         match self.plan.measures[0].kernel.unknown() {
             _ if unjudged == 0 => range.add(self.value(lists, judged, &[])),
+            _ if lists.len() > 1 && apart != Apart::Anything => {
+                self.bound_apart(apart, lists, judged, unjudged, &mut range);
+            }
             Unknown::Discounted { is_share } => {
                 self.bound_discounted(lists, judged, unjudged, is_share, &mut range);
             }
@@ -230,8 +230,8 @@ impl<'a> Bench<'a> {
             }
             Unknown::Anything => range.add(f64::NAN),
         }
-        let Range { lower, upper, is_optional } = range;
-        Bounds { lower, upper, unjudged: unjudged as u32, is_optional }
+        let Range { lower, upper, is_optional, is_exact } = range;
+        Bounds { lower, upper, unjudged: unjudged as u32, is_optional, is_exact }
     }
 
     /// The value where unjudged documents have these grades, by their number.
@@ -298,6 +298,103 @@ impl<'a> Bench<'a> {
         for number in (0..above).rev() {
             grades[number] = high;
             range.add(self.value(lists, judged, &grades));
+        }
+    }
+
+    /// The labels for which two lists are furthest apart.
+    fn bound_apart(
+        &mut self,
+        apart: Apart,
+        lists: &[Rows],
+        judged: &[f64],
+        unjudged: usize,
+        range: &mut Range,
+    ) {
+        let [one, other] = lists else { return };
+        let pair = [one, other];
+        let rel = match apart {
+            Apart::Anything => return,
+            Apart::Graded { k, p } => {
+                return self.bound_graded((k, p), lists, judged, unjudged, range);
+            }
+            Apart::Sum { rel, .. } | Apart::First { rel, .. } | Apart::Precisions { rel, .. } => {
+                rel
+            }
+        };
+        let split = self.scale.partition_point(|&grade| grade < rel);
+        let (Some(&low), Some(&high)) = (self.scale[..split].last(), self.scale.get(split)) else {
+            // All grades count the same.
+            let grades = vec![self.scale[0]; unjudged];
+            return range.add(self.value(lists, judged, &grades));
+        };
+        let known = judged.partition_point(|&grade| grade >= rel);
+        let divide = |denominator| {
+            move |k: usize, relevant: usize| match denominator {
+                Denominator::Relevant => relevant,
+                Denominator::Reachable => relevant.min(k),
+                _ => k,
+            }
+        };
+        let mut found: Vec<Labels> = Vec::new();
+        found.push(vec![false; unjudged]);
+        match apart {
+            Apart::Sum { k, p, denominator, .. } => {
+                let is_relevant = |grade| f64::from(u8::from(grade >= rel));
+                let (added, base) =
+                    labels::add_up(pair, (k, p, denominator), unjudged, is_relevant);
+                let divide_by = |relevant| real(divide(denominator)(k, relevant));
+                found.extend(labels::of_sum(&added, base, known, divide_by));
+            }
+            Apart::First { k, .. } => {
+                found.extend(labels::of_first(pair, (rel, k), known, unjudged));
+            }
+            Apart::Precisions { k, denominator, .. } => {
+                let divide_by = |relevant| real(divide(denominator)(k, relevant));
+                for (pair, sign) in [(pair, -1.0), ([other, one], 1.0)] {
+                    let counts = (known, unjudged);
+                    let largest = staircase::find_largest(pair, (rel, k), counts, divide_by);
+                    match largest.labels {
+                        Some(labels) => found.push(labels),
+                        None => range.add_beyond(sign * largest.value),
+                    }
+                }
+            }
+            Apart::Anything | Apart::Graded { .. } => {}
+        }
+        for labels in found {
+            let grades: Vec<f64> =
+                labels.into_iter().map(|is_high| if is_high { high } else { low }).collect();
+            range.add(self.value(lists, judged, &grades));
+        }
+    }
+
+    /// The highest grade for documents that add to the difference, and the lowest for others.
+    fn bound_graded(
+        &mut self,
+        (k, p): (usize, f64),
+        lists: &[Rows],
+        judged: &[f64],
+        unjudged: usize,
+        range: &mut Range,
+    ) {
+        let [one, other] = lists else { return };
+        let (added, _) =
+            labels::add_up([one, other], (k, p, Denominator::Cutoff), unjudged, |_| 0.0);
+        let (lowest, highest) = (self.scale[0], self.scale[self.scale.len() - 1]);
+        let least = self.scale.iter().copied().find(|&grade| grade > 0.0);
+        range.add(self.value(lists, judged, &vec![lowest; unjudged]));
+        for sign in [1.0, -1.0] {
+            let of_document = |added: &f64| if sign * added > 0.0 { highest } else { lowest };
+            let mut grades: Vec<f64> = added.iter().map(of_document).collect();
+            range.add(self.value(lists, judged, &grades));
+            // Where nothing else has a gain, one document has to, so that there is a value.
+            let best =
+                (0..unjudged).max_by(|&a, &b| (sign * added[a]).total_cmp(&(sign * added[b])));
+            if let (Some(best), Some(least)) = (best, least) {
+                grades.fill(lowest);
+                grades[best] = least;
+                range.add(self.value(lists, judged, &grades));
+            }
         }
     }
 
@@ -378,20 +475,9 @@ fn merge<'a>(mut one: &'a [f64], mut other: &'a [f64], merged: &mut Vec<f64>) {
     merged.extend_from_slice(other);
 }
 
-/// What a gain of 1 is worth at each row; tied rows are worth their mean.
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
-fn weigh(gains: &Gains, scores: &[f64], ties: Ties) -> Vec<f64> {
-    let mut weights: Vec<f64> = (1..=scores.len()).map(|rank| gains.weight(rank)).collect();
-    if ties == Ties::Average {
-        let mut rest = &mut weights[..];
-        for tie in scores.chunk_by(|a, b| a == b) {
-            let (of_tie, later) = rest.split_at_mut(tie.len());
-            let mean = of_tie.iter().sum::<f64>() / of_tie.len() as f64;
-            of_tie.fill(mean);
-            rest = later;
-        }
-    }
-    weights
+fn real(count: usize) -> f64 {
+    count as f64
 }
 
 /// The least and the largest of the values seen.
@@ -399,11 +485,12 @@ struct Range {
     lower: f64,
     upper: f64,
     is_optional: bool,
+    is_exact: bool,
 }
 
 impl Default for Range {
     fn default() -> Self {
-        Self { lower: f64::NAN, upper: f64::NAN, is_optional: false }
+        Self { lower: f64::NAN, upper: f64::NAN, is_optional: false, is_exact: true }
     }
 }
 
@@ -417,144 +504,10 @@ impl Range {
             self.upper = self.upper.max(value);
         }
     }
-}
 
-/// The sum of the ideal order, level by level, by how many unjudged documents reach each level.
-struct IdealSums {
-    /// What does not depend on them.
-    fixed: f64,
-    /// By level of the scale but the lowest, by how many reach it.
-    by_level: Vec<Vec<f64>>,
-}
-
-impl IdealSums {
-    /// `known` and `levels` ascend; `cumulated` has the sums of the discounts of the first ranks.
-    fn new(known: &[f64], levels: &[f64], unjudged: usize, cumulated: &[f64]) -> Self {
-        let sum = |count: usize| cumulated[count.min(cumulated.len() - 1)];
-        let mut steps: Vec<f64> =
-            known.iter().chain(levels).copied().filter(|&gain| gain > 0.0).collect();
-        steps.sort_unstable_by(f64::total_cmp);
-        steps.dedup();
-        let mut made =
-            Self { fixed: 0.0, by_level: vec![vec![0.0; unjudged + 1]; levels.len() - 1] };
-        let mut before = 0.0;
-        for step in steps {
-            let height = step - before;
-            before = step;
-            let reaching = known.len() - known.partition_point(|&gain| gain < step);
-            match levels.partition_point(|&level| level < step) {
-                0 => made.fixed += height * sum(reaching + unjudged),
-                level if level == levels.len() => made.fixed += height * sum(reaching),
-                level => {
-                    for (count, total) in made.by_level[level - 1].iter_mut().enumerate() {
-                        *total += height * sum(reaching + count);
-                    }
-                }
-            }
-        }
-        made
-    }
-}
-
-/// Looks for the numbers of documents of each level that give the largest quotient, or the smallest.
-struct Search<'a> {
-    /// The sum of discounted gains, less what the levels above the lowest add to it.
-    base: f64,
-    /// The weights of the first so many documents, added up.
-    weights: Vec<f64>,
-    /// How much each level but the lowest is above the one below it.
-    heights: Vec<f64>,
-    ideal: Option<&'a IdealSums>,
-    /// 1 for the largest, -1 for the smallest.
-    sign: f64,
-}
-
-/// Dinkelbach's method at least doubles its right digits each time near the end.
-const MOST_ROUNDS: usize = 100;
-
-impl<'a> Search<'a> {
-    fn new(
-        order: &[usize],
-        weights: &[f64],
-        base: f64,
-        levels: &[f64],
-        ideal: Option<&'a IdealSums>,
-        sign: f64,
-    ) -> Self {
-        let cumulated = order.iter().scan(0.0, |sum, &number| {
-            *sum += weights[number];
-            Some(*sum)
-        });
-        let weights: Vec<f64> = std::iter::once(0.0).chain(cumulated).collect();
-        Self {
-            base: base + levels[0] * weights[order.len()],
-            weights,
-            heights: levels.windows(2).map(|pair| pair[1] - pair[0]).collect(),
-            ideal,
-            sign,
-        }
-    }
-
-    /// How many documents reach each level but the lowest; none where the quotient is undefined.
-    fn find(&self) -> Option<Vec<usize>> {
-        let all = self.weights.len() - 1;
-        let mut best = vec![all; self.heights.len()];
-        let (mut sum, mut ideal) = self.sums(&best);
-        if self.ideal.is_none() {
-            return Some(self.best_at(0.0));
-        }
-        if ideal <= 0.0 {
-            return None;
-        }
-        for _ in 0..MOST_ROUNDS {
-            let counts = self.best_at(sum / ideal);
-            let found = self.sums(&counts);
-            if found.1 <= 0.0 || self.sign * (found.0 / found.1 - sum / ideal) <= 0.0 {
-                break;
-            }
-            (sum, ideal) = found;
-            best = counts;
-        }
-        Some(best)
-    }
-
-    /// Both sums for these numbers.
-    fn sums(&self, counts: &[usize]) -> (f64, f64) {
-        let levels = || self.heights.iter().zip(counts);
-        let sum = levels().map(|(height, &count)| height * self.weights[count]).sum::<f64>();
-        let ideal = self.ideal.map_or(1.0, |ideal| {
-            let of_levels = ideal.by_level.iter().zip(counts);
-            ideal.fixed + of_levels.map(|(sums, &count)| sums[count]).sum::<f64>()
-        });
-        (self.base + sum, ideal)
-    }
-
-    /// The numbers with the largest difference between the sum and a multiple of the ideal: from the
-    /// highest level down, the best for each number of documents that reach the level or less.
-    fn best_at(&self, multiple: f64) -> Vec<usize> {
-        let all = self.weights.len() - 1;
-        let mut above = vec![0.0; all + 1];
-        let mut choices = Vec::with_capacity(self.heights.len());
-        for level in (0..self.heights.len()).rev() {
-            let (mut best, mut best_count) = (f64::NEG_INFINITY, 0);
-            let mut chosen = Vec::with_capacity(all + 1);
-            for (count, above) in above.iter_mut().enumerate() {
-                let ideal = self.ideal.map_or(0.0, |ideal| ideal.by_level[level][count]);
-                let sum = self.heights[level] * self.weights[count];
-                let value = self.sign * (sum - multiple * ideal) + *above;
-                if value > best {
-                    (best, best_count) = (value, count);
-                }
-                *above = best;
-                chosen.push(best_count);
-            }
-            choices.push(chosen);
-        }
-        let mut most = all;
-        let counts = choices.iter().rev().map(|chosen| {
-            most = chosen[most];
-            most
-        });
-        counts.collect()
+    /// Adds a bound that perhaps no value reaches.
+    fn add_beyond(&mut self, bound: f64) {
+        self.is_exact = false;
+        self.add(bound);
     }
 }

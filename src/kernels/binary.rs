@@ -6,7 +6,7 @@
 //! scores*, 2008.
 
 use super::draw;
-use super::kernel::{Kernel, Make, Unknown};
+use super::kernel::{Apart, Kernel, Make, Unknown};
 use super::params::{Denominator, Params};
 use super::query::{Place, Query, real};
 
@@ -29,6 +29,7 @@ macro_rules! binary_kernel {
         $(#[$doc:meta])* $name:ident,
         |$query:ident, $k:ident, $rel:ident, $relevant:ident| $value:expr,
         unknown $unknown:expr
+        $(, apart $apart:expr)?
         $(, ratio $ratio:expr)?
     ) => {
         $(#[$doc])*
@@ -54,6 +55,13 @@ macro_rules! binary_kernel {
                 let unknown: fn(f64) -> Unknown = $unknown;
                 unknown(self.rel)
             }
+
+            $(
+                fn apart(&self) -> Apart {
+                    let apart: fn(f64, usize) -> Apart = $apart;
+                    apart(self.rel, self.k)
+                }
+            )?
 
             $(
                 fn ratio(&self, $query: &Query<'_>) -> Option<(f64, f64)> {
@@ -122,6 +130,15 @@ impl Kernel for Ap {
             _ => Unknown::Relevance { rel: self.rel, k: self.k },
         }
     }
+
+    fn apart(&self) -> Apart {
+        let Self { k, rel, denominator } = *self;
+        match denominator {
+            // These differ between two lists.
+            Denominator::Found | Denominator::Retrieved => Apart::Anything,
+            _ => Apart::Precisions { rel, k, denominator },
+        }
+    }
 }
 
 /// The mean over the documents found where the cutoff splits the last tie, of which not all are
@@ -168,7 +185,8 @@ binary_kernel!(
                 .fold(0.0, |sum, (chance, rank)| sum + chance / real(rank))
         })
     },
-    unknown |_| Unknown::Rising
+    unknown |_| Unknown::Rising,
+    apart |rel, k| Apart::First { rel, k }
 );
 
 /// For each rank of a tie, how likely the first of its `count` relevant documents is there.
@@ -240,6 +258,14 @@ impl Kernel for Share {
             _ => Unknown::Relevance { rel: self.rel, k: self.k },
         }
     }
+
+    fn apart(&self) -> Apart {
+        let Self { k, rel, denominator } = *self;
+        match denominator {
+            Denominator::Found => Apart::Anything,
+            _ => Apart::Sum { rel, k, p: 1.0, denominator },
+        }
+    }
 }
 
 binary_kernel!(
@@ -261,7 +287,8 @@ binary_kernel!(
             first_chances(&place, count).take(place.within(k)).fold(0.0, |sum, chance| sum + chance)
         })
     },
-    unknown |_| Unknown::Rising
+    unknown |_| Unknown::Rising,
+    apart |rel, k| Apart::First { rel, k }
 );
 
 /// The weighted harmonic mean of precision and recall.

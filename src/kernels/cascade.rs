@@ -1,7 +1,7 @@
 //! Cascade measures: a user reads from the top, and may stop at each document.
 
-use super::kernel::{Kernel, Make, Unknown};
-use super::params::{Params, exp2};
+use super::kernel::{Apart, Kernel, Make, Unknown};
+use super::params::{Denominator, Params, exp2};
 use super::query::{Query, real};
 use crate::error::{Error, Kind, Result};
 
@@ -113,6 +113,15 @@ impl Kernel for Rbp {
 
     fn unknown(&self) -> Unknown {
         Unknown::Rising
+    }
+
+    fn apart(&self) -> Apart {
+        let Self { k, p, rel, graded } = *self;
+        match graded {
+            // The cutoff stands for any number that is the same for all lists.
+            None => Apart::Sum { rel, k, p, denominator: Denominator::Cutoff },
+            Some(_) => Apart::Graded { k, p },
+        }
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The interface of a measure.
 
 use super::gains::Gains;
-use super::params::Params;
+use super::params::{Denominator, Params};
 use super::query::Query;
 use crate::error::Result;
 use crate::memory::Vec;
@@ -25,6 +25,47 @@ pub enum Unknown {
         rel: f64,
         /// The last rank that counts.
         k: usize,
+    },
+}
+
+/// How the difference of the values of two lists depends on grades that are not known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Apart {
+    /// In no way that is made use of; [`Unknown::Discounted`] says enough.
+    Anything,
+    /// A value is a sum over relevant documents of p to the power of the rank less 1, as a share.
+    Sum {
+        /// The smallest grade that is relevant.
+        rel: f64,
+        /// The last rank that counts.
+        k: usize,
+        /// The ratio of what a rank is worth to the one before it.
+        p: f64,
+        /// What the sum is divided by.
+        denominator: Denominator,
+    },
+    /// A value is a sum over documents of their grade times p to the power of the rank less 1.
+    Graded {
+        /// The last rank that counts.
+        k: usize,
+        /// The ratio of what a rank is worth to the one before it.
+        p: f64,
+    },
+    /// A value depends on the first relevant document or tie, and is larger the earlier it is.
+    First {
+        /// The smallest grade that is relevant.
+        rel: f64,
+        /// The last rank that counts.
+        k: usize,
+    },
+    /// A value is a sum of the precision at each relevant document, as a share.
+    Precisions {
+        /// The smallest grade that is relevant.
+        rel: f64,
+        /// The last rank that counts.
+        k: usize,
+        /// What the sum is divided by, which is the same for both lists.
+        denominator: Denominator,
     },
 }
 
@@ -54,6 +95,11 @@ pub trait Kernel: Send + Sync {
     /// What can be said of the value where grades are not known.
     fn unknown(&self) -> Unknown {
         Unknown::Anything
+    }
+
+    /// What can be said of the difference of two lists where grades are not known.
+    fn apart(&self) -> Apart {
+        Apart::Anything
     }
 
     /// Gains and discounts, where the measure is made of them.

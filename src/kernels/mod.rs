@@ -15,7 +15,7 @@ mod sets;
 pub mod views;
 
 pub use gains::Gains;
-pub use kernel::{Kernel, Make, Unknown};
+pub use kernel::{Apart, Kernel, Make, Unknown};
 pub use params::{Denominator, Discount, Gain, Ideal, Params};
 pub use query::{Place, Query, Tie};
 

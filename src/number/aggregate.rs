@@ -40,6 +40,17 @@ impl Aggregate {
         self.combine::<RoundedSum>(parts)
     }
 
+    /// The aggregate by the two sums that [`crate::resample::units::Units::terms`] names for it.
+    #[must_use]
+    pub fn of_sums(self, numerator: f64, denominator: f64) -> f64 {
+        match self {
+            Self::Sum => numerator,
+            Self::Geometric => (numerator / denominator).exp(),
+            Self::Harmonic => denominator / numerator,
+            _ => numerator / denominator,
+        }
+    }
+
     fn combine<S: FromIterator<f64> + Into<f64>>(self, parts: &[Part]) -> f64 {
         let weighed = |value: fn(&Part) -> f64| -> f64 {
             parts.iter().map(|part| part.weight * value(part)).collect::<S>().into()

@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod decimal;
+pub mod distributions;
 pub mod levels;
 pub mod log2;
 pub mod random;

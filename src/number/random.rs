@@ -22,6 +22,7 @@ impl Random {
     }
 
     /// The next number.
+    #[inline]
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -30,6 +31,7 @@ impl Random {
     }
 
     /// A number below `count`.
+    #[inline]
     #[allow(clippy::cast_possible_truncation)] // below `count`
     pub fn below(&mut self, count: usize) -> usize {
         ((u128::from(self.draw()) * count as u128) >> 64) as usize

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyKeyError;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -11,12 +12,16 @@ use super::column::{Column, Data};
 use super::errors::to_python;
 use super::plan::Plan;
 use super::texts::NoteRows;
+use super::vectors::copy_of;
 use super::watch::Watch;
 use crate::evaluate::{evaluation, plan};
 use crate::memory::{Vec, guard, vec};
 use crate::number::aggregate::Part;
+use crate::number::distributions;
 use crate::policy::Aggregate;
-use crate::resample::interval::{self, Level, Method, interval};
+use crate::resample::betting::{self, Unit};
+use crate::resample::bootstrap::Draws;
+use crate::resample::interval::{Estimate, Method, Settings, estimate};
 
 /// The values of all measures.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -50,8 +55,9 @@ impl Evaluation {
         guard(|| Ok(self.made.denominators.clone()))
     }
 
-    /// queries, evaluated, empty, missing, `run_only`, tied, flat.
-    fn counts(&self) -> [u64; 7] {
+    /// queries, evaluated, empty, missing, `run_only`, tied, flat, and the size of lists that
+    /// look like samples of candidates.
+    fn counts(&self) -> [u64; 8] {
         let counts = &self.made.counts;
         [
             counts.queries,
@@ -61,6 +67,7 @@ impl Evaluation {
             counts.run_only,
             counts.tied,
             self.made.flat,
+            self.made.candidates.size(),
         ]
     }
 
@@ -106,37 +113,43 @@ impl Evaluation {
         })
     }
 
-    /// An interval around the aggregate of each measure over the queries of each group.
-    #[allow(clippy::too_many_arguments)] // the choices of an interval
+    /// The aggregate of each measure over the queries of each group, with its interval. `clusters`
+    /// says which queries depend on one another, and `ranges` has the lowest and the highest value of
+    /// each measure.
+    #[allow(clippy::too_many_arguments)] // the settings of an interval
     fn intervals(
         &self,
         py: Python<'_>,
         groups: Vec<u32>,
         count: usize,
+        clusters: Option<Vec<i64>>,
+        ranges: Vec<(f64, f64)>,
         level: f64,
         method: &str,
         resamples: usize,
         seed: u64,
         threads: usize,
-    ) -> PyResult<Vec<Vec<(f64, f64)>>> {
+    ) -> PyResult<Vec<Vec<Row>>> {
         guard(|| {
-            let method = read_method(method, resamples, seed)?;
+            let method = read_method(method)?;
             let members = members(&groups, count);
             Watch::new(None).run(py, |watch| {
                 let mut all = Vec::new();
-                for (column, measure) in self.plan.measures.iter().enumerate() {
+                let measures = self.plan.measures.iter().zip(&ranges);
+                for (column, (measure, &range)) in measures.enumerate() {
+                    let draws = Draws { resamples, seed };
+                    let settings = Settings { level, method, draws, range, threads };
                     let mut of_groups = Vec::with_capacity(count);
                     for queries in &members {
-                        let parts = self.made.parts(&self.plan, column, queries.iter().copied());
-                        let aggregate = measure.aggregate;
-                        of_groups.push(interval(
-                            aggregate,
-                            &parts,
-                            Level(level),
-                            method,
-                            threads,
-                            watch,
-                        )?);
+                        let queries = || queries.iter().copied();
+                        let parts = self.made.parts(&self.plan, column, queries());
+                        let codes: Option<Vec<i64>> = clusters.as_ref().map(|clusters| {
+                            let entering = self.made.entering(&self.plan, column, queries());
+                            entering.map(|query| clusters[query]).collect()
+                        });
+                        let codes = codes.as_deref();
+                        let made = estimate(measure.aggregate, &parts, codes, settings, watch)?;
+                        of_groups.push(row(&made));
                     }
                     all.push(of_groups);
                 }
@@ -146,38 +159,86 @@ impl Evaluation {
     }
 }
 
-/// An interval around the mean of values that weigh differently.
+/// A value and the ends of its interval; the method, or the reason why there is no interval; the number
+/// of values and of independent units, and the effective sample size.
+type Row = ((f64, f64, f64), (&'static str, &'static str), (u64, u64, f64));
+
+/// The mean of values with its interval, as a row of `Evaluation.intervals`.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // the choices of an interval
-pub(super) fn interval_of_mean(
+#[allow(clippy::too_many_arguments)] // the settings of an interval
+pub(super) fn estimate_mean(
     py: Python<'_>,
-    values: Vec<f64>,
-    weights: Vec<f64>,
+    values: PyBuffer<f64>,
+    weights: Option<PyBuffer<f64>>,
+    clusters: Option<PyBuffer<i64>>,
+    value_range: (f64, f64),
     level: f64,
     method: &str,
     resamples: usize,
     seed: u64,
     threads: usize,
-) -> PyResult<(f64, f64)> {
+) -> PyResult<Row> {
     guard(|| {
-        let method = read_method(method, resamples, seed)?;
+        let method = read_method(method)?;
+        let values = copy_of(py, &values)?;
+        let weights = weights.map(|weights| copy_of(py, &weights)).transpose()?;
+        let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
+        let clusters = clusters.map(|clusters| copy_of(py, &clusters)).transpose()?;
+        let is_odd = clusters.as_ref().is_some_and(|clusters| clusters.len() != values.len());
+        if is_odd || weights.len() != values.len() {
+            return Err(PyValueError::new_err("expected a weight and a cluster for each value"));
+        }
         let part = |(value, weight)| Part { value, weight, ratio: (value, 1.0) };
         let parts: Vec<Part> = values.into_iter().zip(weights).map(part).collect();
+        let (draws, range) = (Draws { resamples, seed }, value_range);
+        let settings = Settings { level, method, draws, range, threads };
         Watch::new(None).run(py, |watch| {
-            interval(Aggregate::Mean, &parts, Level(level), method, threads, watch)
+            estimate(Aggregate::Mean, &parts, clusters.as_deref(), settings, watch)
+                .map(|made| row(&made))
         })
+    })
+}
+
+/// A betting bound: a lower bound of a mean of values from 0 to 1, by the sum and the number of the
+/// values of each unit.
+#[pyfunction]
+pub(super) fn bound_below(
+    py: Python<'_>,
+    sums: PyBuffer<f64>,
+    counts: PyBuffer<f64>,
+    error: f64,
+) -> PyResult<f64> {
+    guard(|| {
+        let (sums, counts) = (copy_of(py, &sums)?, copy_of(py, &counts)?);
+        let unit = |(sum, count)| Unit { sum, count };
+        let units: Vec<Unit> = sums.into_iter().zip(counts).map(unit).collect();
+        Ok(py.detach(|| betting::bound_below(&units, error)))
     })
 }
 
 /// How many standard errors wide half of Student's interval is.
 #[pyfunction]
-
 pub(super) fn t_quantile(level: f64, degrees: f64) -> f64 {
-    interval::t_quantile(Level(level), degrees)
+    distributions::t_quantile(level, degrees)
 }
 
-fn read_method(name: &str, resamples: usize, seed: u64) -> PyResult<Method> {
-    choose(name, &[("t", Method::Student), ("bca", Method::Bootstrap { resamples, seed })])
+/// The method of an interval; none to have it chosen.
+fn read_method(name: &str) -> PyResult<Option<Method>> {
+    if name == "auto" { Ok(None) } else { choose(name, &METHODS).map(Some) }
+}
+
+const METHODS: [(&str, Method); 3] =
+    [("bca", Method::Bootstrap), ("t", Method::Student), ("betting", Method::Betting)];
+
+fn row(made: &Estimate) -> Row {
+    let (lower, upper) = made.ends;
+    let word = |used| METHODS.iter().find(|known| known.1 == used).map_or("", |known| known.0);
+    let (method, reason) = match made.outcome {
+        Ok(used) => (word(used), ""),
+        Err(reason) => ("", reason.word()),
+    };
+    let sizes = (made.count as u64, made.units as u64, made.effective);
+    ((made.value, lower, upper), (method, reason), sizes)
 }
 
 /// The queries of each group.

@@ -48,19 +48,22 @@ pub fn audit_ties(
     })
 }
 
-/// Lower and upper bound, unjudged documents, and whether the query could be left out.
+/// Lower and upper bound, unjudged documents, whether the query could be left out, and whether the
+/// bounds are exact.
 #[derive(IntoPyObject)]
-pub struct BoundColumns<'py>(Column, Column, Column, Bound<'py, PyBytes>);
+pub struct BoundColumns<'py>(Column, Column, Column, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 fn columns(py: Python<'_>, made: Result<Vec<Bounds>>) -> PyResult<BoundColumns<'_>> {
     let made = made.map_err(|error| to_python(py, &error))?;
     let each = || made.iter();
     let is_optional: Vec<u8> = each().map(|bounds| u8::from(bounds.is_optional)).collect();
+    let is_exact: Vec<u8> = each().map(|bounds| u8::from(bounds.is_exact)).collect();
     Ok(BoundColumns(
         numbers(each().map(|bounds| bounds.lower)),
         numbers(each().map(|bounds| bounds.upper)),
         counts(each().map(|bounds| bounds.unjudged)),
         bytes_of(py, &is_optional)?,
+        bytes_of(py, &is_exact)?,
     ))
 }
 

@@ -3,6 +3,7 @@
 #![allow(missing_docs)] // `_core.pyi` documents what Python sees
 #![allow(clippy::needless_pass_by_value)] // Python hands arguments over
 
+mod agreement;
 mod cells;
 mod choices;
 mod column;
@@ -19,6 +20,7 @@ mod plan;
 mod rankings;
 mod reserve;
 mod run;
+mod significance;
 mod sums;
 mod table;
 mod table_stream;
@@ -32,8 +34,9 @@ use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use self::agreement::compare_rankings;
 use self::column::Column;
-use self::evaluation::{Evaluation, interval_of_mean, t_quantile};
+use self::evaluation::{Evaluation, bound_below, estimate_mean, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::Judgments;
 use self::logged::{find_shown, unpack_pieces};
@@ -42,6 +45,10 @@ use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
 use self::rankings::Rankings;
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
+use self::significance::{
+    count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
+    student_tails, student_upper,
+};
 use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
 use self::table_stream::TableStream;
 
@@ -56,9 +63,11 @@ mod _core {
     #[pymodule_export]
     use super::{
         Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run, SliceQueries,
-        TableStream, add_sums, audit_ties, bound, bound_difference, evaluate_dict, evaluate_path,
-        evaluate_run, find_regrets, find_shown, fsum, interval_of_mean, log2, mean_of_rows,
-        merge_sums, round_sums, sum_groups, t_quantile, unpack_pieces,
+        TableStream, add_sums, audit_ties, bound, bound_below, bound_difference, compare_rankings,
+        count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict, evaluate_path,
+        evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2, mean_of_rows, merge_sums,
+        noncentral_t_lower, normal_tails, round_sums, student_tails, student_upper, sum_groups,
+        t_quantile, unpack_pieces,
     };
 
     #[pymodule_init]

@@ -157,6 +157,13 @@ impl Run {
         self.scores.len()
     }
 
+    /// Whether a query has no documents.
+    #[must_use]
+    pub fn is_blank(&self, query: usize) -> bool {
+        let stretches = &self.stretches[self.offsets[query]..self.offsets[query + 1]];
+        stretches.iter().all(|stretch| stretch.start == stretch.end)
+    }
+
     /// Makes `list` the list of a query.
     pub fn fill<'a>(&'a self, query: usize, list: &mut List<'a>) {
         list.query = self.queries().get(query);

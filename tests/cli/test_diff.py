@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 QRELS = "q1 0 a 3\nq1 0 b 1\nq2 0 c 1\nq3 0 d 1\n"
 OLD = "q1 Q0 x 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 c 1 1 t\nq3 Q0 d 1 1 t\n"
 NEW = "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 c 1 1 t\nq3 Q0 e 1 2 t\nq3 Q0 d 2 1 t\n"
+SCOPE = (
+    "This range is not a confidence interval: it covers unjudged documents, not the choice of "
+    "queries."
+)
 
 
 @pytest.fixture
@@ -39,15 +43,29 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
     assert lines[1][:5] == ["nDCG@3", "all", *(f"{each:.4f}" for each in found.values), "0.1524"]
     assert [line[1] for line in lines[2:4]] == ["q1", "q3"]
     assert lines[4:7] == [["wins", "1"], ["ties", "1"], ["losses", "1"]]
-    bounds = found.bound(None)
-    ends = [f"{bounds.mean.lower:.4f}", f"{bounds.mean.upper:.4f}"]
+    unjudged = found.unjudged
+    assert unjudged is not None
+    tested = found.comparison
+    assert tested is not None
     assert lines[7:] == [
+        [
+            "95% confidence interval",
+            f"{tested.lower:.4f} to +{tested.upper:.4f} (betting interval)",
+        ],
+        # Of the two queries that differ, signs can be flipped in four ways.
+        ["p (paired permutation test)", "1.000"],
         ["unjudged documents", "2"],
-        ["lowest difference if they were judged", ends[0]],
-        ["highest difference if they were judged", ends[1]],
-        ["winner certain without judging them", "no"],
+        [
+            "lowest difference if unjudged documents were judged",
+            f"{unjudged.if_unjudged_lowest:.4f}",
+        ],
+        [
+            "highest difference if unjudged documents were judged",
+            f"{unjudged.if_unjudged_highest:.4f}",
+        ],
+        ["winner certain despite unjudged documents", "no"],
+        [SCOPE],
     ]
-    assert bounds.verdict == "open"
     assert done.returncode == 0
 
 
@@ -78,6 +96,23 @@ def test_json_has_all_of_it(files: tuple[str, str, str]) -> None:
     of_query = json.loads(run("diff", *files, "--json", "--query", "q1").stdout)["query"]
     assert sum(row["gained"] for row in of_query["documents"]) == of_query["difference"]
     assert of_query["documents"][0]["rank_a"] is None
+
+
+def test_json_names_what_unjudged_documents_and_ties_could_change(
+    files: tuple[str, str, str],
+) -> None:
+    document = json.loads(run("diff", *files, "--json").stdout)
+    found = rs.diff(*files, "nDCG@10")
+    assert found.unjudged is not None
+    assert found.tied is not None
+    assert document.items() >= found.unjudged.to_dict().items()
+    assert document.items() >= found.tied.to_dict().items()
+    assert document["if_unjudged_lowest"] < 0 < document["if_unjudged_highest"]
+    assert document["winner_certain_despite_unjudged"] is False
+    assert document["unjudged_documents"] == 2
+    assert document["tied_documents"] == 0
+    assert document["winner_certain_despite_ties"] is True
+    assert "bounds" not in document
 
 
 def test_a_mean_that_is_none_is_null(files: tuple[str, str, str], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import AP, RankscopeError, nDCG
-from rankscope.api.reconciliation.search import TargetNumber
+from rankscope.api.reconciliation.target import TargetNumber
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
 

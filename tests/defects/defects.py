@@ -327,10 +327,36 @@ ASKING = (
     ),
 )
 
+COMPARING = (
+    Defect(
+        "ranx 0.3.21",
+        "The Tukey HSD test treats the values of each run as an independent sample, as if every "
+        "run had queries of its own. If queries differ more than runs do, it misses even "
+        "differences that all queries have in common.",
+        "The test keeps the values of a query together, and finds them.",
+        ("test_the_tukey_test_finds_a_small_difference_that_all_queries_have_in_common",),
+    ),
+    Defect(
+        "ranx 0.3.21",
+        "The p-value of Fisher's randomization test can be 0, because the observed values aren't "
+        "counted as one of the permutations.",
+        "A p-value is at least 1 / (1 + permutations).",
+        ("test_no_permutation_test_has_a_p_value_of_0",),
+    ),
+    Defect(
+        "ranx 0.3.21",
+        "Fisher's randomization test has a seed, but its p-values differ from call to call, "
+        "because each thread has random numbers of its own.",
+        "The same seed gives the same p-value for any number of threads.",
+        ("test_a_seed_gives_the_same_p_value_for_any_number_of_threads",),
+    ),
+)
+
 DEFECTS = {
     "Scores and ties": SCORES,
     "The ideal": IDEALS,
     "Means": MEANS,
     "Measures and documents": ASKING,
+    "Comparisons": COMPARING,
 }
 """The defects, by topic."""

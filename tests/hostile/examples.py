@@ -30,6 +30,14 @@ STORE = {"store": ["STORE"]}
 EXAMPLES: dict[str, Example] = {
     "eval": Example({"inputs": EVALUATED}, {}),
     "diff": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),
+    "compare": Example({"inputs": [*EVALUATED, "OTHER"]}, {}),
+    # Two queries decide nothing.
+    "gate": Example(
+        {"inputs": [*EVALUATED, "OTHER"]}, {"--max-drop": ["nDCG@10=0.1"]}, CHECKS, status=1
+    ),
+    "agreement": Example({"a": ["RUN"], "b": ["OTHER"]}, {}),
+    "judges": Example({"inputs": ["GRADES"]}, {"--judges": ["ann", "bob"]}),
+    "power": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),
     "explain": Example({"inputs": EVALUATED}, {"--query": ["q1"]}),
     "measures": Example({"name": ["nDCG"]}, {}),
     "conventions": Example({"words": EVALUATED}, {}, CHECKS),

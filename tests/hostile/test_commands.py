@@ -111,6 +111,7 @@ class Place:
             "QRELS": ("qrels", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n"),
             "RUN": ("run", "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.25 t\nq2 Q0 d1 1 0.5 t\n"),
             "OTHER": ("other", "q1 Q0 d2 1 0.5 t\nq1 Q0 d1 2 0.25 t\n"),
+            "GRADES": ("grades.csv", "query_id,doc_id,ann,bob\nq1,d1,1,1\nq1,d2,0,1\nq2,d1,0,0\n"),
             "CLICKS": ("clicks.csv", "rank,click\n1,1\n1,0\n2,1\n2,0\n"),
         }
         for name, (path, text) in files.items():

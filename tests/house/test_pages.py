@@ -6,6 +6,9 @@ On a page, from top to bottom and in one empty folder:
 - a `python` block is a doctest where it has prompts, and is executed where it has none;
 - a `console` block runs each line after `$ ` and compares what follows with what is printed.
 
+A page with the comment `<!-- data: NAME -->` uses that folder of real data, under its name. Its
+examples are skipped where the data are absent.
+
 Blocks of other languages (`sh` for what is to be typed once, `py` for what is not ours) are only
 shown. The pages of measures, which the documentation makes from their table, run likewise.
 """
@@ -26,6 +29,7 @@ from rankscope.measures import objects as measures
 
 from docs.hooks.blocks import Block, read_blocks
 from docs.hooks.tables import EVENTS, write_fields, write_measures, write_routes
+from tests.parity.real import DATA
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -81,6 +85,10 @@ def test_the_examples_of_a_page_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in re.findall(r"<!-- data: (\w+) -->", PAGES[page]):
+        if not (DATA / name).is_dir():
+            pytest.skip(f"no real data: {DATA / name} is absent (RANKSCOPE_DATA names its folder)")
+        (tmp_path / name).symlink_to(DATA / name)
     names: dict[str, object] = {"__name__": "__page__"}
     for block in read_blocks(PAGES[page]):
         if block.title:

@@ -24,6 +24,7 @@ FOLDERS = (
     "resample",
     "evaluate",
     "explain",
+    "agreement",
     "logged",
     "python",
 )

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from random import Random
+
 import pytest
 import rankscope as rs
 from rankscope import AP, IPrec, nDCG
 from rankscope.plots.data import (
     BoundsChart,
+    CriticalDifferences,
     CutoffCurve,
     DiscountCurves,
+    Forest,
     LossBars,
     PrecisionRecall,
     QueryDifferences,
+    QueryScatter,
 )
+from scipy.stats import rankdata
+
+from tests.plots.comparisons import compare_all, make_comparison, make_pair
 
 QRELS = {f"q{number}": {"a": 1 + number % 3, "b": 1, "c": 0} for number in range(12)}
 RUN = {
@@ -193,3 +202,141 @@ def test_bounds_of_a_pair_are_those_of_a_difference() -> None:
     one, other = (rs.Rankings.from_run(PARTLY, run) for run in (RUN, OTHER))
     found = BoundsChart.of(one.bounds(nDCG @ 2, scale=[0, 1], against=other))
     assert found.measure == "difference of nDCG@2"
+
+
+THREE = {"bm25": 0.25, "dense": 0.5, "both": 0.75}
+
+
+def test_a_forest_has_all_pairs_or_those_of_one_run() -> None:
+    comparison = compare_all(THREE, {frozenset(("bm25", "both"))})
+    found = Forest.of(comparison)
+    assert [(each.name, each.minus, each.difference) for each in found.effects] == [
+        ("dense", "bm25", 0.25), ("both", "bm25", 0.5), ("both", "dense", 0.25)
+    ]  # fmt: skip
+    assert [each.is_significant for each in found.effects] == [False, True, False]
+    assert (found.measure, found.level, found.correction) == ("AP", 0.95, "holm")
+    against = Forest.of(comparison, "AP", against="dense")
+    rows = [(each.name, each.difference, each.lower, each.upper) for each in against.effects]
+    assert rows == [("bm25", -0.25, -0.3, -0.2), ("both", 0.25, 0.2, 0.3)]
+    assert {each.minus for each in against.effects} == {""}
+    assert against.title == "AP: difference from dense"
+
+
+def test_a_forest_of_a_baseline_has_its_pairs() -> None:
+    pairs = [make_pair("bm25", run, 0.25) for run in ("dense", "both")]
+    found = Forest.of(make_comparison(THREE, pairs, baseline="bm25"))
+    assert [(each.name, each.minus) for each in found.effects] == [("dense", ""), ("both", "")]
+
+
+def test_a_forest_of_slices_starts_with_all_queries() -> None:
+    pairs = [
+        make_pair("old", "new", 0.25, margin=0.01),
+        make_pair("old", "new", 0.5, where="de"),
+        make_pair("old", "new", 0.125, where="at"),
+    ]
+    comparison = make_comparison({"old": 0.25, "new": 0.5}, pairs, by="country")
+    found = Forest.of_slices(comparison)
+    assert [(each.name, each.difference) for each in found.effects] == [
+        ("all queries", 0.25), ("de", 0.5), ("at", 0.125)
+    ]  # fmt: skip
+    assert found.title == "AP: new minus old, by country"
+    assert found.margin == 0.01
+    assert len(Forest.of(comparison).effects) == 1
+
+
+def test_what_is_not_compared_is_not_drawn() -> None:
+    comparison = compare_all(THREE)
+    baseline = make_comparison(THREE, [make_pair("bm25", "both", 0.5)], baseline="bm25")
+    refused = {
+        "not_compared": [
+            lambda: Forest.of(comparison, "nDCG@10"),
+            lambda: Forest.of(comparison, against="splade"),
+            lambda: Forest.of_slices(
+                make_comparison(THREE, [make_pair("bm25", "both", 0.5)], by="country"), run="bm25"
+            ),
+            lambda: CriticalDifferences.of(baseline),
+            lambda: CriticalDifferences.of(comparison, "nDCG@10"),
+        ],
+        "no_slices": [lambda: Forest.of_slices(comparison)],
+        "bad_parameter": [lambda: CriticalDifferences.of(comparison, axis="median")],  # type: ignore[arg-type]  # on purpose
+    }
+    for code, calls in refused.items():
+        for call in calls:
+            with pytest.raises(rs.UsageError) as error:
+                call()
+            assert error.value.code == code
+
+
+def test_groups_are_the_largest_sets_without_a_significant_difference() -> None:
+    draw = Random(5)
+    for count in (1, 2, 5, 8):
+        means = {f"run {n}": draw.random() for n in range(count)}
+        pairs = [frozenset(pair) for pair in combinations(means, 2)]
+        different = {pair for pair in pairs if draw.random() < 0.4}
+        if count == 1:
+            continue
+        found = CriticalDifferences.of(compare_all(means, different))
+        names = [run.name for run in found.runs]
+        assert names == sorted(means, key=lambda name: means[name])
+        alike = [
+            set(chosen)
+            for size in range(2, count + 1)
+            for chosen in combinations(range(count), size)
+            if not any(
+                frozenset((names[one], names[other])) in different
+                for one, other in combinations(chosen, 2)
+            )
+        ]
+        largest = [tuple(sorted(one)) for one in alike if not any(one < other for other in alike)]
+        assert list(found.groups) == sorted(largest)
+
+
+def test_average_ranks_are_those_of_the_values_of_queries() -> None:
+    draw = Random(7)
+    values = {run: [draw.choice([0, 1, 2, 3]) / 3 for _ in range(20)] for run in "abcd"}
+    pairs = []
+    for one, other in combinations(values, 2):
+        signs = [(y > x) - (y < x) for x, y in zip(values[one], values[other], strict=True)]
+        counts = (signs.count(1), signs.count(0), signs.count(-1))
+        pairs.append(make_pair(one, other, 0.0, counts=counts))
+    comparison = make_comparison(dict.fromkeys(values, 0.5), pairs)
+    found = CriticalDifferences.of(comparison, axis="rank")
+    ranks = rankdata([[-value for value in each] for each in values.values()], axis=0).mean(axis=1)
+    expected = dict(zip(values, ranks.tolist(), strict=True))
+    assert {run.name: run.value for run in found.runs} == pytest.approx(expected)
+    # The worst has the highest rank and comes first.
+    assert [run.value for run in found.runs] == sorted(run.value for run in found.runs)[::-1]
+
+
+def test_a_scatter_has_the_queries_with_both_values() -> None:
+    qrels = QRELS | {"none": {"a": 0}}
+    evaluations = {
+        name: rs.evaluate(qrels, run, [AP, nDCG @ 1], policy="empty=skip")
+        for name, run in (("run", RUN), ("other", OTHER))
+    }
+    found = QueryScatter.of(evaluations)
+    assert found.query_ids == tuple(QRELS)
+    assert (found.measure, found.baseline, found.run) == ("AP", "run", "other")
+    assert (found.low, found.high) == (0, 1)
+    difference = rs.diff(qrels, RUN, OTHER, AP, policy="empty=skip")
+    assert found.signs.count(1) == difference.wins
+    assert found.signs.count(-1) == difference.losses_
+    assert found.means == pytest.approx((evaluations["run"][AP], evaluations["other"][AP]))
+    assert QueryScatter.of(evaluations, nDCG @ 1).measure == "nDCG@1"
+
+
+def test_a_scatter_of_a_measure_without_a_bound_ends_at_the_highest_value() -> None:
+    evaluations = {name: rs.evaluate(QRELS, run, "DCG@2") for name, run in (("a", RUN), ("b", RUN))}
+    found = QueryScatter.of(evaluations)
+    assert (found.low, found.high) == (0, max(found.run_values))
+
+
+def test_a_scatter_is_of_two_results_for_the_same_queries() -> None:
+    one = rs.evaluate(QRELS, RUN, AP)
+    other = rs.evaluate({"q0": {"a": 1}}, OTHER, AP)
+    for evaluations, code in (({"a": one}, "bad_parameter"), ({"a": one, "b": other}, "not_alike")):
+        with pytest.raises(rs.UsageError) as refused:
+            QueryScatter.of(evaluations)
+        assert refused.value.code == code
+    with pytest.raises(rs.MeasureError):
+        QueryScatter.of({"a": one, "b": one}, "RR")

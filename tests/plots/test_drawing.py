@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,16 +18,21 @@ from rankscope.errors import hint_extra
 from rankscope.plots import matplotlib as drawing
 from rankscope.plots.data import (
     BoundsChart,
+    CriticalDifferences,
     CutoffCurve,
     CutoffLine,
     DiscountCurves,
     DiscountLine,
+    Effect,
     Examined,
+    Forest,
     LossBar,
     LossBars,
+    PlacedRun,
     PrecisionLine,
     PrecisionRecall,
     QueryDifferences,
+    QueryScatter,
     Range,
 )
 from rankscope.plots.matplotlib.theme import THEMES
@@ -72,6 +78,55 @@ BOUNDS = BoundsChart("nDCG@10", "run", (Range("one", 0.5, 0.25, 0.75), Range("tw
 QUERIES = BoundsChart(
     "nDCG@10", "query", tuple(Range(f"q{n}", n / 40, n / 80, n / 40) for n in range(40))
 )
+LONG = "a_run_with_a_name_that_goes_on_and_on_and_costs_$100_or_$200"
+FOREST = Forest(
+    "AP",
+    (
+        Effect("new", "old", 0.125, 0.0625, 0.1875, 0.0004, is_significant=True, queries=10),
+        Effect("newer", "old", -0.25, -0.5, 0.25, 0.25, is_significant=False, queries=10),
+        Effect("newer", "new", -0.375, math.nan, math.nan, math.nan, False, 1),
+    ),
+    "Differences of AP",
+    0.95,
+    "permutation",
+    "holm",
+    0.0625,
+)
+LONG_FOREST = Forest(
+    "AP",
+    tuple(Effect(LONG, f"{LONG}{n}", 0.1, -0.1, 0.3, 0.5, False, 10) for n in range(4)),
+    "Differences of AP",
+    0.9,
+    "t",
+    "none",
+)
+PLACED = (PlacedRun("low", 0.25), PlacedRun("middle", 0.375), PlacedRun("high", 0.5))
+CRITICAL = CriticalDifferences(
+    "AP", "mean", PLACED, ((0, 1), (1, 2)), "permutation", "holm", 0.05, 1200
+)
+MANY_RUNS = CriticalDifferences(
+    "AP",
+    "rank",
+    tuple(PlacedRun(f"{LONG}{n}", 20 - n) for n in range(20)),
+    tuple((n, n + 1, n + 4) for n in range(16)),
+    "t",
+    "bh",
+    0.1,
+    50,
+)
+SCATTER = QueryScatter(
+    "AP", "old", "new", ("q1", "q2", "q3", "q4"), (0.0, 0.5, 0.5, 1.0), (0.0, 1.0, 1.0, 0.5), 0, 1
+)
+DENSE = QueryScatter(
+    "DCG@10",
+    LONG,
+    "new",
+    tuple(map(str, range(3000))),
+    tuple(n / 500 for n in range(3000)),
+    tuple((7 * n % 3000) / 500 for n in range(3000)),
+    0,
+    6,
+)
 
 DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
     "discounts": (drawing.draw_discounts, DISCOUNTS),
@@ -86,6 +141,13 @@ DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
     "losses not seen": (drawing.draw_losses, UNSEEN),
     "bounds": (drawing.draw_bounds, BOUNDS),
     "bounds of queries": (drawing.draw_bounds, QUERIES),
+    "forest": (drawing.draw_forest, FOREST),
+    "forest of long names": (drawing.draw_forest, LONG_FOREST),
+    "critical differences": (drawing.draw_critical_differences, CRITICAL),
+    "critical differences of many": (drawing.draw_critical_differences, MANY_RUNS),
+    "scatter": (drawing.draw_scatter, SCATTER),
+    "dense scatter": (drawing.draw_scatter, DENSE),
+    "no scatter": (drawing.draw_scatter, QueryScatter("AP", "a", "b", (), (), (), 0, 1)),
 }
 
 
@@ -296,6 +358,104 @@ def test_bounds_of_differences_have_a_line_at_zero(count: int) -> None:
     assert [*across] == [0, 0]
     low, high = ax.get_xlim() if count == 2 else ax.get_ylim()
     assert low < -0.75 < 0.75 < high
+
+
+def test_a_forest_has_a_row_for_each_difference() -> None:
+    ax = drawing.draw_forest(FOREST)
+    band, *_ = ax.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == (-0.0625, 0.0625)
+    intervals = [lines.get_segments()[0][:, 0].tolist() for lines in ax.collections]
+    assert intervals == [[0.0625, 0.1875], [-0.5, 0.25]]
+    zero, *circles = ax.lines
+    assert [*zero.get_xdata()] == [0, 0]
+    assert [points(circle) for circle in circles] == [[(0.125, 0)], [(-0.25, 1)], [(-0.375, 2)]]
+    paper = THEMES["light"].paper
+    is_filled = [to_hex(each.get_markerfacecolor()).upper() != paper for each in circles]
+    assert is_filled == [True, False, False]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == ["new minus old", "newer minus old", "newer minus new"]
+    assert (
+        ax.get_xlabel()
+        == "difference of AP; filled: p < 0.05 after correction (Holm); band: ±0.0625"
+    )
+
+
+def test_a_forest_has_the_numbers_beside_it() -> None:
+    shown = [text for text in texts(drawing.draw_forest(FOREST)) if text]
+    assert shown == [
+        "95 % interval", "p",
+        "+0.1250", "+0.0625 to +0.1875", "<0.001",
+        "-0.2500", "-0.5000 to +0.2500", "0.250",
+        "-0.3750", "–", "–",
+    ]  # fmt: skip
+
+
+def test_long_names_that_differ_stay_different() -> None:
+    ax = drawing.draw_forest(LONG_FOREST)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(names)) == 4
+    assert all("…" in name and "\nminus " in name for name in names)
+    assert "not corrected" in ax.get_xlabel()
+
+
+def test_a_bar_joins_the_runs_of_a_group_with_dots() -> None:
+    ax = drawing.draw_critical_differences(CRITICAL)
+    stems, bars = ax.lines[:3], ax.lines[3:]
+    assert [line.get_xdata()[0] for line in stems] == [0.25, 0.375, 0.5]
+    assert [[*bar.get_xdata()] for bar in bars] == [[0.25, 0.375], [0.375, 0.5]]
+    # They share a run, so they are not at one height.
+    assert bars[0].get_ydata()[0] < bars[1].get_ydata()[0]
+    assert texts(ax) == ["low  0.2500", "middle  0.3750", "high  0.5000"]
+    caption = " ".join(ax.get_xlabel().split())
+    assert "paired permutation test (sign flips), Holm, p < 0.05, 1,200 queries" in caption
+
+
+def test_bars_that_do_not_touch_share_a_height() -> None:
+    runs = tuple(PlacedRun(str(n), n) for n in range(5))
+    apart = CriticalDifferences("AP", "mean", runs, ((0, 1), (2, 4)), "t", "none", 0.05, 9)
+    *_, one, other = drawing.draw_critical_differences(apart).lines
+    assert one.get_ydata()[0] == other.get_ydata()[0]
+
+
+def test_the_best_run_is_at_the_right() -> None:
+    low, high = drawing.draw_critical_differences(CRITICAL).get_xlim()
+    assert low < 0.25
+    assert high > 0.5
+    low, high = drawing.draw_critical_differences(MANY_RUNS).get_xlim()
+    assert low > 20
+    assert high < 1
+
+
+def test_names_of_many_runs_do_not_stand_on_each_other() -> None:
+    ax = drawing.draw_critical_differences(MANY_RUNS)
+    ax.get_figure().draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in ax.texts]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_without_groups_all_runs_differ() -> None:
+    apart = CriticalDifferences("AP", "mean", PLACED, (), "t", "none", 0.05, 9)
+    assert drawing.draw_critical_differences(apart).get_xlabel().startswith("All pairs of runs")
+
+
+def test_queries_with_the_same_values_share_a_larger_point() -> None:
+    ax = drawing.draw_scatter(SCATTER)
+    better, worse, equal = ax.collections
+    assert better.get_offsets().tolist() == [[0.5, 1.0]]
+    assert worse.get_offsets().tolist() == [[1.0, 0.5]]
+    assert equal.get_offsets().tolist() == [[0.0, 0.0]]
+    assert better.get_sizes()[0] == 2 * worse.get_sizes()[0]
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["new better: 2", "old better: 1", "equal: 1"]
+    assert ax.get_xlabel() == "old, mean 0.5000"
+    assert ax.get_ylabel() == "new, mean 0.6250"
+
+
+def test_thousands_of_queries_are_counted_in_cells() -> None:
+    ax = drawing.draw_scatter(DENSE)
+    assert sum(each.get_array().sum() for each in ax.collections) == 3000
+    assert len({each.get_clim() for each in ax.collections}) == 1
+    assert sum(len(each.get_offsets()) for each in ax.collections) < 3000
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])

@@ -162,15 +162,20 @@ def test_the_audit_is_that_of_the_rankings() -> None:
                 summary.upper,
             )
             assert (tie.tied, tie.touched) == (summary.tied, summary.touched)
-    (pair,) = report.bounds.pairs
-    apart = ranked[0].bounds("nDCG@2", against=ranked[1])
-    assert (pair.first, pair.second, pair.verdict) == ("one", "other", apart.verdict)
-    assert (pair.lower, pair.upper) == (apart.mean.lower, apart.mean.upper)
+    assert report.comparison is not None
+    (row,) = report.comparison.measures["nDCG@2"].differences
+    apart = ranked[1].bounds("nDCG@2", against=ranked[0])
+    assert (row.compared.baseline, row.compared.run) == ("one", "other")
+    known = row.compared.unjudged
+    assert known is not None
+    ends = (known.if_unjudged_lowest, known.if_unjudged_highest)
+    assert ends == (apart.mean.lower, apart.mean.upper)
+    assert row.if_unjudged == " to ".join(f"{end:.4f}" for end in ends)
 
 
 def test_where_there_are_no_bounds_the_page_says_why() -> None:
     report = rs.report({"q1": {"a": 1}}, {"run": {"q1": {"x": 1.0}}}, "Bpref")
-    assert report.bounds.rows == report.bounds.pairs == ()
+    assert report.bounds.rows == ()
     assert "Bpref" in report.bounds.refusal
     assert "There are no bounds" in report.to_html()
 

@@ -69,7 +69,7 @@ def test_it_opens_from_the_disk_without_a_network(opened: Open, report: Path) ->
     page = opened(report)
     assert page.title() == "3 runs against qrels · rankscope"
     assert page.locator("h1").inner_text() == "3 runs against qrels"
-    assert column(page, "#table-summary", 1) == list(RUNS)
+    assert page.locator("#table-summary tbody th .name").all_inner_texts() == list(RUNS)
 
 
 def test_ids_that_look_like_markup_do_nothing(opened: Open, hostile: Path) -> None:
@@ -192,6 +192,24 @@ def test_a_table_wider_than_the_page_scrolls_by_itself(opened: Open, report: Pat
     page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
 
 
+def test_a_narrow_page_shows_the_verdict_at_once(opened: Open, report: Path) -> None:
+    page = opened(report, viewport=PHONE)
+    box = page.locator(".verdict").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+    assert box["y"] + box["height"] <= PHONE["height"]
+
+
+def test_only_a_table_wider_than_the_page_says_that_it_scrolls(opened: Open, report: Path) -> None:
+    page = opened(report, viewport=PHONE)
+    hint = page.locator(".sideways").first
+    hint.wait_for(state="visible")
+    assert hint.inner_text() == "Scroll the table sideways to see all columns."
+    page.set_viewport_size({"width": 1600, "height": 900})
+    hint.wait_for(state="hidden")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_stands_out_from_what_is_behind_it(
     opened: Open, report: Path, scheme: str
@@ -206,7 +224,7 @@ def test_every_text_stands_out_from_what_is_behind_it(
 def test_everything_is_read_without_a_script(opened: Open, report: Path) -> None:
     page = opened(report, java_script_enabled=False)
     assert page.locator("button:visible, input:visible").count() == 0
-    assert column(page, "#table-summary", 1) == list(RUNS)
+    assert page.locator("#table-summary tbody th .name").all_inner_texts() == list(RUNS)
     assert len(column(page, "#table-1", 1)) == 60
     first = page.locator("details.query:has(table)").first
     first.locator("summary").click()

@@ -96,7 +96,8 @@ def test_a_file_gives_what_its_frame_gives(
     expected = rankings.evaluate(measures, policy=policy, by="country", interval=0.9)
     path = write(log, tmp_path)
     found = rs.evaluate_table(path, measures, policy=policy, by="country", interval=0.9)
-    assert facts(found) == facts(expected)
+    # As text, for a small slice of an unbounded measure has no interval, and NaN equals nothing.
+    assert str(facts(found)) == str(facts(expected))
     assert found.query_ids == expected.query_ids
 
 

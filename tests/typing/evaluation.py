@@ -33,8 +33,17 @@ def evaluate_everything(path: Path, rows: list[tuple[str, str, float]]) -> None:
 
 def evaluate_frames(frame: pd.DataFrame, table: pa.Table, lazy: pl.LazyFrame) -> None:
     """Call with what holds columns."""
-    assert_type(rs.evaluate(frame, table, "AP"), rs.Evaluation)
+    assert_type(rs.evaluate(table, frame, "AP"), rs.Evaluation)
     assert_type(rs.evaluate(rs.read_qrels(lazy), lazy.collect(), "AP"), rs.Evaluation)
+
+
+def compare_runs(path: Path, runs: dict[str, dict[str, dict[str, float]]]) -> None:
+    """Call with several runs by name."""
+    assert_type(rs.evaluate(path, runs, "AP"), rs.Evaluations)
+    assert_type(rs.evaluate(path, {"a": "a.run", "b": "b.run"}, "AP")["a"], rs.Evaluation)
+    found = rs.compare(path, runs, ["AP", nDCG @ 10], test="t", baseline="old")
+    assert_type(found["AP", "new"].difference, float)
+    rs.compare(path, runs, "AP", test="z")  # type: ignore[arg-type]
 
 
 def keep_rankings(path: Path) -> None:
@@ -52,4 +61,4 @@ def write_policies() -> None:
     rs.Policy(empty="never")  # type: ignore[arg-type]
     rs.Policy(tie="average")  # type: ignore[call-arg]
     policy.empty = "zero"  # type: ignore[misc]
-    rs.evaluate({}, {}, "RR", duplicates="last")  # type: ignore[arg-type]
+    rs.evaluate({}, {}, "RR", duplicates="last")  # type: ignore[call-overload]

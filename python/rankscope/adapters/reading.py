@@ -83,6 +83,31 @@ def read_run(
     return Run.from_rows(given.value, score_type)
 
 
+def read_lists(
+    given: Input,
+    *,
+    columns: Mapping[str, str],
+    score_type: str,
+    encoding: str,
+    threads: int,
+) -> Run | Rankings:
+    """Read a run of any kind into memory without judgments.
+
+    Raises:
+        InputError: It is not of the format, or a document occurs twice in a query.
+        FileError: The file can't be read.
+    """
+    if given.kind != "table":
+        return read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
+    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (table, found, _):
+        queries, docs, scores, are_ranks = read_retrieved(table, found)
+        # Columns are only read where judgments are known, so each document is its own.
+        judgments = Judgments.from_columns(queries, docs, abs(scores * 0), "error")
+        return Rankings.from_pairs(
+            judgments, queries, docs, scores, are_ranks, "input", "error", score_type, threads
+        )
+
+
 def rank_run(
     judgments: Judgments,
     given: Input,
@@ -198,6 +223,37 @@ def see_table(
     source = _open(given, needed, columns, (), encoding=encoding, progress=progress)
     with _seen(source, notes) as seen:
         yield seen
+
+
+@contextmanager
+def see_others(
+    given: Input,
+    needed: Sequence[Sequence[str]],
+    names: Mapping[str, str | None],
+    others: Sequence[str],
+    *,
+    encoding: str,
+) -> Iterator[tuple[object, Mapping[str, str]]]:
+    """Open a table with columns that no role describes, as `see_table` does.
+
+    Args:
+        given: The table.
+        needed: As in `see_table`.
+        names: By role, the name of the column, or `None` to find it.
+        others: The names of the further columns.
+        encoding: How text is encoded.
+
+    Raises:
+        InputError: It is not of the format, or a column is missing.
+        FileError: A file can't be read.
+    """
+    if given.format:
+        source = _open(given, needed, names, others, encoding=encoding, progress=None)
+        seen = _seen(source, [])
+    else:
+        seen = _held(given, names)
+    with seen as (table, found, _):
+        yield table, found
 
 
 @contextmanager

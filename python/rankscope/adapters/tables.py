@@ -55,6 +55,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """The names under which a column is found that is not named."""
 
+QUERY_NAMES = {"query_id", "qid", "q_id", "search_group_id", "ranking_id"}
+"""Names that only a query has. Beside one of them, `user_id` is an attribute of the query."""
+
 MOST_SHOWN = 50
 """How many names of columns an error lists."""
 
@@ -112,7 +115,7 @@ def read_table(
         InputError: A column is missing, or holds invalid values.
     """
     source = open_table(table)
-    found = FoundColumns(source, names)
+    found = FoundColumns(source, names, attributes)
     rank = found.seek("rank")
     score = found.seek("score") if rank is not None else found.require("score")
     ranks = None if rank is None else found.read_numbers("rank")
@@ -204,9 +207,15 @@ def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
 class FoundColumns:
     """The columns of a table by their roles."""
 
-    def __init__(self, table: NamedColumns, names: Mapping[str, str | None]) -> None:
+    def __init__(
+        self,
+        table: NamedColumns,
+        names: Mapping[str, str | None],
+        attributes: Sequence[str] = (),
+    ) -> None:
         self.table = table
         self.names = names
+        self.attributes = attributes
 
     def seek(self, role: str) -> str | None:
         """Return the column of a role, `None` if there is none.
@@ -214,7 +223,7 @@ class FoundColumns:
         Raises:
             FormatError: The column named is not there, or two have usual names.
         """
-        return find_column(self.table, role, self.names.get(role))
+        return find_column(self.table, role, self.names.get(role), self.attributes)
 
     def require(self, role: str) -> str:
         """Return the column of a role.
@@ -344,8 +353,13 @@ def _no_table(table: object) -> FormatError:
     )
 
 
-def find_column(table: NamedColumns, role: str, name: str | None) -> str | None:
+def find_column(
+    table: NamedColumns, role: str, name: str | None, attributes: Sequence[str] = ()
+) -> str | None:
     """Find the column of a role by the name given, or by its usual names.
+
+    A column that is named as an attribute, such as the user to group by, isn't taken for the query
+    if there is another one. Neither is `user_id` beside `query_id`.
 
     Raises:
         FormatError: The column named is not there, or two have usual names.
@@ -354,8 +368,14 @@ def find_column(table: NamedColumns, role: str, name: str | None) -> str | None:
         name = str(name)
         if name in table.names:
             return name
-        raise _no_column(table, f"the column {quote(name)} of {role}", name)
+        # A column of its own name, such as one to group by, has no role.
+        of = "" if role == name else f" of {role}"
+        raise _no_column(table, f"the column {quote(name)}{of}", name)
     found = [column for column in table.names if column in SYNONYMS[role]]
+    if len(found) > 1:
+        found = [column for column in found if column not in attributes] or found
+    if role == "query" and not QUERY_NAMES.isdisjoint(found):
+        found = [column for column in found if column != "user_id"]
     if len(found) > 1:
         raise FormatError(
             f"expected one column of {role}, found {' and '.join(found)}",
@@ -370,7 +390,8 @@ def _no_column(table: NamedColumns, wanted: str, name: str) -> FormatError:
     if close:
         hint = f"did you mean {close!r}?"
     elif name in SYNONYMS:
-        hint = "name it: query='search_group_id', or --col query=…"
+        example = "search_group_id" if name == "query" else f"my_{name}"
+        hint = f"name it: {name}={example!r}, or --col {name}={example}"
     else:
         hint = "give the name of one of these"
     return FormatError(

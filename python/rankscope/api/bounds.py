@@ -57,7 +57,7 @@ def bound(
     lower, upper, unjudged = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode)) for column in found[:3]
     )
-    is_optional = np.frombuffer(found[3], dtype=bool)
+    is_optional, is_exact = (np.frombuffer(each, dtype=bool) for each in found[3:])
     counted = values[~np.isnan(values)]
     mean = BoundedMean(
         math.fsum(counted.tolist()) / len(counted) if len(counted) else math.nan,
@@ -85,6 +85,7 @@ def bound(
             unjudged=int(unjudged.sum()),
         ),
         is_difference=against is not None,
+        is_exact=bool(is_exact.all()),
     )
 
 

@@ -138,6 +138,11 @@ class Columns:
             raise KeyError(query)
         return self._core.doc_ids(index)
 
+    @property
+    def attributes(self) -> list[str]:
+        """The names of the attributes of queries."""
+        return self._core.attributes()
+
     def attribute(self, name: str) -> list[str]:
         """Return an attribute of each query, as text.
 
@@ -148,12 +153,26 @@ class Columns:
         return [values[code] for code in codes]
 
     def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
+        by = engine.read_series(by)
         if not isinstance(by, Mapping):
             names = [by] if isinstance(by, str) else by
             return engine.join_groups([self._read_attribute(name) for name in names])
-        texts = [str(by.get(query, MISSING)) for query in self.query_ids]
+        queries = self.query_ids
+        named = engine.name_queries(by, queries)
+        if queries and named.keys().isdisjoint(queries):
+            raise UsageError(
+                f"the mapping has a slice for none of the queries, such as {queries[0]!r}",
+                hint="give a mapping of query to slice",
+                code="unknown_attribute",
+            )
+        texts = [str(named.get(query, MISSING)) for query in queries]
         codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
         return "slice", list(codes), [codes[text] for text in texts]
+
+    def _cluster(self, cluster: str | Mapping[str, object] | Sequence[object]) -> list[int]:
+        if isinstance(cluster, str):
+            return engine.number_clusters(self.attribute(cluster))
+        return engine.read_clusters(cluster, self._queries.read_ids)
 
     def _read_attribute(self, name: str) -> Groups:
         found = self._core.attribute(name)

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.explain.diff.runs import Side
     from rankscope.measures import Measure
     from rankscope.results import Bounds, Evaluation, Losses
+    from rankscope.results.comparison import Compared
     from rankscope.results.run_difference import DocumentMoves, RunDifference
     from rankscope.typing import InputLike
 
@@ -59,7 +61,8 @@ def diff(
 
     Returns:
         The means, wins and losses, the queries that changed most, and, for nDCG, DCG and CG, how
-        much of the difference comes from retrieval, truncation and ordering.
+        much of the difference comes from retrieval, truncation and ordering. The ranges `unjudged`
+        and `tied` show how far unjudged documents and ties could change the difference.
 
     Raises:
         UsageError: The measure, the policy or another argument is invalid.
@@ -100,7 +103,7 @@ def diff(
         )
         for run in (run_a, run_b)
     ]
-    called = names or _name_runs(run_a, run_b)
+    called = names or name_runs(run_a, run_b)
     return diff_rankings((rankings[0], rankings[1]), asked, chosen, called, threads)
 
 
@@ -117,7 +120,11 @@ def diff_rankings(
         UsageError: The policy refuses the measure.
         InputError: The policy refuses a query, or no query has a value under both.
     """
-    from rankscope.explain.diff.runs import (  # noqa: PLC0415 - only differences need it
+    from rankscope.api.openness import (  # noqa: PLC0415 - only differences need it
+        range_despite_ties,
+        range_despite_unjudged,
+    )
+    from rankscope.explain.diff.runs import (  # noqa: PLC0415 - as above
         Side,
         compare_runs,
         find_unpaired,
@@ -158,10 +165,40 @@ def diff_rankings(
         observes_retrieval=getattr(made[0], "observes_retrieval", True),
         explain=explain,
         bound=bound,
+        unjudged=range_despite_unjudged(rankings[1], rankings[0], measure, policy, threads),
+        tied=range_despite_ties(rankings[1], rankings[0], measure, policy, threads),
+        comparison=_test(one, other, measure, made[0].policy, threads),
     )
 
 
-def _name_runs(*runs: InputLike) -> tuple[str, str]:
+def _test(
+    one: Side, other: Side, measure: Measure, policy: Policy, threads: int | None
+) -> Compared | None:
+    """Return the interval of the difference and its p-value, if values are averaged."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    from rankscope.stats.comparison import (  # noqa: PLC0415 - only differences need it
+        Choices,
+        MeasureValues,
+        compare_values,
+    )
+
+    if policy.aggregate != "mean" or measure.row.mean != "mean":
+        return None
+    low, high = measure.row.value_range
+    values = np.stack([one.columns["value"], other.columns["value"]])
+    if np.isnan(values).any(axis=0).all():
+        return None
+    column = MeasureValues(name=measure.name, low=low, high=high, values=values)
+    names = (one.name, other.name)
+    found, *_ = compare_values(
+        [column], runs=names, baseline=None, choices=Choices(), threads=threads
+    )
+    return found[0]
+
+
+def name_runs(*runs: object) -> tuple[str, str]:
+    """Return the names of two runs: their paths, or `a` and `b`."""
     paths = [str(run) for run in runs if isinstance(run, str | PathLike)]
     return (paths[0], paths[1]) if len({*paths}) == 2 else ("a", "b")
 

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from rankscope import engine
+from rankscope.adapters.tables import is_table
 from rankscope.data.interval import read_interval
 from rankscope.data.qrels import Qrels
+from rankscope.errors import UsageError
+from rankscope.file import File
+from rankscope.results import Evaluations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Sequence
+    from typing import Literal, TypedDict, Unpack, overload
 
     from rankscope.conventions import Convention
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
-    from rankscope.typing import InputLike, Progress
+    from rankscope.typing import InputLike, Path, Progress
+
+    class Settings(TypedDict, total=False):
+        """The keyword arguments of `evaluate`."""
+
+        policy: Policy | str | None
+        convention: Convention | str | None
+        columns: Mapping[str, str] | None
+        weights: Mapping[str, float] | Sequence[float] | None
+        interval: float | Interval | None
+        cluster: Mapping[str, object] | Sequence[object] | None
+        duplicates: Duplicates
+        score_type: ScoreType | None
+        encoding: Literal["utf-8", "latin-1"]
+        threads: int | None
+        strict: bool
+        progress: Progress
 
 
 def read_qrels(
@@ -53,9 +76,30 @@ def read_qrels(
     )
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def evaluate(
+        qrels: InputLike | Qrels,
+        run: Mapping[str, Mapping[str, Mapping[str, float]]]
+        | Mapping[str, Path | File]
+        | list[str]
+        | list[File],
+        measures: Measures,
+        **settings: Unpack[Settings],
+    ) -> Evaluations: ...
+    @overload
+    def evaluate(
+        qrels: InputLike | Qrels,
+        run: InputLike,
+        measures: Measures,
+        **settings: Unpack[Settings],
+    ) -> Evaluation: ...
+
+
 def evaluate(
     qrels: InputLike | Qrels,
-    run: InputLike,
+    run: InputLike | Mapping[str, InputLike] | list[str] | list[File],
     measures: Measures,
     *,
     policy: Policy | str | None = None,
@@ -63,14 +107,15 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     interval: float | Interval | None = None,
+    cluster: Mapping[str, object] | Sequence[object] | None = None,
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
     progress: Progress = None,
-) -> Evaluation:
-    """Evaluate a run against judgments.
+) -> Evaluation | Evaluations:
+    """Evaluate one or more runs against judgments.
 
     Args:
         qrels: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are recognized by
@@ -78,6 +123,8 @@ def evaluate(
             frame or Arrow table, rows of (query, document, grade), or the result of `read_qrels`.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. A
             file whose rows are grouped by query is evaluated while it is read, in bounded memory.
+            Or a mapping of names to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of
+            paths, which are named after their files.
         measures: One or more measures, or their names (`"nDCG@10"`).
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
         convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
@@ -86,7 +133,10 @@ def evaluate(
             a data frame doesn't use the usual ones.
         weights: The weight of each query: a mapping, or a sequence in the order of the qrels.
         interval: The confidence level of an interval for each mean, or an `Interval` with more
-            settings.
+            settings. The result prints the method that was used.
+        cluster: What makes queries depend on one another, such as the user: a mapping of query to
+            cluster, or a sequence in the order of the qrels. Intervals are then over clusters. A
+            query whose cluster is `None` is a cluster of its own.
         duplicates: What to do with a document that occurs twice in a query: `"error"`, keep the
             `"first"`, or keep the one with the larger grade or score (`"max"`). Judgments that
             repeat the same grade count once.
@@ -99,7 +149,8 @@ def evaluate(
             and with their total if it is known.
 
     Returns:
-        The means, the values of each query, and the counts behind them.
+        The means, the values of each query, and the counts behind them; for several runs, a mapping
+        of these by name. To find out which run is better, use `compare`.
 
     Raises:
         UsageError: A measure, the policy or another argument is invalid, or contradicts the
@@ -120,25 +171,79 @@ def evaluate(
         >>> lists = {query: {"d1": 2.0, "d2": 1.0} for query in ten}
         >>> print(evaluate(ten, lists, "nDCG@10", interval=0.95))
         measure  value   interval          queries
-        nDCG@10  0.8155  0.6678 to 0.8893  10 of 10
+        nDCG@10  0.8155  0.5439 to 0.9625  10 of 10
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+        intervals: 95%, betting
     """
+    named = _read_runs(run)
+    runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
     if not isinstance(qrels, Qrels):
-        engine.refuse_one_stdin_for_both(qrels, run)
+        for each in runs.values():
+            engine.refuse_one_stdin_for_both(qrels, each)
         qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
-    return engine.evaluate_run(
-        qrels,
-        run,
-        measures,
-        policy=policy,
-        convention=convention,
-        columns=columns,
-        weights=weights,
-        interval=read_interval(interval),
-        duplicates=duplicates,
-        score_type=score_type,
-        encoding=encoding,
-        threads=threads,
-        strict=strict,
-        progress=progress,
-    )
+    evaluated = {
+        name: engine.evaluate_run(
+            qrels,
+            each,
+            measures,
+            policy=policy,
+            convention=convention,
+            columns=columns,
+            weights=weights,
+            interval=read_interval(interval),
+            cluster=cluster,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+            threads=threads,
+            strict=strict,
+            progress=progress,
+        )
+        for name, each in runs.items()
+    }
+    return evaluated[""] if named is None else Evaluations(evaluated)
+
+
+def name_runs(given: object) -> dict[str, InputLike]:
+    """Name the paths of a list after their files.
+
+    Raises:
+        UsageError: It holds something else, or a path twice.
+    """
+    from rankscope.adapters.inputs import shorten_names  # noqa: PLC0415 - with the first list
+
+    listed: list[InputLike] = [*given] if isinstance(given, list | tuple) else []
+    paths = [
+        os.fsdecode(each.path if isinstance(each, File) else each)
+        for each in listed
+        if isinstance(each, str | os.PathLike)
+        or (isinstance(each, File) and not isinstance(each.path, bytes))
+    ]
+    if len(paths) < len(listed) or not listed:
+        raise UsageError(
+            "expected runs by name, or a list of paths",
+            hint="write {'bm25': run_a, 'dense': run_b}",
+            code="bad_parameter",
+        )
+    runs = dict(zip(shorten_names(paths), listed, strict=True))
+    if len(runs) < len(listed):
+        raise UsageError(
+            "expected different runs, found one path twice",
+            hint="remove one, or pass a mapping of names to runs",
+            code="bad_parameter",
+        )
+    return runs
+
+
+def _read_runs(given: object) -> dict[str, InputLike] | None:
+    """Return several runs by name; `None` if it is one run."""
+    if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
+        return name_runs(given)
+    if not isinstance(given, Mapping) or not given:
+        return None
+    first = next(iter(given.values()))
+    is_run = isinstance(first, str | bytes | os.PathLike | File) or is_table(first)
+    # The values of one run are documents with scores, those of several runs are queries.
+    if isinstance(first, Mapping):
+        is_run = bool(first) and all(isinstance(each, Mapping) for each in first.values())
+    return {str(name): run for name, run in given.items()} if is_run else None

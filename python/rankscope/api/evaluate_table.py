@@ -44,6 +44,7 @@ def evaluate_table(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     interval: float | Interval | None = None,
+    cluster: str | None = None,
     weights: Mapping[str, float] | None = None,
     duplicates: Duplicates = "error",
     format: Format | None = None,  # noqa: A002 - what everybody calls it
@@ -82,6 +83,8 @@ def evaluate_table(
         policy: As in `evaluate`.
         convention: As in `evaluate`. The table is then read into memory.
         interval: As in `evaluate`.
+        cluster: The column with what makes queries depend on one another, such as the user.
+            Intervals are then over its values. A query whose value is null is a cluster of its own.
         weights: The weight of each query, as a mapping.
         duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         format: The format of a file, one of: `"csv"`, `"tsv"`, `"jsonl"`, `"parquet"`, `"arrow"`
@@ -113,6 +116,9 @@ def evaluate_table(
     has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
     slicing = [by] if isinstance(by, str) else [*(by or [])]
+    made = read_interval(interval)
+    engine.check_cluster_column(cluster)
+    engine.refuse_cluster_alone(cluster, made)
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])
         if convention is not None:
@@ -134,6 +140,7 @@ def evaluate_table(
     if given.is_in_files and convention is None and not has_labels:
         reading = engine.StreamSettings(
             attributes=slicing,
+            cluster=cluster,
             ties=asked.ties,
             duplicates=duplicates,
             is_grouped=assume_grouped,
@@ -144,10 +151,12 @@ def evaluate_table(
         if not is_kept and engine.can_stream(asked.measures):
             watch = engine.watch(given, progress)
             evaluation = engine.evaluate_stream(
-                lambda: open_joined(given, names, slicing, encoding=encoding, progress=watch),
+                lambda: open_joined(
+                    given, names, reading.columns, encoding=encoding, progress=watch
+                ),
                 asked,
                 reading,
-                read_interval(interval),
+                made,
                 weights,
             )
             if evaluation is not None:
@@ -166,7 +175,7 @@ def evaluate_table(
         labels=labels,
         predicted=predicted,
         positive=positive,
-        attributes=slicing,
+        attributes=list(dict.fromkeys([*slicing, *([cluster] if cluster else [])])),
         ties=asked.ties,
         duplicates=duplicates,
         encoding=encoding,
@@ -178,7 +187,8 @@ def evaluate_table(
         policy=policy,
         convention=convention,
         by=by,
-        interval=interval,
+        interval=made,
+        cluster=cluster,
         weights=weights,
         threads=threads,
     )

@@ -37,6 +37,7 @@ def measure_losses(
     by: By | None,
     stages: Mapping[str, InputLike | Rankings],
     interval: float | Interval | None,
+    cluster: str | Mapping[str, object] | Sequence[object] | None,
     weights: Weights | None,
     threads: int | None,
 ) -> Losses:
@@ -49,7 +50,13 @@ def measure_losses(
 
     def evaluate(measures: Sequence[Measure], under: Policy) -> Evaluation:
         return rankings.evaluate(
-            measures, policy=under, by=by, interval=interval, weights=weights, threads=threads
+            measures,
+            policy=under,
+            by=by,
+            interval=interval,
+            cluster=cluster,
+            weights=weights,
+            threads=threads,
         )
 
     # Where it is undefined, nothing is lost, whatever the value is.

@@ -125,7 +125,7 @@ class Rankings(Columns):
                 path, or a `File`. The rows of a query don't have to be contiguous.
             query: The column of queries. Columns that you don't name are found by their usual
                 names, such as `query_id`, `qid`, `user_id` or `search_group_id`. Two candidates are
-                an error.
+                an error, but `user_id` isn't one beside `query_id` or `qid`.
             doc: The column of documents, which is optional.
             relevance: The column of grades. Null and NaN mean unjudged.
             score: The column of scores. Larger scores rank first.
@@ -255,6 +255,7 @@ class Rankings(Columns):
         convention: Convention | str | None = None,
         by: str | Sequence[str] | Mapping[str, object] | None = None,
         interval: float | Interval | None = None,
+        cluster: str | Mapping[str, object] | Sequence[object] | None = None,
         weights: Mapping[str, float] | Sequence[float] | None = None,
         threads: int | None = None,
     ) -> Evaluation:
@@ -269,6 +270,7 @@ class Rankings(Columns):
             by: One or more attributes, or a mapping of query to value. The result has `slices` by
                 their values.
             interval: As in `evaluate`, also for each slice.
+            cluster: As in `evaluate`, or the name of an attribute.
             weights: As in `evaluate`.
             threads: As in `evaluate`.
 
@@ -304,6 +306,9 @@ class Rankings(Columns):
         plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
         workers = engine.count_threads(threads)
         groups = None if by is None else self._group(by)
+        settings = read_interval(interval)
+        engine.refuse_cluster_alone(cluster, settings)
+        clusters = None if cluster is None else self._cluster(cluster)
         answer = self._core.evaluate(plan, workers)
         evaluation = engine.make_evaluation(
             answer,
@@ -312,7 +317,8 @@ class Rankings(Columns):
             run_name=self._name,
             run_notes=self._notes,
             duplicates=duplicates,
-            interval=read_interval(interval),
+            interval=settings,
+            clusters=clusters,
             groups=groups,
             threads=workers,
         )
@@ -359,6 +365,7 @@ class Rankings(Columns):
         by: str | Sequence[str] | Mapping[str, object] | None = None,
         stages: Mapping[str, InputLike | Rankings] | None = None,
         interval: float | Interval | None = None,
+        cluster: str | Mapping[str, object] | Sequence[object] | None = None,
         weights: Mapping[str, float] | Sequence[float] | None = None,
         threads: int | None = None,
     ) -> Losses:
@@ -378,6 +385,7 @@ class Rankings(Columns):
                 in place of `retrieval`: the relevant documents that it lost from the stage before.
                 `final` is what the lists lost from the last stage.
             interval: As in `evaluate`.
+            cluster: As in `evaluate`.
             weights: As in `evaluate`.
             threads: As in `evaluate`.
 
@@ -407,6 +415,7 @@ class Rankings(Columns):
             by=by,
             stages=stages or {},
             interval=interval,
+            cluster=cluster,
             weights=weights,
             threads=threads,
         )
@@ -426,13 +435,17 @@ class Rankings(Columns):
         unjudged documents can have, which also change the ideal order. Evaluating with no gain and
         with the highest grade for all of them doesn't bound nDCG.
 
+        Only retrieved documents are considered. Documents that are neither retrieved nor judged
+        don't count as relevant. For the exception to exactness, see `Bounds.is_exact`.
+
         Args:
             measure: nDCG, DCG, CG and ERR with any settings, and binary measures such as AP, P, R,
                 RR and RBP.
             scale: The grades that an unjudged document can have (default: the integers from 0 to
                 the highest grade).
             against: Other rankings with the same judgments. The values are then differences, with
-                the same unknown grade for a document in both. For nDCG and DCG only.
+                the same unknown grade for a document in both. For nDCG, DCG, AP, P, R, RR, RBP and
+                Success.
             policy: As in `evaluate`. `aggregate` must be `"mean"`. With `empty="skip"`, the bounds
                 account for queries that could turn out to have no relevant documents.
             threads: As in `evaluate`.

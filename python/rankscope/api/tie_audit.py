@@ -30,37 +30,14 @@ def audit_ties(
     threads: int | None,
 ) -> TieAudit:
     """Audit the ties of rankings. `Rankings.ties` documents the arguments."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     asked = engine.read_measure(measure)
     chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
-    check_averaged(asked, chosen)
-    evaluation = rankings.evaluate(asked, policy=chosen, threads=threads)
-    values = evaluation.per_query(asked)
-    request = engine.read_request(
-        asked, chosen, convention=None, score_type=None, grades=rankings.grades
-    )
-    plan = engine.make_plan(request, rankings.tie_policy, rankings.grades, "error")
-    workers = engine.count_threads(threads)
-
-    def spread(scores: NDArray[np.float64] | None) -> Spread:
-        core = rankings._core  # noqa: SLF001 - a part of it
-        expected, lower, upper, variance, tied = (
-            np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
-            for column in audit_spreads(core, plan, scores, workers)
-        )
-        # Where a measure is undefined, its value is that of the policy in every order.
-        is_undefined = np.isnan(lower)
-        expected, lower, upper = (
-            np.where(is_undefined, values, column) for column in (expected, lower, upper)
-        )
-        return Spread(expected, lower, upper, np.where(is_undefined, 0 * values, variance), tied)
-
-    given = spread(None)
+    values, given = spread_ties(rankings, asked, chosen, threads)
     precision = find_precision(rankings.scores, rankings.offsets)
     rows = {"as given": given}
     for name in NARROW.get(precision, ()):
-        rows[name] = spread(round_scores(rankings.scores, name))
+        rounded = round_scores(rankings.scores, name)
+        _, rows[name] = spread_ties(rankings, asked, chosen, threads, values=values, scores=rounded)
     return TieAudit(
         {
             "query_id": lambda: rankings.query_ids,
@@ -104,6 +81,53 @@ class Spread:
     upper: NDArray[np.float64]
     variance: NDArray[np.float64]
     tied: NDArray[np.uint32]
+
+
+def spread_ties(
+    rankings: Rankings,
+    measure: Measure,
+    policy: Policy,
+    threads: int | None,
+    *,
+    values: NDArray[np.float64] | None = None,
+    scores: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], Spread]:
+    """Return the value of each query, and its spread over all orders of tied documents.
+
+    Args:
+        rankings: The rankings.
+        measure: The measure.
+        policy: The policy, with the ties of the rankings.
+        threads: As in `evaluate`.
+        values: The value of each query, if it is known already.
+        scores: Scores that decide what is tied (default: those of the rankings).
+
+    Raises:
+        UsageError: The policy is invalid, or it or the measure doesn't average values.
+        InputError: A query violates the policy.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    check_averaged(measure, policy)
+    if values is None:
+        evaluation = rankings.evaluate(measure, policy=policy, threads=threads)
+        values = evaluation.per_query(measure)
+    request = engine.read_request(
+        measure, policy, convention=None, score_type=None, grades=rankings.grades
+    )
+    plan = engine.make_plan(request, rankings.tie_policy, rankings.grades, "error")
+    core = rankings._core  # noqa: SLF001 - a part of it
+    expected, lower, upper, variance, tied = (
+        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
+        for column in audit_spreads(core, plan, scores, engine.count_threads(threads))
+    )
+    # Where a measure is undefined, its value is that of the policy in every order.
+    is_undefined = np.isnan(lower)
+    expected, lower, upper = (
+        np.where(is_undefined, values, column) for column in (expected, lower, upper)
+    )
+    variance = np.where(is_undefined, 0 * values, variance)
+    return values, Spread(expected, lower, upper, variance, tied)
 
 
 def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> TieSummary:

@@ -184,6 +184,21 @@ COMMANDS = Group(
             "Compare two runs: which queries and documents make the difference.",
             "diff:add_arguments",
         ),
+        "compare": Command(
+            "Compare runs: which is better, by how much, and how sure is it.",
+            "compare:add_arguments",
+        ),
+        "gate": Command(
+            "Check that a candidate stays within its budgets. The exit status is 1 if it doesn't.",
+            "gate:add_arguments",
+        ),
+        "agreement": Command(
+            "Measure how far two runs agree, without judgments.", "agreement:add_arguments"
+        ),
+        "judges": Command(
+            "Measure how well judges agree, or evaluate with few human and many model judgments.",
+            "judges:add_arguments",
+        ),
         "explain": Command(
             "Show how one value is computed, step by step.", "explain:add_arguments"
         ),
@@ -195,6 +210,10 @@ COMMANDS = Group(
         "discounts": Command(
             "Compare rank discounts, or evaluate runs under each of them.",
             "discounts:add_arguments",
+        ),
+        "power": Command(
+            "Show which difference two runs can detect, and how many queries an effect needs.",
+            "power:add_arguments",
         ),
         "report": Command("Write an HTML report about one or more runs.", "report:add_arguments"),
         "monitor": MONITOR,

@@ -207,6 +207,18 @@ def _whole_document(found: Reconciliation, difference: Difference | None) -> dic
             {"rule": each.rule, "setting": each.setting, "value": each.value, "in": each.names}
             for each in found.deviations
         ],
+        "causes": [
+            {
+                "changes": list(each.changes),
+                "value": each.value,
+                "queries": each.queries,
+                "measure": each.measure,
+                "command": each.command,
+                "tried": each.tried,
+                "by_chance": each.by_chance,
+            }
+            for each in found.causes
+        ],
     }
     if difference is not None:
         document["between"] = difference.to_dict()

@@ -21,6 +21,8 @@ from rankscope.data.policy import ties_of
 from rankscope.engine import read_measure, refuse_diagnostics
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
+from rankscope.results.comparison.notes import describe_pair
+from rankscope.results.ranges import list_ranges
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.cli.parser import Parser
-    from rankscope.results.bounds import Bounds
     from rankscope.results.run_difference import DocumentMoves, RunDifference
     from rankscope.results.table import Cell
 
@@ -75,7 +76,7 @@ def run(options: Namespace) -> int:
             hint=f"remove --limit to print the first {LIMIT}",
             code="usage",
         )
-    difference = _compare(options)
+    difference = compare(options)
     if options.strict:
         refuse_diagnostics(difference.notes)
     print_notes(difference.notes)
@@ -93,7 +94,8 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _compare(options: Namespace) -> RunDifference:
+def compare(options: Namespace) -> RunDifference:
+    """Return the difference of the runs that the options name."""
     runs = [options.a, options.b]
     measures = split_measures([options.measure])
     names = shorten_names([name_path(path, "run") for path in runs])
@@ -137,21 +139,12 @@ def _print_queries(difference: RunDifference, limit: int) -> None:
         ("losses", difference.losses_),
     ):
         print(word, count, sep="\t")
-    bounds = _bound(difference)
-    if bounds is not None and bounds.openness.unjudged:
-        print("unjudged documents", bounds.openness.unjudged, sep="\t")
-        print("lowest difference if they were judged", _write(bounds.mean.lower), sep="\t")
-        print("highest difference if they were judged", _write(bounds.mean.upper), sep="\t")
-        is_certain = bounds.verdict != "open"
-        print("winner certain without judging them", "yes" if is_certain else "no", sep="\t")
-
-
-def _bound(difference: RunDifference) -> Bounds | None:
-    """Return the bounds of the difference, if the measure has bounds and the scale is known."""
-    try:
-        return difference.bound(None)
-    except UsageError:
-        return None
+    ranges, scope = list_ranges(difference.unjudged, difference.tied)
+    tested = [] if difference.comparison is None else describe_pair(difference.comparison)
+    for name, value in [*tested, *ranges]:
+        print(name, value, sep="\t")
+    if scope:
+        print(scope)
 
 
 def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) -> None:
@@ -176,15 +169,6 @@ def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) ->
 def _print_json(difference: RunDifference, moves: DocumentMoves | None, limit: int | None) -> None:
     document = difference.to_dict()
     queries = document.pop("queries")
-    bounds = _bound(difference)
-    if bounds is not None:
-        document["bounds"] = {
-            "lower": bounds.mean.lower,
-            "upper": bounds.mean.upper,
-            "unjudged": bounds.openness.unjudged,
-            "scale": bounds.scale,
-            "certain": bounds.verdict != "open",
-        }
     if moves is None:
         document["queries"] = queries[:limit]  # type: ignore[index]  # a list
     else:

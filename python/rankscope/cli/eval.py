@@ -8,7 +8,7 @@ from itertools import chain
 
 import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
-from rankscope.adapters.inputs import name_path
+from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
 from rankscope.cli.inputs import (
     add_inputs,
@@ -27,20 +27,22 @@ from rankscope.cli.options import (
     read_interval,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import OnceFlag
+from rankscope.cli.parser import Once, OnceFlag
 from rankscope.cli.progress import ProgressBar
-from rankscope.data.diagnostics import describe
+from rankscope.data.diagnostics import describe, gather
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
+from rankscope.results.intervals import describe_intervals
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankscope.cli.parser import Parser
     from rankscope.data import Diagnostic
+    from rankscope.data.estimate import Estimate
     from rankscope.results import Evaluation
     from rankscope.results.table import Table
 
@@ -67,6 +69,20 @@ def add_arguments(parser: Parser) -> None:
         help="fail if the rows of a query are not together, instead of loading the table into "
         "memory",
     )
+    table.add_argument(
+        "--cluster",
+        action=Once,
+        metavar="COLUMN",
+        help="query attribute that makes queries depend on one another, such as the user; "
+        "intervals are over its values",
+    )
+    table.add_argument(
+        "--attributes",
+        action=Once,
+        metavar="FILE",
+        help="for judgments and runs: the table with one row per query that has the column of "
+        "--cluster",
+    )
     parser.add_examples(
         "rankscope eval qrels.txt bm25.run -m nDCG@10,AP",
         "rankscope eval qrels.txt bm25.run dense.run --interval 0.95",
@@ -85,7 +101,9 @@ def run(options: Namespace) -> int:
         rs.Policy.parse(options.policy)  # before anything is read
     options.interval = read_interval(options)
     evaluations = list(_evaluate(measures, options))
-    print_notes(dict.fromkeys([*_notes(evaluations), *_find_identical(_runs(options))]))
+    print_notes([*_notes(options, evaluations), *_find_identical(_runs(options))])
+    lines = (line for each in evaluations for line in describe_intervals(each.estimates))
+    print_notes(dict.fromkeys(lines))
     if options.json:
         _print_json(options, evaluations)
     elif options.csv:
@@ -96,10 +114,11 @@ def run(options: Namespace) -> int:
 
 
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
+    clusters = _read_clusters(options)
     if len(options.inputs) == 1:
         yield evaluate_table(options.inputs[0], measures, options)
         return
-    refuse_table_options(options)
+    refuse_table_options(options, *(["cluster"] if clusters is not None else []))
     path, *runs = options.inputs
     scored = [is_letor(path, options) and is_scores(run) for run in runs]
     qrels = None
@@ -123,6 +142,7 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 policy=options.policy if options.convention else rs.Policy.parse(options.policy),
                 convention=options.convention,
                 interval=options.interval,
+                cluster=clusters,
                 duplicates=options.duplicates,
                 score_type=options.score_type,
                 encoding=options.encoding,
@@ -141,9 +161,32 @@ def _names(options: Namespace) -> list[str]:
     return [name_path(path, "run") for path in _runs(options)]
 
 
-def _notes(evaluations: Sequence[Evaluation]) -> Iterator[Diagnostic]:
-    for evaluation in evaluations:
-        yield from evaluation.notes
+def _notes(options: Namespace, evaluations: Sequence[Evaluation]) -> tuple[Diagnostic, ...]:
+    names = shorten_names(_names(options))
+    return gather({name: each.notes for name, each in zip(names, evaluations, strict=True)})
+
+
+def _read_clusters(options: Namespace) -> dict[str, str] | None:
+    """Return the cluster of each query by the table of attributes, if there is one."""
+    if options.attributes is None:
+        return None
+    if options.cluster is None:
+        raise UsageError(
+            "--attributes has no effect without --cluster",
+            hint="add --cluster COLUMN, or remove --attributes",
+            code="usage",
+        )
+    if len(options.inputs) == 1:
+        raise UsageError(
+            "--attributes works with judgments and runs, not with one table",
+            hint="put the column of --cluster into the table, and remove --attributes",
+            code="usage",
+        )
+    from rankscope.adapters.query_table import read_query_table  # noqa: PLC0415 - only for it
+
+    column = options.cluster
+    table = read_query_table(options.attributes, texts=[column], encoding=options.encoding)
+    return dict(zip(table.query_ids, table.texts[column], strict=True))
 
 
 def _find_identical(runs: Sequence[str]) -> list[Diagnostic]:
@@ -255,6 +298,7 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
         "measures": dict(evaluation),
         "denominators": evaluation.denominators,
         **({"intervals": evaluation.intervals} if evaluation.intervals else {}),
+        **({"estimates": _describe(evaluation.estimates)} if evaluation.estimates else {}),
         "counts": evaluation.counts.to_dict(),
         "policy": evaluation.policy.to_dict(),
         **({"convention": evaluation.convention.address} if evaluation.convention else {}),
@@ -265,6 +309,21 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
     if by_query:
         document["per_query"] = evaluation.to_dict()
     return document
+
+
+def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]:
+    """Return how each interval was made, or why there is none."""
+    return {
+        name: {
+            "method": each.method,
+            "level": each.level,
+            "n": each.n,
+            "clusters": each.clusters,
+            "effective": each.effective,
+            "reason": each.reason,
+        }
+        for name, each in estimates.items()
+    }
 
 
 def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike, Progress
 
-TABLE_OPTIONS = ("by", "assume_grouped", "positive")
+TABLE_OPTIONS = ("by", "cluster", "assume_grouped", "positive")
 
 
 def add_inputs(parser: Parser) -> None:
@@ -56,18 +56,21 @@ def add_table_options(parser: Parser) -> _ArgumentGroup:
     return group
 
 
-def refuse_table_options(options: Namespace) -> None:
-    """Refuse options of a table if the inputs are judgments and runs.
+def refuse_table_options(options: Namespace, *known: str) -> None:
+    """Refuse options of a table, except the known ones, if the inputs are judgments and runs.
 
     Raises:
         UsageError: There is one.
     """
-    used = [f"--{name.replace('_', '-')}" for name in TABLE_OPTIONS if getattr(options, name, None)]
+    names = [name for name in TABLE_OPTIONS if getattr(options, name, None) and name not in known]
+    used = [f"--{name.replace('_', '-')}" for name in names]
     used += [f"--col {role}" for role in ("label", "weight") if role in read_columns(options)]
     if used:
         raise UsageError(
             f"{used[0]} works with one table, not with judgments and runs",
-            hint="pass one file whose rows hold grades and scores or ranks",
+            hint="add --attributes FILE, a table with one row per query and this column"
+            if used[0] == "--cluster"
+            else "pass one file whose rows hold grades and scores or ranks",
             code="usage",
         )
 
@@ -90,6 +93,7 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
                 convention=options.convention,
                 by=options.by,
                 interval=options.interval,
+                cluster=options.cluster,
                 duplicates=options.duplicates,
                 encoding=options.encoding,
                 assume_grouped=options.assume_grouped,
@@ -254,6 +258,7 @@ def evaluate_rankings(
         convention=options.convention,
         by=options.by,
         interval=options.interval,
+        cluster=options.cluster,
         weights=weights,
         threads=options.threads,
     )
@@ -290,11 +295,12 @@ def rank_table(
         FileError: The table cannot be read.
     """
     weight = [columns["weight"]] if "weight" in columns else []
+    cluster = [options.cluster] if getattr(options, "cluster", None) else []
     return rs.Rankings.from_table(
         table,
         labels=columns.get("label"),
         positive=read_positive(options.positive),
-        attributes=[*(options.by or []), *weight],
+        attributes=list(dict.fromkeys([*(options.by or []), *cluster, *weight])),
         ties=ties,
         duplicates=options.duplicates,
         encoding=options.encoding,

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+LEVEL = 0.95
+"""The usual confidence level."""
 POLICY_FIELDS = "ties, empty, missing, unjudged, unretrieved, negative, missing_gain, aggregate"
 
 
@@ -76,15 +78,22 @@ def add_convention_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_interval_options(parser: argparse.ArgumentParser, default: float | None = None) -> None:
-    """Add `--interval` and `--seed`."""
+    """Add `--interval` and `--seed`.
+
+    Args:
+        parser: The parser.
+        default: The level without `--interval`; `None` if there is no interval then.
+    """
     parser.add_argument(
         "--interval",
         action=Once,
         type=read_number,
+        nargs="?",
+        const=LEVEL,
         default=default,
         metavar="LEVEL",
-        help="confidence level of the interval around each mean, such as 0.95, from a bootstrap "
-        "over queries",
+        help="print a confidence interval around each mean, with this confidence level (default "
+        f"level: {LEVEL})",
     )
     parser.add_argument(
         "--seed",
@@ -130,9 +139,8 @@ def add_encoding_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options about how files are read."""
-    add_duplicates_option(parser)
+def add_score_type_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--score-type`."""
     parser.add_argument(
         "--score-type",
         action=Once,
@@ -140,7 +148,10 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="TYPE",
         help="precision in which scores are compared; trec_eval 9 uses float32 (default: float64)",
     )
-    add_encoding_option(parser)
+
+
+def add_threads_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--threads`."""
     parser.add_argument(
         "--threads",
         action=Once,
@@ -148,6 +159,14 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of threads (default: all cores)",
     )
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options about how files are read."""
+    add_duplicates_option(parser)
+    add_score_type_option(parser)
+    add_encoding_option(parser)
+    add_threads_option(parser)
     parser.add_argument(
         "--strict", action=OnceFlag, help="fail on suspicious input instead of printing a note"
     )

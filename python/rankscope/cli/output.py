@@ -53,8 +53,8 @@ def describe_failure(error: OSError) -> FileError:
     )
 
 
-def print_notes(notes: Iterable[Diagnostic]) -> None:
-    """Print notes about suspicious input to standard error, one per line."""
+def print_notes(notes: Iterable[Diagnostic | str]) -> None:
+    """Print notes to standard error, one per line."""
     for note in notes:
         print(f"note: {show(str(note))}", file=sys.stderr)
 

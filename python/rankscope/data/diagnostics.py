@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SENTENCES = {
     "bom": "byte-order marks at the start of a file, ignored: {count}",
@@ -30,6 +30,9 @@ SENTENCES = {
     "n_no_relevant": "judged queries without a relevant document: {count} (empty={empty})",
     "tied_scores": "queries whose documents all have the same score: {count} (ties={ties})",
     "all_unjudged": "retrieved documents of judged queries, none of which is judged: {count}",
+    "sampled_candidates": "queries with {candidates} documents, one of them relevant: {count}; if "
+    "these are sampled candidates, values are not those of ranking all items: see "
+    "correct_sampled_ranks",
     "unpaired_queries": "queries with a value in only one of the runs, left out of both: {count}",
     "stage_gains": "queries in which {stage} adds relevant documents, so its loss is negative: "
     "{count}",
@@ -76,3 +79,24 @@ def describe(
     """
     sentence = SENTENCES[code].format(count=count, **choices)
     return Diagnostic(code, count, sentence, file, line)
+
+
+def gather(notes: Mapping[str, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the notes of several runs, each once; one that not all have names its run.
+
+    Args:
+        notes: The notes of each run, by its name.
+
+    Examples:
+        >>> both, one = Diagnostic("a", 1, "both"), Diagnostic("b", 2, "one run alone")
+        >>> for note in gather({"old": [both], "new": [both, one]}):
+        ...     print(note)
+        both [a]
+        new: one run alone [b]
+    """
+    gathered: dict[Diagnostic, None] = {}
+    for run, own in notes.items():
+        for note in own:
+            is_shared = all(note in others for others in notes.values())
+            gathered[note if is_shared or note.file else replace(note, file=run)] = None
+    return tuple(gathered)

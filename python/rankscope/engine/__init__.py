@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from rankscope.engine.clusters import check_cluster_column as check_cluster_column
+from rankscope.engine.clusters import number_clusters as number_clusters
+from rankscope.engine.clusters import read_clusters as read_clusters
+from rankscope.engine.clusters import refuse_cluster_alone as refuse_cluster_alone
 from rankscope.engine.evaluating import evaluate_run as evaluate_run
 from rankscope.engine.evaluating import load_qrels as load_qrels
 from rankscope.engine.evaluating import make_evaluation as make_evaluation
 from rankscope.engine.evaluating import make_plan as make_plan
 from rankscope.engine.evaluating import rank_run as rank_run
+from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
 from rankscope.engine.evaluating import watch as watch
+from rankscope.engine.query_values import line_up as line_up
+from rankscope.engine.query_values import name_queries as name_queries
+from rankscope.engine.query_values import read_series as read_series
 from rankscope.engine.requests import DUPLICATES as DUPLICATES
 from rankscope.engine.requests import ENCODINGS as ENCODINGS
 from rankscope.engine.requests import Request as Request
@@ -27,5 +35,6 @@ from rankscope.engine.weights import read_weights as read_weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.engine.clusters import Clusters as Clusters
     from rankscope.engine.requests import Measures as Measures
     from rankscope.engine.slices import Groups as Groups

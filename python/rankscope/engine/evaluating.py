@@ -10,6 +10,7 @@ from rankscope.adapters import read_judgments, read_run, recognise
 from rankscope.data.diagnostics import describe
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
+from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
 from rankscope.engine.requests import (
     DUPLICATES,
     ENCODINGS,
@@ -18,7 +19,7 @@ from rankscope.engine.requests import (
     count_threads,
     read_request,
 )
-from rankscope.engine.slices import make_intervals, make_slices
+from rankscope.engine.slices import make_estimates, make_slices
 from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError
 from rankscope.measures.kernel import LONGEST_LIST
@@ -26,18 +27,24 @@ from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.estimate import Estimate
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Policy, ScoreType
+    from rankscope.engine.clusters import Clusters
     from rankscope.engine.requests import Measures, Request
     from rankscope.engine.slices import Groups
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
     from rankscope.typing import InputLike, Progress
+
+
+FEWEST_SAMPLED = 10
+"""Fewer lists that look like samples of candidates may do so by chance."""
 
 
 def load_qrels(
@@ -128,6 +135,7 @@ def evaluate_run(
     columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     interval: Interval | None = None,
+    cluster: Clusters | None = None,
     duplicates: str = "error",
     score_type: ScoreType | None = None,
     encoding: str = "utf-8",
@@ -154,6 +162,8 @@ def evaluate_run(
     notes: list[tuple[str, int, int]] = []
     ties = request.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
+    refuse_cluster_alone(cluster, interval)
+    clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
     told = watch(found, progress)
     if found.kind == "file":
@@ -187,6 +197,7 @@ def evaluate_run(
         run_notes=notes,
         duplicates=duplicates,
         interval=interval,
+        clusters=clusters,
         threads=workers,
     )
     if strict:
@@ -243,6 +254,7 @@ def make_evaluation(
     run_notes: Iterable[tuple[str, int, int]] = (),
     duplicates: str,
     interval: Interval | None = None,
+    clusters: Sequence[int] | None = None,
     groups: Groups | None = None,
     threads: int = 1,
 ) -> Evaluation:
@@ -252,7 +264,7 @@ def make_evaluation(
         LimitError: There are too many groups.
         PolicyError: A measure has no such interval.
     """
-    judged, evaluated, empty, missing, run_only, tied, flat = answer.counts()
+    judged, evaluated, empty, missing, run_only, tied, flat, candidates = answer.counts()
     cutoffs = cutoffs_of(request.measures)
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
     counts = Counts(
@@ -276,6 +288,7 @@ def make_evaluation(
         for code, count, line in (*run_notes, *answer.notes())
     ]
     deepest = cutoffs[-1]
+    found = judged - missing
     shown, unjudged = at_cutoffs[deepest]
     whole = {
         "duplicate_measures": request.repeated,
@@ -284,12 +297,22 @@ def make_evaluation(
         "n_no_relevant": empty,
         "tied_scores": flat,
         "all_unjudged": unjudged if 0 < shown == unjudged else 0,
+        "sampled_candidates": found if candidates and found >= FEWEST_SAMPLED else 0,
     }
+    choices["candidates"] = candidates
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
-    ends: dict[str, tuple[float, float]] = {}
+    estimates: dict[str, Estimate] = {}
     if interval:
-        of_all = make_intervals(answer, [0] * judged, 1, interval, threads)
-        ends = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
+        of_all = make_estimates(
+            answer,
+            request.measures,
+            [0] * judged,
+            1,
+            interval,
+            clusters=clusters,
+            threads=threads,
+        )
+        estimates = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
     return Evaluation(
         measures=request.measures,
         policy=request.policy,
@@ -299,8 +322,11 @@ def make_evaluation(
         answer=answer,
         convention=request.convention,
         names=request.names,
-        intervals=ends,
-        slices=groups and make_slices(answer, request.measures, groups, interval, threads),
+        estimates=estimates,
+        slices=groups
+        and make_slices(
+            answer, request.measures, groups, interval, clusters=clusters, threads=threads
+        ),
     )
 
 

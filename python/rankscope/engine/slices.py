@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from rankscope.data.estimate import read_estimate
 from rankscope.errors import LimitError
 from rankscope.results import Table
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope._core import Evaluation
+    from rankscope.data.estimate import Estimate
     from rankscope.data.interval import Interval
     from rankscope.measures import Measure
 
@@ -27,6 +29,8 @@ def make_slices(
     measures: list[Measure],
     groups: Groups,
     interval: Interval | None,
+    *,
+    clusters: Sequence[int] | None,
     threads: int,
 ) -> Table:
     """Make the table of measures by group, the largest group first.
@@ -48,13 +52,15 @@ def make_slices(
         "queries": [sizes[group] for group in order],
     }
     means = answer.over(codes, len(values))
-    ends = make_intervals(answer, codes, len(values), interval, threads) if interval else None
+    estimates = interval and make_estimates(
+        answer, measures, codes, len(values), interval, clusters=clusters, threads=threads
+    )
     for index, measure in enumerate(measures):
         columns[measure.name] = [means[index][group][0] for group in order]
         columns[f"{measure.name} n"] = [means[index][group][1] for group in order]
-        if ends:
-            columns[f"{measure.name} lower"] = [ends[index][group][0] for group in order]
-            columns[f"{measure.name} upper"] = [ends[index][group][1] for group in order]
+        if estimates:
+            columns[f"{measure.name} lower"] = [estimates[index][group].lower for group in order]
+            columns[f"{measure.name} upper"] = [estimates[index][group].upper for group in order]
     return Table(columns)
 
 
@@ -72,18 +78,34 @@ def join_groups(attributes: Sequence[Groups]) -> Groups | None:
     )
 
 
-def make_intervals(
-    answer: Evaluation, codes: list[int], count: int, interval: Interval, threads: int
-) -> list[list[tuple[float, float]]]:
-    """Compute an interval for each measure over the queries of each group.
+def make_estimates(
+    answer: Evaluation,
+    measures: list[Measure],
+    codes: list[int],
+    count: int,
+    interval: Interval,
+    *,
+    clusters: Sequence[int] | None,
+    threads: int,
+) -> list[list[Estimate]]:
+    """Estimate each measure over the queries of each group.
 
     Raises:
         PolicyError: A measure has no such interval.
     """
-    level, method, resamples, seed = (
+    made = answer.intervals(
+        codes,
+        count,
+        clusters,
+        [measure.row.value_range for measure in measures],
         interval.level,
         interval.method,
         interval.resamples,
         interval.seed,
+        threads,
     )
-    return answer.intervals(codes, count, level, method, resamples, seed, threads)
+    is_clustered = clusters is not None
+    return [
+        [read_estimate(row, interval.level, is_clustered=is_clustered) for row in rows]
+        for rows in made
+    ]

@@ -7,6 +7,7 @@ from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.qrels import Queries
+from rankscope.engine.clusters import number_clusters
 from rankscope.engine.evaluating import make_evaluation, make_plan
 from rankscope.engine.slices import join_groups
 from rankscope.engine.weights import read_weights
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope.adapters.files.table import TableFile
     from rankscope.data.interval import Interval
     from rankscope.engine.requests import Request
+    from rankscope.engine.slices import Groups
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
     from rankscope.results import Evaluation
@@ -34,7 +36,8 @@ class StreamSettings:
     """How the batches of a table are read.
 
     Args:
-        attributes: The columns of what belongs to the query.
+        attributes: The columns of what belongs to the query, to slice by.
+        cluster: The column of the clusters of queries, if any.
         ties: What decides between equal scores.
         duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         is_grouped: Whether to refuse rows of a query that are not together.
@@ -42,10 +45,16 @@ class StreamSettings:
     """
 
     attributes: Sequence[str]
+    cluster: str | None
     ties: str
     duplicates: str
     is_grouped: bool
     threads: int
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of attributes and clusters, each once."""
+        return list(dict.fromkeys([*self.attributes, *([self.cluster] if self.cluster else [])]))
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -90,7 +99,8 @@ def evaluate_stream(
         run_name=file.name,
         duplicates=reading.duplicates,
         interval=interval,
-        groups=join_groups(attributes),
+        clusters=_number_clusters(attributes, reading.cluster),
+        groups=join_groups(attributes[: len(reading.attributes)]),
         threads=reading.threads,
     )
 
@@ -101,7 +111,7 @@ def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> Table
     rows, has_grades = 0, False
     for table in whole_queries(file, names["query"]):
         try:
-            columns = tables.read_table(table, names, reading.attributes)
+            columns = tables.read_table(table, names, reading.columns)
         except FormatError as error:
             error.line = error.line and error.line + rows
             raise file.place(error) from None
@@ -123,6 +133,14 @@ def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> Table
     if rows > 0 and not has_grades:
         raise no_judgments(file.name)
     return stream
+
+
+def _number_clusters(attributes: Sequence[Groups], name: str | None) -> list[int] | None:
+    """Return the number of the cluster of each query, if there are clusters."""
+    for attribute, values, codes in attributes:
+        if attribute == name:
+            return number_clusters(values[code] for code in codes)
+    return None
 
 
 def whole_queries(file: TableFile, query: str | None) -> Iterator[Any]:

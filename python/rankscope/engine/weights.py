@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
+from rankscope.engine.query_values import line_up
 from rankscope.errors import FormatError
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
     Weights: TypeAlias = Mapping[str, float] | Sequence[float]
 
 
-def read_weights(given: Weights | None, read_ids: Callable[[], list[str]]) -> list[float] | None:
+def read_weights(given: object, read_ids: Callable[[], list[str]]) -> list[float] | None:
     """Read the weight of each query, in the order of the queries.
 
     Raises:
@@ -24,13 +25,11 @@ def read_weights(given: Weights | None, read_ids: Callable[[], list[str]]) -> li
     if given is None:
         return None
     queries = read_ids()
-    if isinstance(given, Mapping):
-        lacking = [query for query in queries if query not in given]
-        if lacking:
-            raise _bad_weights(f"a weight for every query, found none for {lacking[0]!r}")
-        weights = [given[query] for query in queries]
-    else:
-        weights = [*given]
+    if isinstance(given, str):
+        raise _bad_weights(f"weights, found the text {quote(given)}")
+    weights = line_up(given, queries)
+    if isinstance(weights, str):
+        raise _bad_weights(f"a weight for every query, found none for {weights!r}")
     if len(weights) != len(queries):
         raise _bad_weights(f"{len(queries)} weights, found {len(weights)}")
     numbers = [float(weight) for weight in weights if hasattr(weight, "__float__")]
@@ -47,7 +46,8 @@ def are_weights(numbers: Sequence[float]) -> bool:
 def _bad_weights(what: str) -> FormatError:
     return FormatError(
         f"expected {what}",
-        hint="give one weight a query, in the order of query_ids or by query",
+        hint="pass one weight per query: a mapping of query to weight, or a list in the order of "
+        "query_ids",
         code="bad_weights",
         file="weights",
     )

@@ -56,27 +56,6 @@ class TieSpread:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """Two runs, and whether one is better whatever grades the unjudged documents have.
-
-    Args:
-        first: The name of the one.
-        second: The name of the other.
-        value: By how much the mean of the first is larger.
-        lower: The least that this could be.
-        upper: The most.
-        verdict: `first`, `second`, `equal` or `open`.
-    """
-
-    first: str
-    second: str
-    value: float
-    lower: float
-    upper: float
-    verdict: str
-
-
-@record(frozen=True, slots=True, kw_only=True)
 class BoundTable:
     """The table of what unjudged documents could still change.
 
@@ -84,14 +63,12 @@ class BoundTable:
         measure: Of which measure.
         scale: The grades that they may have.
         rows: The bounds of each run; none where `refusal` says why.
-        pairs: The runs, two at a time; none where such bounds are not known.
         refusal: Why there are no bounds; empty where there are.
     """
 
     measure: str
     scale: tuple[float, ...]
     rows: tuple[Bound, ...]
-    pairs: tuple[Pair, ...]
     refusal: str
 
 
@@ -110,15 +87,12 @@ class TieTable:
     refusal: str
 
 
-def read_bounds(
-    measure: str, found: Sequence[Bounds | str], pairs: Sequence[tuple[str, str, Bounds]]
-) -> BoundTable:
+def read_bounds(measure: str, found: Sequence[Bounds | str]) -> BoundTable:
     """Read the bounds of a measure.
 
     Args:
         measure: Its name.
         found: Of each run, its bounds, or why there are none.
-        pairs: The names of two runs, and the bounds of their difference.
     """
     refusals = [each for each in found if isinstance(each, str)]
     bounded = [each for each in found if not isinstance(each, str)]
@@ -126,17 +100,6 @@ def read_bounds(
         measure=measure,
         scale=bounded[0].scale if bounded else (),
         rows=() if refusals else tuple(map(_read_bound, bounded)),
-        pairs=tuple(
-            Pair(
-                first=first,
-                second=second,
-                value=each.mean.value,
-                lower=each.mean.lower,
-                upper=each.mean.upper,
-                verdict=each.verdict,
-            )
-            for first, second, each in pairs
-        ),
         refusal=refusals[0] if refusals else "",
     )
 

@@ -11,6 +11,7 @@ from rankscope.adapters.inputs import shorten_names
 from rankscope.records import record
 from rankscope.report.audit import read_bounds, read_ties
 from rankscope.report.choices import explain_policy
+from rankscope.report.comparison import read_comparison
 from rankscope.report.ledger import read_ledgers, read_losses
 from rankscope.report.report import (
     ListedDocument,
@@ -24,6 +25,7 @@ from rankscope.report.report import (
     Slices,
     WorstQuery,
 )
+from rankscope.results.comparison.words import METHODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from rankscope.report.report import ReportCommand
     from rankscope.report.source import HashedInput
     from rankscope.results import Bounds, Evaluation, Losses, Table, TieAudit
+    from rankscope.results.comparison import Comparison
     from rankscope.results.table import Cell
 
     Columns = Sequence[tuple[Evaluation, str]]
@@ -77,7 +80,7 @@ class EvaluatedRun:
 def gather(
     runs: Sequence[EvaluatedRun],
     *,
-    pairs: Sequence[tuple[int, int, Bounds]],
+    compared: Comparison | str | None,
     held: Sequence[HashedInput],
     commands: Sequence[ReportCommand],
     level: float | None,
@@ -87,7 +90,7 @@ def gather(
 
     Args:
         runs: The results of each run, all of the same measures under one policy.
-        pairs: The places of two runs, and the bounds of the difference of the first measure.
+        compared: The comparison of the runs, or why they can't be compared; `None` for one run.
         held: What was read: the judgments and the runs, or one table.
         commands: What gives the numbers again.
         level: With which probability the intervals cover; `None` without them.
@@ -97,6 +100,7 @@ def gather(
     row = first.convention
     names = shorten_names([run.name for run in runs])
     shown = _choose_shown(runs)
+    estimates = [each for run in runs for each in run.evaluation.estimates.values()]
     return Report(
         title=_title(held),
         measures=tuple(map(_describe, first.measures)),
@@ -111,16 +115,15 @@ def gather(
             for name, run in zip(names, runs, strict=True)
         ),
         level=level,
+        interval_methods=_list_different(METHODS.get(each.method, "") for each in estimates),
+        interval_reasons=_list_different(each.reason for each in estimates),
         losses=tuple(
             read_losses(measure, [run.losses[measure.name] for run in runs], most=MOST_PARTS)
             for measure in first.measures
             if measure.name in runs[0].losses
         ),
-        bounds=read_bounds(
-            first.measures[0].name,
-            [run.bounds for run in runs],
-            [(names[one], names[other], found) for one, other, found in pairs],
-        ),
+        comparison=None if compared is None else read_comparison(compared),
+        bounds=read_bounds(first.measures[0].name, [run.bounds for run in runs]),
         ties=tuple(read_ties(name, [run.ties[name] for run in runs]) for name in first),
         tables=_make_tables(runs, names, shown),
         left_out=len(first.query_ids) - len(shown),
@@ -132,6 +135,10 @@ def gather(
         versions=_versions(),
         commands=tuple(commands),
     )
+
+
+def _list_different(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def _title(held: Sequence[HashedInput]) -> str:
@@ -158,7 +165,7 @@ def _read_means(evaluation: Evaluation) -> tuple[ReportMean, ...]:
     intervals = evaluation.intervals
     means = []
     for name, queries in evaluation.denominators.items():
-        lower, upper = intervals.get(name, (None, None))
+        lower, upper = map(_number, intervals.get(name, (None, None)))
         means.append(
             ReportMean(
                 measure=name, value=evaluation[name], lower=lower, upper=upper, queries=queries
@@ -191,7 +198,7 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
 
 
 def _number(cell: Cell) -> float | None:
-    return None if cell is None else float(cell)
+    return None if cell is None or math.isnan(float(cell)) else float(cell)
 
 
 def _read(cell: Cell) -> float:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
     from rankscope.report.audit import BoundTable, TieTable
+    from rankscope.report.comparison import RunComparison
     from rankscope.report.ledger import Ledger, LossTable
     from rankscope.results import Counts
 
@@ -239,6 +240,9 @@ class Report:
         measures: The measures, in the order in which they were asked for.
         runs: The runs, in the order in which they were given.
         level: With which probability the intervals cover; `None` without them.
+        interval_methods: How the intervals were computed.
+        interval_reasons: Why some means have no interval.
+        comparison: Which run is better, by how much and how sure that is; `None` for one run.
         losses: For each measure of discounted gain, what the values lack, and through what.
         bounds: What unjudged documents could still change of the first measure.
         ties: What the order of equal scores could still change of each measure.
@@ -268,6 +272,9 @@ class Report:
     measures: tuple[MeasureFacts, ...]
     runs: tuple[RunFacts, ...]
     level: float | None
+    interval_methods: tuple[str, ...]
+    interval_reasons: tuple[str, ...]
+    comparison: RunComparison | None
     losses: tuple[LossTable, ...]
     bounds: BoundTable
     ties: tuple[TieTable, ...]
@@ -309,6 +316,8 @@ class Report:
         for run in self.runs:
             means = ", ".join(f"{mean.measure} {format_value(mean.value)}" for mean in run.means)
             lines.append(f"{show(run.name)}: {means}")
+        if self.comparison is not None and self.comparison.verdict is not None:
+            lines.append(str(self.comparison.verdict))
         return "\n".join(lines)
 
     __repr__ = __str__

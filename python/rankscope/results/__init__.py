@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from rankscope.results.bounds import Bounds as Bounds
+from rankscope.results.comparison import Compared as Compared
+from rankscope.results.comparison import Comparison as Comparison
 from rankscope.results.counts import Counts as Counts
 from rankscope.results.evaluation import Evaluation as Evaluation
+from rankscope.results.evaluations import Evaluations as Evaluations
+from rankscope.results.judge_agreement import JudgeAgreement as JudgeAgreement
 from rankscope.results.losses import Losses as Losses
+from rankscope.results.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation
+from rankscope.results.ranges import TieRange as TieRange
+from rankscope.results.ranges import UnjudgedRange as UnjudgedRange
 from rankscope.results.regrets import Regrets as Regrets
 from rankscope.results.run_difference import DocumentMoves as DocumentMoves
 from rankscope.results.run_difference import RunDifference as RunDifference

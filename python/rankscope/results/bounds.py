@@ -54,8 +54,8 @@ class Bounds(Table):
 
     The columns are `query_id`, `value`, `lower`, `upper` and `unjudged`, the number of unjudged
     documents in the list. The bounds are exact: there are grades for which the value reaches them.
-    The value lies between the bounds, unless the policy removes unjudged documents or sets a gain
-    for them.
+    For differences of AP in very long lists they can be wider; see `is_exact`. The value lies
+    between the bounds, unless the policy removes unjudged documents or sets a gain for them.
 
     Examples:
         >>> import rankscope as rs
@@ -78,6 +78,7 @@ class Bounds(Table):
         mean: BoundedMean,
         openness: Openness,
         is_difference: bool = False,
+        is_exact: bool = True,
     ) -> None:
         super().__init__(columns)
         self._measure = measure
@@ -86,6 +87,7 @@ class Bounds(Table):
         self._mean = mean
         self._openness = openness
         self._is_difference = is_difference
+        self._is_exact = is_exact
 
     @property
     def measure(self) -> Measure:
@@ -116,6 +118,15 @@ class Bounds(Table):
     def is_difference(self) -> bool:
         """Whether values are differences of two rankings, the first minus the second."""
         return self._is_difference
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there are grades for which each query reaches its bounds.
+
+        They always are, except for differences of AP if both lists have several hundred unjudged
+        documents in common. The bounds are valid then, but the true ones can be closer together.
+        """
+        return self._is_exact
 
     @property
     def verdict(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
@@ -10,8 +11,8 @@ from rankscope.results import tables, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Literal
+    from collections.abc import Collection, Iterator, Sequence
+    from typing import Literal, Protocol, TypeVar
 
     import numpy as np
     import pandas as pd
@@ -22,10 +23,20 @@ if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.estimate import Estimate
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
     from rankscope.results.table import Table
+
+    class MeasureMean(Protocol):
+        """The mean of a measure."""
+
+        @property
+        def measure(self) -> Measure:
+            """The measure."""
+
+    Mean = TypeVar("Mean", bound=MeasureMean)
 
 
 class Evaluation(Mapping[str, float]):
@@ -63,7 +74,7 @@ class Evaluation(Mapping[str, float]):
         answer: CoreEvaluation,
         convention: Convention | None = None,
         names: Mapping[str, str] | None = None,
-        intervals: Mapping[str, tuple[float, float]] | None = None,
+        estimates: Mapping[str, Estimate] | None = None,
         slices: Table | None = None,
     ) -> None:
         self._measures = tuple(measures)
@@ -77,7 +88,7 @@ class Evaluation(Mapping[str, float]):
         self._answer = answer
         self._convention = convention
         self._names = dict(names or {})
-        self._intervals = dict(intervals or {})
+        self._estimates = dict(estimates or {})
         self._slices = slices
 
     @property
@@ -107,8 +118,16 @@ class Evaluation(Mapping[str, float]):
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """The lower and upper end of each mean's interval, if you asked for intervals."""
-        return dict(self._intervals)
+        """The lower and upper end of each mean's interval, if you asked for intervals.
+
+        Ends are NaN where there is no interval; `estimates` has the reason.
+        """
+        return {name: estimate.ends for name, estimate in self._estimates.items()}
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Each mean with its interval, method and sample size, if you asked for intervals."""
+        return dict(self._estimates)
 
     @property
     def slices(self) -> Table | None:
@@ -116,6 +135,7 @@ class Evaluation(Mapping[str, float]):
 
         The first columns are the slice and its number of `queries`. For each measure there are the
         mean, the number of queries in it (`n`), and the ends of its interval, if you asked for it.
+        They are NaN where a slice has too few queries for an interval.
         """
         return self._slices
 
@@ -242,11 +262,7 @@ class Evaluation(Mapping[str, float]):
         return {"query_id": self.query_ids, **self._columns(names)}
 
     def _find(self, measure: Measure | str) -> int:
-        name = measure.name if isinstance(measure, Measure) else measure
-        if name not in self._index and not isinstance(measure, Measure):
-            name = _canonical(measure)
-        # Under a convention, the name of the requested measure works as well.
-        name = self._names.get(name, name)
+        name = find_name(measure, self._index, self._names)
         if name in self._index:
             return self._index[name]
         raise NotEvaluatedError(measure, list(self._index))
@@ -263,8 +279,32 @@ class NotEvaluatedError(MeasureError, KeyError):
         )
 
 
-def _canonical(text: str) -> str:
-    try:
-        return parse(text).name
-    except MeasureError:
-        return text
+def find_name(
+    measure: Measure | str, known: Collection[str], asked: Mapping[str, str] | None = None
+) -> str:
+    """Return the canonical name of a measure, such as `"AP"` for `"map"`.
+
+    Args:
+        measure: The measure, its name, or an alias.
+        known: The names that the result has, which are taken as they are.
+        asked: Under a convention, what the requested measures are called in the result.
+    """
+    name = measure.name if isinstance(measure, Measure) else measure
+    if name not in known and not isinstance(measure, Measure):
+        with suppress(MeasureError):
+            name = parse(name).name
+    # Under a convention, the name of the requested measure works as well.
+    return (asked or {}).get(name, name)
+
+
+def find_mean(means: Sequence[Mean], measure: Measure | str) -> Mean:
+    """Return the mean of a measure, which can be named by an alias.
+
+    Raises:
+        MeasureError: The measure was not evaluated.
+    """
+    held = {mean.measure.name: mean for mean in means}
+    name = find_name(measure, held)
+    if name in held:
+        return held[name]
+    raise NotEvaluatedError(measure, list(held))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.results.tables import Held
 
 WIDTH = 96
-MOST_DEVIATIONS = 10
+MOST_CAUSES = 10
 CLOSE = 1e-9
 """The tolerance for equal values."""
 
@@ -77,6 +77,33 @@ class Deviation:
         return f"{self.rule}={self.setting} in {names}: {format_value(self.value)}"
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """A difference from the measure as you asked for it that gives the number.
+
+    Args:
+        changes: What differs, each as a clause: `the cutoff is 15 instead of 10`.
+        value: The resulting mean.
+        queries: The number of queries in it.
+        measure: The measure that gives it.
+        command: The command that computes it, or an empty string if there is none.
+        tried: How many different values were tried that are as simple as this one, or simpler.
+        by_chance: How many of them are expected to match by chance, from the digits of the number
+            and from how many values lie near it.
+    """
+
+    changes: tuple[str, ...]
+    value: float
+    queries: int
+    measure: str
+    command: str
+    tried: int
+    by_chance: float
+
+    def __str__(self) -> str:
+        return f"{' and '.join(self.changes)}: {format_value(self.value)}"
+
+
 class Reconciliation(Tabular):
     """The values of a measure under all conventions, grouped by value.
 
@@ -96,12 +123,14 @@ class Reconciliation(Tabular):
         got: str | None,
         reckonings: Sequence[Reckoning],
         deviations: Sequence[Deviation],
+        causes: Sequence[Cause],
         differ: Callable[[str, str, int], Difference],
     ) -> None:
         self._measure = measure
         self._got = got
         self._reckonings = tuple(reckonings)
         self._deviations = tuple(deviations)
+        self._causes = tuple(causes)
         self._differ = differ
 
     @property
@@ -141,6 +170,15 @@ class Reconciliation(Tabular):
     def deviations(self) -> tuple[Deviation, ...]:
         """If no convention matches, the single changed settings with which one does."""
         return self._deviations
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """If no convention matches, all that would give the number, the simplest first.
+
+        These are another relevance level, cutoff, set of queries or depth of the run, a changed
+        setting of a convention, and two of the former together.
+        """
+        return self._causes
 
     def differ(self, one: str, other: str, *, limit: int = 10) -> Difference:
         """Return the difference between two conventions, by setting, query and document.
@@ -267,15 +305,36 @@ def _answer(found: Reconciliation) -> list[str]:
         matching = _without_idle_options([each for each in found.reckonings if each.is_match])
         names = ", ".join(each.name for each in matching)
         return ["", _fill(f"{found.got} matches {names}", indent=4)]
-    left = len(found.deviations) - MOST_DEVIATIONS
-    if not found.deviations:
-        return ["", f"no convention matches {found.got}, even with one setting changed"]
+    if not found.causes:
+        nothing = (
+            f"no convention matches {found.got}, even with one setting changed, or with another "
+        )
+        return ["", _fill(f"{nothing}relevance level, cutoff, set of queries or depth", indent=4)]
+    left = len(found.causes) - MOST_CAUSES
+    lines = ["", f"no convention matches {found.got}; it matches if, simplest first:"]
+    for each in found.causes[:MOST_CAUSES]:
+        lines.append(_fill(f"  {each}", indent=4))
+        lines += [f"    {each.command}"] if each.command else []
+    last = found.causes[min(len(found.causes), MOST_CAUSES) - 1]
     return [
-        "",
-        f"no convention matches {found.got}; with one setting changed, these do:",
-        *(_fill(f"  {each}", indent=4) for each in found.deviations[:MOST_DEVIATIONS]),
+        *lines,
         *([f"  and {left} more"] if left > 0 else []),
+        _fill(_say_chance(found.causes[0], last), indent=4),
     ]
+
+
+def _say_chance(first: Cause, last: Cause) -> str:
+    said = f"tried {first.tried} different values for the first"
+    said += f", of which {_say_number(first.by_chance)} would match by chance"
+    if last.tried > first.tried:
+        said += f"; {last.tried} and {_say_number(last.by_chance)} for all"
+    return said
+
+
+def _say_number(expected: float) -> str:
+    if expected < 0.01:
+        return "fewer than 0.01"
+    return f"about {expected:.1g}" if expected < 1 else f"about {expected:,.0f}"
 
 
 def _fill(text: str, *, indent: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rankscope.records import record
+from rankscope.results.comparison.notes import describe_pair
 from rankscope.results.losses import NOT_OBSERVABLE
+from rankscope.results.ranges import list_ranges
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.bounds import Bounds
+    from rankscope.results.comparison import Compared
+    from rankscope.results.ranges import TieRange, UnjudgedRange
     from rankscope.results.tables import Held
 
 SHOWN = 10
@@ -94,6 +98,12 @@ class RunDifference(Tabular):
         bound: A function that returns bounds of the difference over all grades of unjudged
             documents, on a scale of grades or on that of the judgments; see `Rankings.bounds`,
             where the second run is the first.
+        unjudged: How far unjudged documents could change the difference; `None` for measures
+            without such bounds. This is not a confidence interval.
+        tied: How far the order of tied documents could change the difference; `None` if the policy
+            or the measure doesn't average values. This is not a confidence interval, either.
+        comparison: The confidence interval of the difference and its p-value, by a paired
+            permutation test; `None` if the policy or the measure doesn't average values.
     """
 
     measure: Measure
@@ -109,6 +119,9 @@ class RunDifference(Tabular):
     notes: tuple[Diagnostic, ...]
     explain: Callable[[str], DocumentMoves]
     bound: Callable[[Iterable[float] | None], Bounds]
+    unjudged: UnjudgedRange | None = None
+    tied: TieRange | None = None
+    comparison: Compared | None = None
 
     @property
     def difference(self) -> float:
@@ -133,6 +146,9 @@ class RunDifference(Tabular):
             "wins": self.wins,
             "ties": self.ties,
             "losses": self.losses_,
+            **({} if self.unjudged is None else self.unjudged.to_dict()),
+            **({} if self.tied is None else self.tied.to_dict()),
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
             "policy": self.policy.to_dict(),
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
         }
@@ -192,7 +208,11 @@ def _most_moved(difference: RunDifference) -> Table:
 
 def _remarks(difference: RunDifference) -> list[str]:
     is_unknown = difference.terms and not difference.observes_retrieval
+    ranges, scope = list_ranges(difference.unjudged, difference.tied)
+    tested = [] if difference.comparison is None else describe_pair(difference.comparison)
     return [
+        *(f"{name}: {value}" for name, value in [*tested, *ranges]),
+        *([scope] if scope else []),
         *([f"retrieval: {NOT_OBSERVABLE}"] if is_unknown else []),
         f"policy: {difference.policy}",
         *(f"note: {show(str(note))}" for note in difference.notes),

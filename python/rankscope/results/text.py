@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.results.intervals import describe_intervals
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.results.evaluation import Evaluation
@@ -67,11 +69,12 @@ def _format_interval(ends: tuple[float, float]) -> str:
 
 
 def remarks(evaluation: Evaluation) -> list[str]:
-    """Return the lines with the convention, the policy and the notes."""
+    """Return the lines with the convention, the policy, the intervals and the notes."""
     row = evaluation.convention
     return [
         *([f"convention: {row.address} ({row.verified})"] if row else []),
         f"policy: {evaluation.policy}",
+        *describe_intervals(evaluation.estimates),
         *(f"note: {note}" for note in evaluation.notes),
     ]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope._core import fsum, interval_of_mean
+import math
+
+from rankscope._core import estimate_mean as compute_estimate
+from rankscope._core import fsum
 from rankscope.data.interval import Interval
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DEFAULT = Interval()
+DEFAULT = Interval(method="t")
 
 
 @record(frozen=True, slots=True)
@@ -70,10 +73,12 @@ def estimate_mean(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     means = average_by_cluster(values, clusters)
-    weights = means.rankings.astype(float).tolist()
-    lower, upper = interval_of_mean(
-        means.value.tolist(),
+    weights = means.rankings.astype(float)
+    (_, lower, upper), _, _ = compute_estimate(
+        means.value,
         weights,
+        None,
+        (-math.inf, math.inf),
         interval.level,
         interval.method,
         interval.resamples,

@@ -127,11 +127,10 @@ def stack(ledger: Ledger) -> list[Segment]:
     return segments
 
 
-def span(means: Iterable[Mean]) -> Axis:
-    """Choose an axis for means and the ends of their intervals."""
-    return choose_axis(
-        end for mean in means for end in (mean.lower, mean.value, mean.upper) if end is not None
-    )
+def span(means: Iterable[Mean], *others: float) -> Axis:
+    """Choose an axis for means, the ends of their intervals, and other numbers."""
+    ends = [end for mean in means for end in (mean.lower, mean.value, mean.upper)]
+    return choose_axis([*(end for end in ends if end is not None), *others])
 
 
 def _round_step(most: float) -> float:

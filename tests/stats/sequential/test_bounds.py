@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import InputError, UsageError
-from rankscope.stats.sequential.bound import MOST, VARIANCES, bound_mean
+from rankscope.stats.sequential.bound import bound_mean
 
 if TYPE_CHECKING:
     from random import Random
 
 LEVEL = 0.025
+# As in the core: the variances that bets are made for, with their shares of the money, and the
+# largest share of its money that a bet risks.
+VARIANCES = ((1 / 4, 0.3), (1 / 16, 0.3), (1 / 64, 0.2), (1 / 256, 0.1), (0.0, 0.1))
+MOST = 0.98
 
 
 def grow(values: list[float], counts: list[float], mean: float, level: float) -> float:

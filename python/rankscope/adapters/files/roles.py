@@ -27,11 +27,13 @@ class Wanted:
         roles: By role, the name of its column, or none to find it by its usual names.
         others: The names of further columns, such as those to group by.
         needed: Roles of which there must be a column; of several together, one.
+        besides: Columns that aren't taken for a query if there is another one.
     """
 
     roles: Mapping[str, str | None]
     others: Sequence[str] = ()
     needed: Sequence[Sequence[str]] = ()
+    besides: Sequence[str] = ()
 
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
@@ -59,7 +61,9 @@ class Wanted:
                     column = fields.get(
                         find_column(NamedColumns(list(fields), {}), role, name) or ""
                     )
-                column = column or find_column(NamedColumns(names, {}), role, name)
+                column = column or find_column(
+                    NamedColumns(names, {}), role, name, (*self.others, *self.besides)
+                )
                 if column is not None:
                     found[role] = column
         except FormatError as error:

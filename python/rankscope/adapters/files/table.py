@@ -68,6 +68,7 @@ def open_batches(
     wanted: Mapping[str, str | None],
     needed: Sequence[Sequence[str]] = (),
     others: Sequence[str] = (),
+    besides: Sequence[str] = (),
     format: str | None = None,  # noqa: A002 - as the option is called
     name: str | None = None,
     encoding: str = "utf-8",
@@ -82,6 +83,7 @@ def open_batches(
             of its column, or none to find it by its usual names.
         needed: Roles of which there must be a column; of several together, one.
         others: The names of further columns, such as those to group by.
+        besides: Columns that aren't taken for a query if there is another one.
         format: The format, where the name of the file does not tell it.
         name: The name for messages (default: the path).
         encoding: How text is encoded: `utf-8` or `latin-1`.
@@ -98,7 +100,7 @@ def open_batches(
     files = list_files(given) if isinstance(given, str) else []
     return TableFile(
         files or [given],
-        Wanted(wanted, others, needed),
+        Wanted(wanted, others, needed, besides),
         form=format,
         name="<stdin>" if called == "-" else called,
         encoding=encoding,
@@ -177,6 +179,11 @@ class TableFile:
     def close(self) -> None:
         """Close the open file, if reading hasn't reached its end."""
         close(self._handle)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns of the file."""
+        return self._current.names
 
     @property
     def notes(self) -> list[tuple[str, int, int]]:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Literal
 
+    from rankscope.api.reconciliation.target import Given
     from rankscope.conventions import Convention
     from rankscope.data.policy import Duplicates
     from rankscope.data.qrels import Qrels
@@ -20,7 +21,7 @@ def reconcile(
     run: InputLike,
     measure: Measure | str,
     *,
-    got: float | str | None = None,
+    got: Given | None = None,
     columns: Mapping[str, str] | None = None,
     conventions: Iterable[Convention | str] | None = None,
     duplicates: Duplicates = "error",
@@ -33,7 +34,10 @@ def reconcile(
         run: As in `evaluate`. It is read into memory.
         measure: The measure, or its name.
         got: The number from another tool. Text keeps its digits: `"0.4860"` matches 0.48595 to
-            0.48605. If no convention produces it, single rules are changed one at a time.
+            0.48605. A mapping of query to number compares the value of each of these queries. If
+            no convention produces it, other causes are tried: another relevance level, cutoff, set
+            of queries or depth of the run, one changed rule of a convention, and two of the former
+            together.
         columns: As in `evaluate`.
         conventions: The conventions to try (default: all).
         duplicates: As in `evaluate`.
@@ -75,7 +79,7 @@ def reconcile_table(
     relevance: str | None = None,
     score: str | None = None,
     rank: str | None = None,
-    got: float | str | None = None,
+    got: Given | None = None,
     conventions: Iterable[Convention | str] | None = None,
     duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal, InvalidOperation
 
 from rankscope import engine
+from rankscope.api.reconciliation.causes import find_causes, list_cutoffs, list_levels
 from rankscope.api.reconciliation.difference import differ
+from rankscope.api.reconciliation.target import read_target
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
-from rankscope.names import quote
 from rankscope.records import record
-from rankscope.results.reconciliation import Deviation, Reckoning, Reconciliation
+from rankscope.results.reconciliation import Cause, Deviation, Reckoning, Reconciliation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from rankscope.api.reconciliation.target import Given, Target
     from rankscope.api.reconciliation.workbench import RuleOutcome, Workbench
     from rankscope.conventions import Convention
     from rankscope.conventions.rules import Settings
@@ -61,14 +62,14 @@ class Question:
     """
 
     measure: Measure
-    wanted: TargetNumber | None
+    wanted: Target | None
     rows: Sequence[Convention]
 
     @classmethod
     def read(
         cls,
         measure: Measure | str,
-        got: float | str | None,
+        got: Given | None,
         conventions: Iterable[Convention | str] | None,
     ) -> Question:
         """Read and check the arguments before reading any input.
@@ -77,9 +78,7 @@ class Question:
             UsageError: There is no such measure or convention, or the number is none.
         """
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(
-            engine.read_measure(measure), None if got is None else TargetNumber.read(got), rows
-        )
+        return cls(engine.read_measure(measure), None if got is None else read_target(got), rows)
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:
@@ -98,14 +97,19 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
     bench.evaluate(each.rules for each in candidates if not isinstance(each.rules, Exception))
     reckonings = [_reckon(each, bench, asked, wanted) for each in candidates]
     deviations: list[Deviation] = []
+    causes: list[Cause] = []
     if wanted is not None and not any(each.is_match for each in reckonings):
-        deviations = _find_deviations(candidates, bench, wanted)
+        changed, values = _find_deviations(candidates, bench, wanted)
+        deviations = [each for each, _ in changed]
+        values |= {each.value for each in reckonings}
+        causes = find_causes(bench, asked, wanted, changed, values)
     known = {each.name: each for each in candidates}
     return Reconciliation(
         measure=asked,
         got=None if wanted is None else wanted.text,
         reckonings=sorted(reckonings, key=lambda each: bool(each.refusal)),
         deviations=deviations,
+        causes=causes,
         differ=lambda one, other, limit: differ(
             bench, _pick(known, one), _pick(known, other), limit=limit
         ),
@@ -137,7 +141,7 @@ def _list_candidates(
 
 
 def _reckon(
-    candidate: ConventionCandidate, bench: Workbench, asked: Measure, wanted: TargetNumber | None
+    candidate: ConventionCandidate, bench: Workbench, asked: Measure, wanted: Target | None
 ) -> Reckoning:
     row, rules = candidate.row, candidate.rules
     outcome = rules if isinstance(rules, RankscopeError) else bench.outcome(rules)
@@ -162,14 +166,20 @@ def _reckon(
         value=value,
         queries=queries,
         refusal=refusal,
-        is_match=wanted is not None and wanted.is_near(value, computed_in),
+        is_match=wanted is not None
+        and not isinstance(outcome, RankscopeError)
+        and wanted.is_met(outcome, computed_in),
     )
 
 
 def _find_deviations(
-    candidates: Sequence[ConventionCandidate], bench: Workbench, wanted: TargetNumber
-) -> list[Deviation]:
-    """Change one rule at a time in the conventions with the nearest values."""
+    candidates: Sequence[ConventionCandidate], bench: Workbench, wanted: Target
+) -> tuple[list[tuple[Deviation, Rules]], set[float]]:
+    """Change one rule at a time in all conventions, those with the nearest values first.
+
+    Returns:
+        The deviations, each with the rules that it results in; and all values that were tried.
+    """
     names: dict[Rules, list[str]] = {}
     for candidate in candidates:
         rules = candidate.rules
@@ -181,18 +191,24 @@ def _find_deviations(
     tried = [
         (base, rule, settings, _take(base, rule, settings))
         for base in nearest_first
-        for rule, settings in _list_alternatives(base)
+        for rule, settings in _list_alternatives(base, bench)
     ]
     bench.evaluate(changed for *_, changed in tried)
-    found: dict[tuple[str, Settings], tuple[float, list[str]]] = {}
+    found: dict[tuple[str, Settings], tuple[float, list[str], Rules]] = {}
+    values = set()
     for base, rule, settings, changed in tried:
-        value = _value(bench.outcome(changed))
-        if wanted.is_near(value):
-            found.setdefault((rule, settings), (value, []))[1].extend(names[base])
-    return [
-        Deviation(rule, write(settings), value, tuple(of))
-        for (rule, settings), (value, of) in found.items()
+        outcome = bench.outcome(changed)
+        if isinstance(outcome, RankscopeError):
+            continue
+        value = outcome.value
+        values.add(value)
+        if wanted.is_met(outcome):
+            found.setdefault((rule, settings), (value, [], changed))[1].extend(names[base])
+    deviations = [
+        (Deviation(rule, write(settings), value, tuple(of)), changed)
+        for (rule, settings), (value, of, changed) in found.items()
     ]
+    return deviations, values
 
 
 def _or_last(distance: float) -> float:
@@ -203,7 +219,7 @@ def _value(outcome: RuleOutcome | RankscopeError) -> float:
     return math.nan if isinstance(outcome, RankscopeError) else outcome.value
 
 
-def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
+def _list_alternatives(rules: Rules, bench: Workbench) -> Iterator[tuple[str, Settings]]:
     """List the alternatives to each rule, one rule at a time."""
     words: dict[str, tuple[str, ...]] = {
         field: tuple(word for word in CHOICES[field] if word not in UNTRIED)
@@ -219,6 +235,10 @@ def _list_alternatives(rules: Rules) -> Iterator[tuple[str, Settings]]:
     if "discount" in rules.measure.parameters:
         for discount in DISCOUNTS:
             yield "discount", (("discount", discount), ("base", 2.0), ("s", 1.0))
+    for level in list_levels(rules.measure, bench.grades):
+        yield "rel", (("rel", level),)
+    for cutoff in list_cutoffs(rules.measure):
+        yield "k", (("k", cutoff),)
 
 
 def _take(rules: Rules, name: str, settings: Settings) -> Rules:
@@ -246,63 +266,3 @@ def _pick(known: dict[str, ConventionCandidate], name: str) -> tuple[str, Rules]
     if isinstance(candidate.rules, RankscopeError):
         raise candidate.rules
     return candidate.name, candidate.rules
-
-
-LONGEST_TEXT = 200
-"""A number of more characters was not printed as the value of a measure."""
-
-SLACK = {"float64": 1e-12, "float32": 1e-6}
-"""How far a number may be off for the precision it was computed in, beside its digits."""
-
-
-@record(frozen=True, slots=True)
-class TargetNumber:
-    """A number, and how many digits of it are known.
-
-    Args:
-        text: The number as it was given.
-        value: The number.
-        half: Half a unit of its last digit.
-    """
-
-    text: str
-    value: float
-    half: float
-
-    @classmethod
-    def read(cls, given: object) -> TargetNumber:
-        """Read a number and count its digits.
-
-        A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.
-
-        Raises:
-            UsageError: It is not a number, or one that double precision cannot hold.
-
-        Examples:
-            >>> TargetNumber.read("0.4860")
-            TargetNumber(text='0.4860', value=0.486, half=5e-05)
-        """
-        try:
-            # `str` and not `repr`, which writes the type of NumPy's numbers beside them.
-            text = str(given).strip()
-            number = Decimal(text[: LONGEST_TEXT + 1])
-            value = float(number)
-        except (InvalidOperation, ValueError):  # no number, or an integer of thousands of digits
-            raise _no_number(given) from None
-        # Infinity is no number of a measure, and every value would be near one of infinite slack.
-        if not math.isfinite(value) or len(text) > LONGEST_TEXT:
-            raise _no_number(given)
-        exponent = min(int(number.as_tuple().exponent), 0)
-        return cls(text, value, float(f"5e{exponent - 1}"))
-
-    def is_near(self, value: float, computed_in: str = "float64") -> bool:
-        """Check whether a value rounds to this number."""
-        return abs(value - self.value) <= max(self.half * (1 + 1e-9), SLACK[computed_in])
-
-
-def _no_number(given: object) -> UsageError:
-    return UsageError(
-        f"expected got as a finite number, found {quote(given)}",
-        hint="write it as it was printed: got='0.4863'",
-        code="bad_parameter",
-    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
+from shlex import quote
 
 from rankscope import engine
 from rankscope.adapters import recognise, recognise_table
@@ -42,13 +44,26 @@ class Workbench:
         judged: Gives the grade of each judged document of a query, by its place in rankings.
         grades: The different grades.
         policy: What is done where nothing else is said.
+        files: The arguments of a command that reads this input.
+        cut: Makes a workbench for the run cut at a depth; none if documents have no ids.
     """
 
-    def __init__(self, rank: Rank, judged: Judged, grades: list[float], policy: Policy) -> None:
+    def __init__(
+        self,
+        rank: Rank,
+        judged: Judged,
+        grades: list[float],
+        policy: Policy,
+        *,
+        files: str,
+        cut: Callable[[int], Workbench] | None = None,
+    ) -> None:
         self.rank = rank
         self.judged = judged
         self.grades = grades
         self.policy = policy
+        self.files = files
+        self.cut = cut
         self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
 
     @classmethod
@@ -67,6 +82,7 @@ class Workbench:
             InputError: The judgments are not of the format.
             FileError: They cannot be read.
         """
+        given = qrels
         if not isinstance(qrels, Qrels):
             engine.refuse_one_stdin_for_both(qrels, run)
             qrels = engine.load_qrels(
@@ -82,11 +98,25 @@ class Workbench:
             duplicates=duplicates,
             encoding=encoding,
         )
+        policy = Policy().resolve()
+
+        def cut(depth: int) -> Workbench:
+            whole = rank(ties=ties_of(policy))
+            return cls.of_run(
+                qrels,
+                _cut(whole, depth),
+                columns=None,
+                duplicates=duplicates,
+                encoding=encoding,
+            )
+
         return cls(
             lambda rules: rank(ties=ties_of(rules.policy), score_type=rules.score_type),
             lambda _, number: dict(judgments.documents(number)),
             judgments.grades(),
-            Policy().resolve(),
+            policy,
+            files=f"{_name(given, 'QRELS')} {_name(run, 'RUN')}",
+            cut=cut,
         )
 
     @classmethod
@@ -122,7 +152,8 @@ class Workbench:
             check_order(rankings, ties_of(rules.policy), rules.score_type)
             return rankings
 
-        return cls(rank_table, _judged_rows, rank(ties=ties_of(default)).grades, default)
+        grades = rank(ties=ties_of(default)).grades
+        return cls(rank_table, _judged_rows, grades, default, files=_name(table, "TABLE"))
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
         """Evaluate under each of these rules, for `outcome` to return.
@@ -189,6 +220,26 @@ def _keep(found: Input, given: object) -> object:
         return [*given]  # type: ignore[misc]  # rows are iterable
     # A reader of Arrow batches.
     return given.read_all() if hasattr(given, "read_all") else given
+
+
+def _cut(rankings: Rankings, depth: int) -> dict[str, dict[str, float]]:
+    """Return the first documents of each list as a run."""
+    offsets, scores = rankings.offsets.tolist(), rankings.scores.tolist()
+    run = {}
+    for number, query_id in enumerate(rankings.query_ids):
+        start, stop = offsets[number : number + 2]
+        if stop > start:
+            docs = rankings.doc_ids(query_id)[:depth]
+            run[query_id] = dict(zip(docs, scores[start:stop], strict=False))
+    return run
+
+
+def _name(given: object, otherwise: str) -> str:
+    """Return what names an input on the command line."""
+    path = given.path if isinstance(given, File) else given
+    if isinstance(path, str | os.PathLike):
+        return quote(os.fspath(path))
+    return otherwise
 
 
 def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:

@@ -13,6 +13,7 @@ from rankscope.measures import CG, DCG, IDCG
 from rankscope.records import record, replace
 from rankscope.results import Losses, Table
 from rankscope.results.run_difference import DocumentMoves, RunDifference
+from rankscope.stats.comparison import are_same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
     from rankscope.explain.derive.query import RankedQuery
     from rankscope.measures import Measure
     from rankscope.results import Bounds, Evaluation
+    from rankscope.results.comparison import Compared
+    from rankscope.results.ranges import TieRange, UnjudgedRange
     from rankscope.results.table import Cell
 
-CLOSE = 1e-12
-"""Values of a query that differ by less are the same."""
 ROUNDING = 1e-9
-"""So do ideals."""
+"""Ideals that differ by less are the same."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,9 @@ def compare_runs(
     observes_retrieval: bool,
     explain: Callable[[str], DocumentMoves],
     bound: Callable[[Iterable[float] | None], Bounds],
+    unjudged: UnjudgedRange | None,
+    tied: TieRange | None,
+    comparison: Compared | None,
 ) -> RunDifference:
     """Compare two runs.
 
@@ -102,13 +106,16 @@ def compare_runs(
         observes_retrieval: Whether documents are known that were not retrieved.
         explain: Says what became of the documents of a query.
         bound: Bounds the difference, whatever the unjudged documents are.
+        comparison: The interval of the difference and its p-value, if values are averaged.
+        unjudged: How far unjudged documents could change the difference.
+        tied: How far the order of tied documents could change it.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     one, other = sides
     mine, theirs = one.columns["value"], other.columns["value"]
     difference = theirs - mine
-    is_same = np.isclose(mine, theirs, rtol=CLOSE, atol=CLOSE)
+    is_same = are_same(mine, theirs)
     is_won, is_lost = (difference > 0) & ~is_same, (difference < 0) & ~is_same
     paired = np.flatnonzero(~np.isnan(difference))
     order = paired[np.argsort(-abs(np.where(is_same, 0, difference))[paired], kind="stable")]
@@ -146,6 +153,9 @@ def compare_runs(
         notes=tuple(notes),
         explain=explain,
         bound=bound,
+        unjudged=unjudged,
+        tied=tied,
+        comparison=comparison,
     )
 
 

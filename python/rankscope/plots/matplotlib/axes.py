@@ -69,9 +69,10 @@ def open_axes(
 
 def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:
     """Set the title and the labels of the axes."""
-    ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10)
-    ax.set_xlabel(x, color=theme.ink, fontsize=TEXT)
-    ax.set_ylabel(y, color=theme.ink, fontsize=TEXT)
+    # A name of a run that has two dollar signs is not a formula.
+    ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10, parse_math=False)
+    ax.set_xlabel(x, color=theme.ink, fontsize=TEXT, parse_math=False)
+    ax.set_ylabel(y, color=theme.ink, fontsize=TEXT, parse_math=False)
 
 
 def dress_legend(legend: Legend, theme: Theme) -> None:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
+from rankscope._core import bound_below
 from rankscope.errors import InputError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
-
-# What each bet is made for: a variance of the values, and the share of the money that it gets.
-# Most measures have a variance from 1/64 to 1/4; known-item measures near 1 have less.
-VARIANCES = ((1 / 4, 0.3), (1 / 16, 0.3), (1 / 64, 0.2), (1 / 256, 0.1), (0.0, 0.1))
-# No bet risks more than this share of its money, so that none is ever ruined.
-MOST = 0.98
-STEPS = 60
-PRECISION = 1e-9
-SMALLEST = 1e-9
 
 
 def bound_mean(sums: NDArray[np.float64], counts: NDArray[np.float64], level: float) -> float:
@@ -73,62 +61,12 @@ def bound_mean(sums: NDArray[np.float64], counts: NDArray[np.float64], level: fl
         )
     if not len(total):
         return 0.0
-    order = np.lexsort((total, weight))
-    total, weight = total[order], weight[order]
     # A mean of values can exceed 1 by an error of rounding.
     slack = 1e-9 * weight
-    if not (weight[0] > 0 and (total >= -slack).all() and (total <= weight + slack).all()):
+    if not ((weight > 0).all() and (total >= -slack).all() and (total <= weight + slack).all()):
         raise InputError(
             "expected sums from 0 to their counts",
             hint="remove queries without a value, and scale measures that can exceed 1",
             code="bad_observation",
         )
-    largest = weight[-1]
-    total, weight = total / largest, weight / largest
-    square = float((weight**2).sum())
-    needed = math.log(1 / level)
-    wanted = [math.sqrt(2 * needed / (square * v)) if v else math.inf for v, _ in VARIANCES]
-    money = np.log([share for _, share in VARIANCES])
-
-    def grow(mean: float) -> float:
-        """Return the logarithm of the money of someone who bets that the mean is larger."""
-        bets = np.array([min(bet, MOST / mean) for bet in wanted])
-        gains = np.log1p(np.multiply.outer(bets, total - mean * weight)).sum(axis=1) + money
-        most = gains.max()
-        return float(most + math.log(np.exp(gains - most).sum()))
-
-    possible = float(total.sum() / weight.sum())
-    return _search(lambda mean: grow(mean) - needed, possible) if possible > SMALLEST else 0.0
-
-
-def _search(excess: Callable[[float], float], possible: float) -> float:
-    """Return where a falling function gets negative, or a little before (the Illinois method)."""
-    at_possible = excess(possible)
-    if at_possible >= 0:
-        return min(possible, 1.0)
-    # The function is infinite at 0; half the way down is refuted unless there are few users.
-    refuted = possible / 2
-    at_refuted = excess(refuted)
-    while at_refuted < 0:
-        if refuted < SMALLEST:
-            return 0.0
-        possible, at_possible = refuted, at_refuted
-        refuted /= 2
-        at_refuted = excess(refuted)
-    side = 0
-    for _ in range(STEPS):
-        if possible - refuted <= PRECISION:
-            break
-        middle = refuted + (possible - refuted) * at_refuted / (at_refuted - at_possible)
-        if not refuted < middle < possible:
-            break
-        found = excess(middle)
-        if found >= 0:
-            refuted, at_refuted = middle, found
-            at_possible = at_possible / 2 if side > 0 else at_possible
-            side = 1
-        else:
-            possible, at_possible = middle, found
-            at_refuted = at_refuted / 2 if side < 0 else at_refuted
-            side = -1
-    return refuted
+    return bound_below(np.ascontiguousarray(total), np.ascontiguousarray(weight), level)

@@ -135,9 +135,9 @@ class TraceChoices:
                 hint="raise permutations or level",
                 code="bad_parameter",
             )
-        if self.interval.method == "t":
+        if self.interval.method in {"t", "betting"}:
             raise PolicyError(
-                "t intervals are only available for means",
+                "t and betting intervals are only available for means",
                 hint='set method="bca"',
                 code="interval_unavailable",
             )

@@ -65,5 +65,25 @@ function makeFilter(field) {
   });
 }
 
+// A table that is wider than the page says that it scrolls.
+function tellWidth(entries) {
+  for (const { target } of entries) {
+    target.previousElementSibling.hidden = target.scrollWidth <= target.clientWidth;
+  }
+}
+
+function makeScrollable(regions) {
+  const observer = new ResizeObserver(tellWidth);
+  for (const region of regions) {
+    const hint = document.createElement("p");
+    hint.className = "sideways";
+    hint.hidden = true;
+    hint.textContent = "Scroll the table sideways to see all columns.";
+    region.before(hint);
+    observer.observe(region);
+  }
+}
+
 document.querySelectorAll("table[data-sort]").forEach(makeSortable);
 document.querySelectorAll(".filter").forEach(makeFilter);
+makeScrollable(document.querySelectorAll(".scroll:has(table)"));

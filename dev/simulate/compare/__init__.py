@@ -1,0 +1,3 @@
+"""How often intervals and tests hold what they promise, in worlds whose truth is known."""
+
+from __future__ import annotations

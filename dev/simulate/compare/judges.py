@@ -1,0 +1,196 @@
+"""How often intervals with judgments of a model, and with several judges, cover the true mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rankscope.stats.judges.crossed import estimate_crossed
+from rankscope.stats.judges.documents import RetrievedDocuments, estimate_dcg
+from rankscope.stats.judges.powered import estimate_powered
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+WORLDS = {"even": (0.15, 0.1, 2, 2), "zeros": (0.5, 0.02, 1, 3), "ones": (0.03, 0.45, 4, 1.5)}
+"""The shares of values at 0 and 1, and the parameters of the beta distribution of the others."""
+MODELS = ("good", "biased", "weak", "erratic")
+DISCOUNTS = 1 / np.log2(np.arange(2, 12))
+MANY = 2_000_000
+"""The number of values from which the true mean is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How often intervals covered the true mean, and how wide they were.
+
+    Args:
+        covered: The share of intervals that cover.
+        width: Their mean width.
+        covered_alone: The share without the model, or without the uncertainty about judges.
+        width_alone: The mean width of these.
+        samples: The number of samples.
+    """
+
+    covered: float
+    width: float
+    covered_alone: float
+    width_alone: float
+    samples: int
+
+    @property
+    def error(self) -> float:
+        """The Monte Carlo error of a coverage of 95 %."""
+        return float((0.95 * 0.05 / self.samples) ** 0.5)
+
+
+def draw_values(world: str, count: int, random: Generator) -> Values:
+    """Return values of queries between 0 and 1, with mass at both ends."""
+    zeros, ones, a, b = WORLDS[world]
+    place = random.random(count)
+    values = random.beta(a, b, count)
+    return np.where(place < zeros, 0.0, np.where(place > 1 - ones, 1.0, values))
+
+
+def judge_values(model: str, values: Values, random: Generator) -> Values:
+    """Return the values by a model.
+
+    Args:
+        model: `"good"` errs a little; `"biased"` is far too generous; `"weak"` hardly knows
+            anything; `"erratic"` is exact, but for every tenth query knows nothing.
+        values: The values by people.
+        random: The source of the errors.
+    """
+    noise = random.normal(size=len(values))
+    if model == "good":
+        return np.clip(values + 0.08 * noise, 0, 1)
+    if model == "biased":
+        return np.clip(0.35 + 0.6 * values + 0.12 * noise, 0, 1)
+    if model == "weak":
+        return np.clip(0.5 + 0.05 * values + 0.3 * noise, 0, 1)
+    if model == "erratic":
+        return np.where(random.random(len(values)) < 0.1, random.random(len(values)), values)
+    raise ValueError(f"expected one of {', '.join(MODELS)}, found {model}")
+
+
+def _find_mean(world: str) -> float:
+    zeros, ones, a, b = WORLDS[world]
+    return ones + (1 - zeros - ones) * a / (a + b)
+
+
+def cover_queries(
+    world: str, model: str, n: int, *, total: int = 1000, samples: int = 2000, seed: int = 0
+) -> Coverage:
+    """Return the coverage of estimates from `n` human queries and a model's judgments of all.
+
+    Args:
+        world: One of `WORLDS`.
+        model: One of `MODELS`.
+        n: The number of human queries.
+        total: The number of all queries.
+        samples: The number of samples.
+        seed: The random seed. Each sample has random numbers of its own.
+    """
+    true = _find_mean(world)
+    found = np.empty((samples, 4))
+    for sample in range(samples):
+        random = np.random.default_rng([seed, n, sample])
+        human = draw_values(world, total, random)
+        by_model = judge_values(model, human, random)
+        made = estimate_powered(human[:n], by_model[:n], by_model[n:], level=0.95, low=0, high=1)
+        found[sample] = made.lower, made.upper, made.human_lower, made.human_upper
+    return _summarize(found, true)
+
+
+def cover_documents(
+    model: str, judged: int, *, queries: int = 400, samples: int = 1000, seed: int = 0
+) -> Coverage:
+    """Return the coverage of DCG@10 from human grades of single documents.
+
+    Args:
+        model: `"good"` raises every seventh grade; `"biased"` is too generous; `"weak"` knows
+            nothing.
+        judged: The number of documents that people judged.
+        queries: The number of queries.
+        samples: The number of samples.
+        seed: The random seed.
+    """
+    human, _ = _draw_grades(model, MANY // 10, np.random.default_rng(0))
+    true = float((human @ DISCOUNTS).mean())
+    found = np.empty((samples, 4))
+    for sample in range(samples):
+        random = np.random.default_rng([seed, judged, sample])
+        human, by_model = _draw_grades(model, queries, random)
+        is_judged = np.zeros(human.size, dtype=bool)
+        is_judged[random.choice(human.size, judged, replace=False)] = True
+        documents = RetrievedDocuments(
+            queries=np.repeat(np.arange(queries), len(DISCOUNTS)),
+            discounts=np.tile(DISCOUNTS, queries),
+            model=by_model.ravel(),
+            human=np.where(is_judged, human.ravel(), np.nan),
+            chances=np.ones(human.size),
+        )
+        made = estimate_dcg([documents], queries, level=0.95, low=0, high=np.inf)
+        found[sample] = made.lower, made.upper, made.human_lower, made.human_upper
+    return _summarize(found, true)
+
+
+def _draw_grades(model: str, queries: int, random: Generator) -> tuple[Values, Values]:
+    """Return grades from 0 to 3 by people and by a model, [queries, ranks]."""
+    shape = (queries, len(DISCOUNTS))
+    chance = random.random((queries, 1)) * np.linspace(0.9, 0.3, len(DISCOUNTS))
+    is_relevant = random.random(shape) < chance
+    human: Values = np.where(is_relevant, random.integers(1, 4, shape), 0).astype(np.float64)
+    if model == "good":
+        return human, np.minimum(human + (random.random(shape) < 0.15), 3)
+    if model == "biased":
+        noise = 0.6 * random.normal(size=shape)
+        return human, np.clip(np.round(0.8 * human + 0.9 + noise), 0, 3)
+    return human, random.integers(0, 4, shape).astype(np.float64)
+
+
+def cover_judges(
+    judges: int,
+    queries: int,
+    *,
+    generosity: float = 0.05,
+    noise: float = 0.1,
+    samples: int = 4000,
+    seed: int = 0,
+) -> Coverage:
+    """Return the coverage of the mean over all queries and judges; alone: of queries only.
+
+    Args:
+        judges: The number of judges, who judge all queries.
+        queries: The number of queries.
+        generosity: The standard deviation of the judges' mean values.
+        noise: The standard deviation of what a judge thinks of one query beyond that.
+        samples: The number of samples.
+        seed: The random seed.
+    """
+    found = np.empty((samples, 4))
+    for sample in range(samples):
+        random = np.random.default_rng([seed, judges, queries, sample])
+        values = random.normal(0, 0.25, (queries, 1)) + random.normal(0, generosity, judges)
+        values = values + random.normal(0, noise, (queries, judges))
+        without = (values.sum(axis=1, keepdims=True) - values) / (judges - 1)
+        made = estimate_crossed(
+            values.mean(axis=1), without.T, level=0.95, low=-np.inf, high=np.inf
+        )
+        found[sample] = made.lower, made.upper, made.lower_queries, made.upper_queries
+    return _summarize(found, 0.0)
+
+
+def _summarize(ends: Values, true: float) -> Coverage:
+    lower, upper, lower_alone, upper_alone = ends.T
+    return Coverage(
+        covered=float(((lower <= true) & (true <= upper)).mean()),
+        width=float((upper - lower).mean()),
+        covered_alone=float(((lower_alone <= true) & (true <= upper_alone)).mean()),
+        width_alone=float((upper_alone - lower_alone).mean()),
+        samples=len(ends),
+    )

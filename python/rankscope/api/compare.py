@@ -1,0 +1,572 @@
+"""Compare runs: is one better than another, by how much, and how sure is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rankscope import engine
+from rankscope.api.evaluate import name_runs
+from rankscope.api.query_axis import Axis
+from rankscope.api.rankings import Rankings
+from rankscope.data.diagnostics import gather
+from rankscope.data.interval import Interval, read_interval
+from rankscope.data.policy import Policy
+from rankscope.data.qrels import Qrels
+from rankscope.errors import PolicyError, UsageError
+from rankscope.names import find_closest
+from rankscope.records import replace
+from rankscope.results import Evaluation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack
+
+    from rankscope.api.query_axis import Attribute
+    from rankscope.conventions import Convention
+    from rankscope.data.policy import Duplicates, ScoreType, Ties
+    from rankscope.engine import Measures
+    from rankscope.measures import Measure
+    from rankscope.results.comparison import Compared, Comparison
+    from rankscope.typing import InputLike
+
+    Runs: TypeAlias = Mapping[str, InputLike] | Sequence[InputLike]
+    Named = TypeVar("Named")
+
+    class Testing(TypedDict, total=False):
+        """The arguments about tests and intervals, which all comparisons take."""
+
+        baseline: str | None
+        test: Literal["permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey"]
+        correction: Literal["holm", "bh", "max-t", "none"]
+        interval: float | Interval
+        margin: float | None
+        permutations: int | None
+        seed: int
+        threads: int | None
+
+
+def compare(
+    qrels: InputLike | Qrels | Mapping[str, Rankings] | Mapping[str, Evaluation],
+    runs: Runs | Measures | None = None,
+    measures: Measures | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    by: Attribute | Sequence[str] | None = None,
+    cluster: Attribute | None = None,
+    attributes: object = None,
+    bounds: bool = True,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **testing: Unpack[Testing],
+) -> Comparison:
+    """Compare two or more runs by one or more measures.
+
+    For each pair of runs, or each run and the baseline, the result has the difference of the means
+    with a confidence interval, a corrected p-value, the effect size, wins and losses, and the
+    smallest difference that so many queries can detect.
+
+    Args:
+        qrels: The judgments, as in `evaluate`. Or a mapping of names to `Rankings` or `Evaluation`
+            results of the same queries, in place of both judgments and runs:
+            `compare({"bm25": a, "dense": b}, "nDCG@10")`.
+        runs: A mapping of names to runs, each as in `evaluate`; or a list of paths, which are named
+            after their files.
+        measures: One or more measures, or their names (default: those of `Evaluation` results).
+        names: Short names of the runs, in order.
+        by: Also compare within slices: the name of an attribute, or several; or a mapping of query
+            to value.
+        cluster: What queries depend within, such as the user who asked several: the name of an
+            attribute, or a mapping of query to cluster. Intervals and tests then treat each cluster
+            as one independent unit. Without it, five searches by one user count as five independent
+            ones, and intervals are too narrow. A query whose value is missing is a cluster of its
+            own.
+        attributes: A table with one row per query that has the columns of `by` and `cluster`: a
+            path, a data frame, or a mapping of column names to values.
+        bounds: Whether to find how far unjudged documents and ties could still change each
+            difference. It takes time for large runs.
+        policy: As in `evaluate`. `aggregate` must be `"mean"`.
+        convention: As in `evaluate`.
+        columns: As in `evaluate`.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        **testing: `baseline`, the name of the run to compare all others with (default: all pairs);
+            `test`, one of `"permutation"` (default: paired sign flips, exact for few queries),
+            `"t"`, `"bootstrap"`, `"wilcoxon"`, `"sign"`, `"tukey"`; `correction` of p-values for
+            the number of comparisons, one of `"holm"` (default), `"bh"`, `"max-t"`, `"none"`;
+            `interval`, the confidence level (default: 0.95) or an `Interval`; `margin`, the largest
+            difference that doesn't matter, for tests of non-inferiority and equivalence;
+            `permutations` (default: by the size of the data, up to 99,999); `seed` (default: 0);
+            `threads` (default: all cores).
+
+    Raises:
+        UsageError: A measure, the policy or another argument is invalid, a name is unknown, or the
+            test doesn't work with clusters.
+        InputError: The input doesn't have the expected format, or there is nothing to compare.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(30)}
+        >>> old = {query: {"b": 3.0, "a": 2.0, "c": 1.0} for query in qrels}
+        >>> new = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in list(qrels)[:24]}
+        >>> new |= {query: {"c": 3.0, "a": 2.0, "b": 1.0} for query in list(qrels)[24:]}
+        >>> found = compare(qrels, {"old": old, "new": new}, ["nDCG@10", "RR"])
+        >>> [round(found[measure, "new"].difference, 4) for measure in found.measures]
+        [0.0742, -0.1]
+        >>> found["nDCG@10", "new"].p_corrected < 0.05
+        True
+    """
+    if _are_evaluations(qrels):
+        evaluations: dict[str, Evaluation] = dict(qrels)  # type: ignore[arg-type]  # see above
+        first = next(iter(evaluations.values()))
+        axis = Axis.read(first.query_ids, attributes, by, cluster, encoding=encoding)
+        wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
+        return _compare_evaluations(_rename(evaluations, names), wanted, axis, testing)
+    if _are_rankings(qrels):
+        if (measures is None) == (runs is None):
+            raise UsageError(
+                "expected rankings and measures, found "
+                + ("no measures" if measures is None else "rankings, runs and measures"),
+                hint="write compare({'a': rankings_a, 'b': rankings_b}, 'nDCG@10')",
+                code="bad_parameter",
+            )
+        rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
+        asked: Measures = runs if measures is None else measures  # type: ignore[assignment]  # one
+    else:
+        if measures is None:
+            raise UsageError(
+                "expected judgments, runs and measures, found fewer",
+                hint="write compare(qrels, {'a': run_a, 'b': run_b}, 'nDCG@10'), or with rankings "
+                "compare({'a': a, 'b': b}, 'nDCG@10')",
+                code="bad_parameter",
+            )
+        asked = measures
+        rankings = rank_runs(
+            qrels,  # type: ignore[arg-type]  # see above
+            read_runs(runs),
+            asked,
+            policy=policy,
+            convention=convention,
+            columns=columns,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+        )
+    return compare_rankings(
+        _rename(rankings, names),
+        asked,
+        by=by,
+        cluster=cluster,
+        attributes=attributes,
+        bounds=bounds,
+        policy=policy,
+        convention=convention,
+        encoding=encoding,
+        testing=testing,
+    )
+
+
+def compare_table(
+    table: object,
+    measures: Measures,
+    *,
+    scores: Sequence[str],
+    query: str | None = None,
+    doc: str | None = None,
+    relevance: str | None = None,
+    names: Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
+    cluster: str | None = None,
+    ties: Ties = "average",
+    bounds: bool = True,
+    policy: Policy | str | None = None,
+    duplicates: Duplicates = "error",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    **testing: Unpack[Testing],
+) -> Comparison:
+    """Compare the score columns of a table, as if each were a run.
+
+    Args:
+        table: As in `evaluate_table`.
+        measures: One or more measures, or their names.
+        scores: The columns of scores, two or more. Larger scores rank first; change the sign of
+            ranks.
+        query: As in `evaluate_table`.
+        doc: As in `evaluate_table`.
+        relevance: As in `evaluate_table`.
+        names: Short names of the runs (default: those of the columns).
+        by: The columns of slices.
+        cluster: The column of what queries depend within, as in `compare`.
+        ties: As in `evaluate_table`.
+        bounds: As in `compare`.
+        policy: As in `compare`.
+        duplicates: As in `evaluate_table`.
+        encoding: As in `evaluate_table`.
+        **testing: As in `compare`.
+
+    Raises:
+        UsageError: An argument is invalid, or a column of scores holds ranks.
+        InputError: A column is missing, or holds invalid values.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> log = {
+        ...     "query_id": [n // 2 for n in range(40)],
+        ...     "gains": [1, 0] * 20,
+        ...     "old": [0.2, 0.4] * 20,
+        ...     "new": [0.9, 0.1] * 20,
+        ... }
+        >>> found = compare_table(log, "nDCG@10", scores=["old", "new"], relevance="gains")
+        >>> compared = found["nDCG@10", "new"]
+        >>> round(compared.difference, 4), compared.wins
+        (0.3691, 20)
+    """
+    if isinstance(scores, str) or len(scores) < 2:
+        raise UsageError(
+            f"expected two or more columns of scores, found {scores!r}",
+            hint="write scores=['old', 'new'], or --scores old,new",
+            code="bad_parameter",
+        )
+    engine.check_cluster_column(cluster)
+    slicing = [by] if isinstance(by, str) else [*(by or [])]
+    attributes = [*slicing, *([cluster] if cluster is not None else [])]
+    chosen = engine.read_policy(policy, Policy(ties=ties))
+    rankings = {
+        score: Rankings.from_table(
+            table,
+            query=query,
+            doc=doc,
+            relevance=relevance,
+            score=score,
+            attributes=list(dict.fromkeys(attributes)),
+            ties=ties,
+            duplicates=duplicates,
+            encoding=encoding,
+        )
+        for score in scores
+    }
+    for score, each in rankings.items():
+        _refuse_ranks(score, each)
+    return compare_rankings(
+        _rename(rankings, names),
+        measures,
+        by=by,
+        cluster=cluster,
+        bounds=bounds,
+        policy=chosen,
+        encoding=encoding,
+        testing=testing,
+    )
+
+
+def _refuse_ranks(name: str, rankings: Rankings) -> None:
+    """Refuse scores that are ranks by their name and their values: the best would come last.
+
+    Raises:
+        UsageError: They are.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not {"rank", "ranks", "position", "pos"} & {*name.lower().split("_")}:
+        return
+    starts, sizes = rankings.offsets[:-1], np.diff(rankings.offsets)
+    starts, sizes, scores = starts[sizes > 0], sizes[sizes > 0], rankings.scores
+    if not (sizes > 1).any():
+        return
+    lowest, highest = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
+    if (lowest == 1).all() and (highest == sizes).all():
+        raise UsageError(
+            f"the column {name!r} has ranks, but larger scores rank first",
+            hint=f"change their sign: table[{name!r}] = -table[{name!r}]",
+            code="ranks_as_scores",
+        )
+
+
+def compare_rankings(
+    rankings: Mapping[str, Rankings],
+    measures: Measures,
+    *,
+    by: Attribute | Sequence[str] | None = None,
+    cluster: Attribute | None = None,
+    attributes: object = None,
+    bounds: bool = True,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
+    encoding: str = "utf-8",
+    testing: Testing,
+) -> Comparison:
+    """Compare rankings of the same queries; see `compare`."""
+    threads = testing.get("threads")
+    evaluations = {
+        name: each.evaluate(measures, policy=policy, convention=convention, threads=threads)
+        for name, each in rankings.items()
+    }
+    first = next(iter(rankings.values()))
+    axis = Axis.read(first.query_ids, attributes, by, cluster, encoding=encoding, rankings=first)
+    # A convention may rename measures.
+    asked = zip(engine.read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
+    made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})
+    if not bounds:
+        return made
+    return _add_ranges(made, rankings, evaluations, threads)
+
+
+def read_runs(given: object) -> dict[str, InputLike]:
+    """Return runs by name.
+
+    Raises:
+        UsageError: There are fewer than two, or a list has runs without names.
+    """
+    if isinstance(given, Mapping):
+        runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
+    else:
+        runs = name_runs(given)
+    held: dict[str, object] = {**runs}
+    for name, each in held.items():
+        if isinstance(each, Rankings | Evaluation):
+            kind = "an Evaluation" if isinstance(each, Evaluation) else "Rankings"
+            raise UsageError(
+                f"the run {name!r} is {kind}, which already has judgments",
+                hint="pass the mapping without judgments: compare({'a': a, 'b': b}, 'nDCG@10')",
+                code="bad_parameter",
+            )
+    if len(runs) < 2:
+        raise UsageError(
+            f"expected two or more runs to compare, found {len(runs)}",
+            hint="write {'bm25': run_a, 'dense': run_b}",
+            code="bad_parameter",
+        )
+    return runs
+
+
+def _are_rankings(given: object) -> bool:
+    return _holds(given, Rankings)
+
+
+def _are_evaluations(given: object) -> bool:
+    return _holds(given, Evaluation)
+
+
+def _holds(given: object, kind: type) -> bool:
+    if not isinstance(given, Mapping) or isinstance(given, Evaluation) or not given:
+        return False
+    return all(isinstance(each, kind) for each in given.values())
+
+
+def _rename(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
+    if names is None:
+        return held
+    if isinstance(names, str) or len(set(names)) < len(held) or len(names) != len(held):
+        raise UsageError(
+            f"expected {len(held)} different names, found {names!r}",
+            hint="give one name for each run, in order",
+            code="bad_parameter",
+        )
+    return dict(zip(names, held.values(), strict=True))
+
+
+def rank_runs(
+    qrels: InputLike | Qrels,
+    runs: dict[str, InputLike],
+    measures: Measures,
+    *,
+    policy: Policy | str | None,
+    convention: Convention | str | None,
+    columns: Mapping[str, str] | None,
+    duplicates: Duplicates,
+    score_type: ScoreType | None,
+    encoding: Literal["utf-8", "latin-1"],
+) -> dict[str, Rankings]:
+    """Read judgments and runs, and rank them."""
+    request = engine.read_request(
+        measures, policy, convention=convention, score_type=score_type, grades=[]
+    )
+    for run in runs.values():
+        if not isinstance(qrels, Qrels):
+            engine.refuse_one_stdin_for_both(qrels, run)
+    if not isinstance(qrels, Qrels):
+        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+    return {
+        name: Rankings.from_run(
+            qrels,
+            run,
+            ties=request.ties,
+            columns=columns,
+            duplicates=duplicates,
+            score_type=request.score_type,
+            encoding=encoding,
+        )
+        for name, run in runs.items()
+    }
+
+
+def _compare_evaluations(
+    evaluations: Mapping[str, Evaluation], measures: Measures | None, axis: Axis, testing: Testing
+) -> Comparison:
+    """Compare results of `evaluate`, which have the values of all queries."""
+    first = next(iter(evaluations.values()))
+    for name, each in evaluations.items():
+        if each.query_ids != first.query_ids or each.policy != first.policy:
+            raise UsageError(
+                f"the result {name!r} has other queries or another policy than the first",
+                hint="evaluate all runs with the same judgments and policy",
+                code="bad_parameter",
+            )
+    asked = None if measures is None else engine.read_measures(measures)[0]
+    return _compare(evaluations, axis, testing, asked)
+
+
+def _compare(
+    evaluations: Mapping[str, Evaluation],
+    axis: Axis,
+    testing: Testing,
+    measures: Sequence[Measure] | None = None,
+    *,
+    asked: Mapping[str, str] | None = None,
+) -> Comparison:
+    """Compare the values of the queries of evaluated runs."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    from rankscope.stats.comparison import MeasureValues  # noqa: PLC0415 - only comparisons need it
+
+    first = next(iter(evaluations.values()))
+    measures = measures or first.measures
+    if first.policy.aggregate != "mean":
+        raise PolicyError(
+            f"only means can be compared, found aggregate={first.policy.aggregate}",
+            hint="remove aggregate from the policy",
+            code="aggregate_unavailable",
+        )
+    for measure in measures:
+        if measure.row.mean != "mean":
+            raise UsageError(
+                f"{measure} can't be compared: its summary is not a mean over queries",
+                hint="compare a measure with a mean, such as nDCG@10 or AP",
+                code="bad_parameter",
+            )
+    values = [
+        MeasureValues(
+            name=measure.name,
+            low=measure.row.value_range[0],
+            high=measure.row.value_range[1],
+            values=np.stack([each.per_query(measure) for each in evaluations.values()]),
+        )
+        for measure in measures
+    ]
+    return compare_columns(
+        values,
+        runs=tuple(evaluations),
+        axis=axis,
+        testing=testing,
+        policy=first.policy,
+        notes=gather({name: each.notes for name, each in evaluations.items()}),
+        asked=asked or {},
+    )
+
+
+def compare_columns(
+    values: Sequence[object],
+    *,
+    runs: tuple[str, ...],
+    axis: Axis,
+    testing: Testing,
+    policy: Policy | None,
+    notes: tuple[object, ...] = (),
+    asked: Mapping[str, str] | None = None,
+) -> Comparison:
+    """Compare the values of queries, measure by measure."""
+    from rankscope.results.comparison import Comparison  # noqa: PLC0415 - only comparisons need it
+    from rankscope.stats.comparison import Choices, compare_values  # noqa: PLC0415 - as above
+
+    unknown = set(testing) - set(ARGUMENTS)
+    if unknown:
+        message = f"a comparison got an unexpected keyword argument {min(unknown)!r}"
+        raise TypeError(message)
+    interval = read_interval(testing.get("interval", 0.95))
+    choices = Choices(
+        test=testing.get("test", "permutation"),
+        correction=testing.get("correction", "holm"),
+        interval=interval or Interval(),
+        permutations=testing.get("permutations"),
+        seed=testing.get("seed", 0),
+        margin=testing.get("margin"),
+    )
+    baseline = testing.get("baseline")
+    compared, means, settings, warnings = compare_values(
+        values,  # type: ignore[arg-type]  # the caller's
+        runs=runs,
+        baseline=None if baseline is None else _find_baseline(baseline, runs),
+        choices=choices,
+        groups=axis.groups,
+        clusters=axis.clusters,
+        threads=testing.get("threads"),
+    )
+    return Comparison(
+        runs=runs,
+        measures=tuple(each.name for each in values),  # type: ignore[attr-defined]  # as above
+        means=means,
+        comparisons=compared,
+        baseline=baseline,
+        by="" if axis.groups is None else axis.groups[0],
+        settings=settings,
+        policy=policy,
+        notes=notes,  # type: ignore[arg-type]  # as above
+        warnings=warnings,
+        asked=asked,
+    )
+
+
+ARGUMENTS = (
+    "baseline",
+    "test",
+    "correction",
+    "interval",
+    "margin",
+    "permutations",
+    "seed",
+    "threads",
+)
+"""The arguments about tests and intervals."""
+
+
+def _find_baseline(name: str, runs: Sequence[str]) -> int:
+    if name in runs:
+        return runs.index(name)
+    closest = find_closest(name, runs)
+    raise UsageError(
+        f"there is no run {name!r} to be the baseline",
+        hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",
+        code="bad_parameter",
+    )
+
+
+def _add_ranges(
+    made: Comparison,
+    rankings: Mapping[str, Rankings],
+    evaluations: Mapping[str, Evaluation],
+    threads: int | None,
+) -> Comparison:
+    """Add what unjudged documents and ties could change about each difference over all queries."""
+    from rankscope.api.openness import (  # noqa: PLC0415 - only where it is asked for
+        range_despite_ties,
+        range_despite_unjudged,
+    )
+
+    first = next(iter(evaluations.values()))
+    measures = {measure.name: measure for measure in first.measures}
+
+    def add(each: Compared) -> Compared:
+        if each.slice is not None:
+            return each
+        run, baseline, measure = rankings[each.run], rankings[each.baseline], measures[each.measure]
+        return replace(
+            each,
+            unjudged=range_despite_unjudged(run, baseline, measure, first.policy, threads),
+            tied=range_despite_ties(run, baseline, measure, first.policy, threads),
+        )
+
+    return made.replace(tuple(map(add, made.comparisons)))

@@ -1,0 +1,134 @@
+"""The queries of a comparison: their order, their slices, and the clusters they depend within."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rankscope import engine
+from rankscope.adapters.columns import MISSING
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from rankscope.api.rankings import Rankings
+    from rankscope.engine import Groups
+
+    Attribute: TypeAlias = str | Mapping[str, object]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """The queries of a comparison, their slices and their clusters.
+
+    Args:
+        query_ids: The queries.
+        groups: The slices, or `None`.
+        clusters: The clusters, or `None`.
+    """
+
+    query_ids: list[str]
+    groups: Groups | None
+    clusters: Groups | None
+
+    @classmethod
+    def read(
+        cls,
+        query_ids: list[str],
+        attributes: object,
+        by: Attribute | Sequence[str] | None,
+        cluster: Attribute | None,
+        *,
+        encoding: str,
+        rankings: Rankings | None = None,
+    ) -> Axis:
+        """Read the slices and the clusters of queries.
+
+        Raises:
+            UsageError: An attribute is unknown, or a query has no value.
+            InputError: The table of attributes doesn't have the expected format.
+            FileError: It can't be read.
+        """
+        by, cluster = engine.read_series(by), engine.read_series(cluster)
+        for each in (by, cluster):
+            if each is not None and not isinstance(each, str | Mapping | list | tuple):
+                raise UsageError(
+                    f"expected the name of a column, or a mapping of query to value, found "
+                    f"{type(each).__name__}",
+                    hint="write {'q1': 'ann', 'q2': 'bob'}, or name a column: 'user_id'",
+                    code="bad_parameter",
+                )
+        named = [each for each in (by, cluster) if isinstance(each, str)]
+        named += [*by] if isinstance(by, Sequence) and not isinstance(by, str) else []
+        held = _read_attributes(attributes, list(dict.fromkeys(named)), query_ids, encoding)
+
+        def group(given: Attribute) -> Groups:
+            if isinstance(given, Mapping):
+                values = engine.line_up(given, query_ids)
+                if isinstance(values, str):
+                    raise UsageError(
+                        f"some queries have no value, such as {values!r}",
+                        hint="give a value for each query of the judgments",
+                        code="unknown_attribute",
+                    )
+                return _encode("slice", [*map(_name_value, values)])
+            if given in held:
+                return _encode(given, held[given])
+            if rankings is None or attributes is not None or not rankings.attributes:
+                raise UsageError(
+                    f"there is no attribute {given!r}",
+                    hint="pass attributes=, a table with one row per query and this column",
+                    code="unknown_attribute",
+                )
+            return _encode(given, rankings.attribute(given))
+
+        several = [by] if isinstance(by, str | Mapping) else [*(by or [])]
+        return cls(
+            query_ids=query_ids,
+            groups=engine.join_groups([group(each) for each in several]),
+            clusters=None if cluster is None else _name_cluster(group(cluster), cluster),
+        )
+
+
+def _name_cluster(groups: Groups, given: Attribute) -> Groups:
+    """Name the clusters, and make each query whose value is missing a cluster of its own."""
+    name, values, codes = groups
+    numbers = engine.number_clusters(values[code] for code in codes)
+    places = {number: code for code, number in enumerate(dict.fromkeys(numbers))}
+    name = "cluster" if isinstance(given, Mapping) else given
+    # Only their number matters: clusters are not shown.
+    return name, list(map(str, places)), [places[number] for number in numbers]
+
+
+def _name_value(value: object) -> str:
+    """Return a value as text, which is the same for all that is missing."""
+    return MISSING if value is None or value != value else str(value)  # noqa: PLR0124 - NaN
+
+
+def _encode(name: str, values: Sequence[str]) -> Groups:
+    codes = {text: code for code, text in enumerate(dict.fromkeys(values))}
+    return name, list(codes), [codes[text] for text in values]
+
+
+def _read_attributes(
+    attributes: object, names: list[str], query_ids: list[str], encoding: str
+) -> dict[str, list[str]]:
+    if attributes is None:
+        return {}
+    from rankscope.adapters.query_table import (  # noqa: PLC0415 - only where a table is given
+        read_query_table,
+    )
+
+    table = read_query_table(attributes, texts=names, encoding=encoding)
+    at = {query: number for number, query in enumerate(table.query_ids)}
+    missing = [query for query in query_ids if query not in at]
+    if missing:
+        raise UsageError(
+            f"the table of attributes has no row for {len(missing)} of {len(query_ids)} queries, "
+            f"such as {missing[0]!r}",
+            hint="add a row for each query of the judgments",
+            code="unknown_attribute",
+        )
+    return {name: [table.texts[name][at[query]] for query in query_ids] for name in names}

@@ -1,0 +1,370 @@
+"""Checks budgets against the values of queries."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.compare.gate import HOLDS, INCONCLUSIVE, Check, decide
+from rankscope.data.interval import Interval
+from rankscope.errors import EmptyError
+from rankscope.records import record, replace
+from rankscope.stats.comparison import CLOSE, POWER, find_deviation
+from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.estimate.power import queries_needed
+from rankscope.stats.proportions import quantile_of
+from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.compare.gate import Budget, OnInconclusive
+    from rankscope.engine import Groups
+    from rankscope.stats.comparison import MeasureValues
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    Codes: TypeAlias = NDArray[np.int64]
+
+TAIL_RESAMPLES = 50
+"""How many bootstrap resamples must lie beyond each end of an interval."""
+MOST_RESAMPLES = 99_999
+MOST_TIMES = 1000
+"""How many times smaller than the standard deviation an effect can be to say how many queries it
+needs."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What holds for all budgets that don't say otherwise.
+
+    Args:
+        interval: The level and the method of intervals.
+        on_inconclusive: Whether an inconclusive budget fails or passes.
+        threads: The number of threads, or `None` for all cores.
+    """
+
+    interval: Interval = Interval()
+    on_inconclusive: OnInconclusive = "fail"
+    threads: int | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """The queries of one check.
+
+    Args:
+        measure: The measure.
+        baseline: The values of the baseline.
+        candidate: The values of the candidate, of the same queries.
+        clusters: The cluster of each query, or `None`.
+        interval: The settings of the interval, with the corrected level.
+        threads: The number of threads.
+    """
+
+    measure: MeasureValues
+    baseline: Numbers
+    candidate: Numbers
+    clusters: Codes | None
+    interval: Interval
+    threads: int | None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Limited:
+    """A value that a budget limits, with its interval.
+
+    Args:
+        value: The value.
+        lower: The lower end of its interval; NaN if there is none.
+        upper: The upper end.
+        level: The level of the interval.
+        threshold: The limit on the scale of the value.
+        method: How the interval was computed.
+        note: Why there is no interval, or why its ends are equal.
+        deviation: The standard deviation of the values of queries or clusters; NaN if unknown.
+        units: The number of queries or clusters.
+        needed: How many queries would decide, if it doesn't follow from the deviation.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    level: float
+    threshold: float
+    method: str
+    note: str = ""
+    deviation: float = math.nan
+    units: int = 1
+    needed: int | None = None
+
+
+def check_budgets(
+    budgets: Sequence[tuple[Budget, MeasureValues]],
+    *,
+    groups: Mapping[tuple[str, ...], Groups],
+    clusters: Groups | None = None,
+    settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
+) -> tuple[Check, ...]:
+    """Check each budget, in order; one with slices in each slice, the largest first.
+
+    Args:
+        budgets: The budgets, each with the values of its measure: those of the baseline in the
+            first row, and those of the candidate in the second.
+        groups: The slices by the attributes of budgets.
+        clusters: What queries depend within, or `None`.
+        settings: The defaults of the gate.
+
+    Raises:
+        EmptyError: No query has a value of a measure under both runs.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
+    return tuple(
+        check
+        for budget, measure in budgets
+        for check in _check(budget, measure, groups.get(budget.attributes), codes, settings)
+    )
+
+
+def _check(
+    budget: Budget,
+    measure: MeasureValues,
+    groups: Groups | None,
+    clusters: Codes | None,
+    settings: Settings,
+) -> Iterator[Check]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
+    if not is_there.any():
+        raise EmptyError(
+            f"no query has a value of {measure.name} in both runs",
+            hint="compare runs of the same queries, or set a policy that keeps them: empty=zero",
+            code="no_queries",
+        )
+    by = "" if groups is None else groups[0]
+    slices = [(None, is_there)] if groups is None else [*_list_slices(groups, is_there)]
+    interval = _correct(settings.interval, budget, len(slices))
+    for name, is_chosen in slices:
+        baseline, candidate = measure.values[:, is_chosen]
+        held = None if clusters is None else clusters[is_chosen]
+        sample = _Sample(
+            measure=measure,
+            baseline=baseline,
+            candidate=candidate,
+            clusters=held,
+            interval=interval,
+            threads=settings.threads,
+        )
+        yield conclude(
+            budget,
+            _estimate_loss(budget, sample)
+            if budget.kind == "max-loss"
+            else _estimate(budget, sample),
+            measure=measure.name,
+            by=by,
+            slice=name,
+            n=len(candidate),
+            clusters=None if held is None else len(np.unique(held)),
+            means=(float(baseline.mean()), float(candidate.mean())),
+            corrected_for=len(slices),
+            on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
+        )
+
+
+def conclude(
+    budget: Budget,
+    found: Limited,
+    *,
+    measure: str,
+    n: int,
+    clusters: int | None,
+    means: tuple[float, float],
+    on_inconclusive: OnInconclusive,
+    by: str = "",
+    slice: str | None = None,  # noqa: A002 - the field
+    corrected_for: int = 1,
+) -> Check:
+    """Return the check of a budget, given the limited value and its interval."""
+    if budget.kind == "max-loss":
+        verdict = decide(-found.upper, -found.lower, -found.threshold)
+    else:
+        verdict = decide(found.lower, found.upper, found.threshold)
+    is_open = verdict == INCONCLUSIVE
+    return Check(
+        budget=budget,
+        measure=measure,
+        by=by,
+        slice=slice,
+        n=n,
+        clusters=clusters,
+        baseline_mean=means[0],
+        candidate_mean=means[1],
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        level=found.level,
+        corrected_for=corrected_for,
+        interval_method=found.method,
+        threshold=found.threshold,
+        verdict=verdict,
+        passed=verdict == HOLDS or (is_open and on_inconclusive == "pass"),
+        queries_needed=_count_needed(found, n) if is_open else None,
+        note=found.note,
+    )
+
+
+def _count_needed(found: Limited, n: int) -> int | None:
+    """Return about how many queries would decide if the value stays the same, or `None`."""
+    if found.needed is not None:
+        return max(found.needed, n + 1)
+    effect = abs(found.value - found.threshold)
+    deviation = found.deviation
+    if found.method == "betting":
+        # Betting intervals are wider than the formula expects, and narrow down faster: what the
+        # half of the interval that decides implies is an upper limit.
+        is_above = found.value >= found.threshold
+        half = found.value - found.lower if is_above else found.upper - found.value
+        deviation = max(deviation, half * math.sqrt(found.units) / quantile_of(found.level))
+    # A smaller effect needs about eight million queries, and equal values tell nothing.
+    if not effect > deviation / MOST_TIMES > 0:
+        return None
+    needed = queries_needed(effect, deviation, level=1 - found.level, power=POWER)
+    return max(math.ceil(needed * n / found.units), n + 1)
+
+
+def _list_slices(
+    groups: Groups, is_there: NDArray[np.bool_]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the slices that have queries, the largest first."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    _, names, codes = groups
+    held = np.asarray(codes)
+    counts = np.bincount(held[is_there], minlength=len(names))
+    for at in sorted(range(len(names)), key=lambda at: (-counts[at], names[at])):
+        if counts[at]:
+            yield names[at], (held == at) & is_there
+
+
+def _correct(interval: Interval, budget: Budget, slices: int) -> Interval:
+    """Return the interval of a budget at the level that is corrected for its slices.
+
+    If each of m intervals misses with a probability of at most (1 - level) / m, any of them misses
+    with at most 1 - level, however they depend on each other (Bonferroni).
+    """
+    level = interval.level if budget.confidence is None else budget.confidence
+    outside = (1 - level) / slices
+    needed = math.ceil(TAIL_RESAMPLES / (outside / 2))
+    return replace(
+        interval,
+        level=level if slices == 1 else 1 - outside,
+        resamples=max(interval.resamples, min(needed, MOST_RESAMPLES)),
+    )
+
+
+def _estimate(budget: Budget, sample: _Sample) -> Limited:
+    """Estimate the mean of the candidate, or its difference from the baseline.
+
+    The budget of a relative drop r depends on the baseline's mean, which is uncertain, too. The
+    interval is therefore that of the mean of candidate − (1 − r) · baseline, which must not be
+    below 0. It is moved to the scale of the difference.
+    """
+    measure = sample.measure
+    kept, threshold, moved = 1.0, -budget.limit, 0.0
+    if budget.kind == "min":
+        kept, threshold = 0.0, budget.limit
+    elif budget.is_relative:
+        kept = 1 - budget.limit
+        moved = budget.limit * float(sample.baseline.mean())
+        threshold = -moved
+    if kept and _is_same(sample):
+        return _keep(sample, threshold)
+    values = sample.candidate - kept * sample.baseline if kept else sample.candidate
+    estimate = estimate_mean(
+        values,
+        interval=sample.interval,
+        low=_combine(measure.low, measure.high, kept),
+        high=_combine(measure.high, measure.low, kept),
+        clusters=sample.clusters,
+        threads=sample.threads,
+    )
+    deviation, units = find_deviation(values, sample.clusters)
+    return Limited(
+        value=estimate.value - moved,
+        lower=estimate.lower - moved,
+        upper=estimate.upper - moved,
+        level=sample.interval.level,
+        threshold=threshold,
+        method=estimate.method,
+        note=estimate.reason,
+        deviation=deviation,
+        units=units,
+    )
+
+
+def _combine(own: float | None, others: float | None, kept: float) -> float | None:
+    """Return an end of the range of candidate − kept · baseline."""
+    if own is None or (kept and others is None):
+        return None
+    end = own - kept * others if kept else own  # type: ignore[operator]  # see above
+    return end if math.isfinite(end) else None
+
+
+def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
+    """Estimate the quantile of the losses of queries."""
+    if _is_same(sample):
+        return _keep(sample, budget.limit)
+    losses = sample.baseline - sample.candidate
+    low, high = sample.measure.range_of_difference
+    level = sample.interval.level
+    found = estimate_quantile(
+        losses,
+        budget.quantile,
+        level=level,
+        low=-math.inf if low is None else low,
+        high=math.inf if high is None else high,
+        clusters=sample.clusters,
+    )
+    is_above = losses > budget.limit
+    needed = count_needed(float(is_above.mean()), budget.quantile, level=level, power=POWER)
+    if needed is not None and sample.clusters is not None:
+        needed = math.ceil(needed * find_design_effect(is_above, sample.clusters))
+    return Limited(
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        level=level,
+        threshold=budget.limit,
+        method="order statistics",
+        needed=needed,
+    )
+
+
+def _is_same(sample: _Sample) -> bool:
+    """Return whether every query has the same value under both runs, except for rounding."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return bool(np.isclose(sample.candidate, sample.baseline, rtol=CLOSE, atol=CLOSE).all())
+
+
+def _keep(sample: _Sample, threshold: float) -> Limited:
+    """Return that nothing changed.
+
+    A pipeline in which no value changed has to pass. No interval says so: the queries that weren't
+    sampled could differ, and an interval that allows for it is wider than most budgets.
+    """
+    return Limited(
+        value=0.0,
+        lower=0.0,
+        upper=0.0,
+        level=sample.interval.level,
+        threshold=threshold,
+        method="identical",
+        note="Every query has the same value under both runs.",
+    )

@@ -1,0 +1,218 @@
+"""Means estimated from few human judgments and many of a model."""
+
+from __future__ import annotations
+
+from rankscope.records import record
+from rankscope.results.evaluation import find_mean
+from rankscope.results.table import Table
+from rankscope.results.tables import Tabular
+from rankscope.results.text import format_value, show_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+    from rankscope.results.judge_agreement import JudgeAgreement
+    from rankscope.results.tables import Held
+
+WEAK_GAIN = 1.1
+"""Below this gain, the model's judgments aren't worth their assumptions."""
+LARGE_SHIFT = 3.0
+"""So many standard errors are more than chance."""
+WORTH = "worth: as precise as this many times the human queries"
+FIELDS = (
+    "value",
+    "lower",
+    "upper",
+    "human",
+    "human_lower",
+    "human_upper",
+    "model",
+    "weight",
+    "correlation",
+    "gain",
+    "human_queries",
+    "queries",
+)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ModelJudgedMean:
+    """The mean of a measure, or a difference of two means, estimated with a model's judgments.
+
+    Args:
+        measure: The measure.
+        value: The estimate.
+        lower: The lower end of its interval.
+        upper: The upper end of its interval.
+        human: The mean over the queries that people judged.
+        human_lower: The lower end of the interval from the human judgments alone.
+        human_upper: The upper end of the interval from the human judgments alone.
+        model: The mean over all queries by the model's judgments.
+        weight: The weight of the model's values in the estimate, called lambda in PPI++: 0 ignores
+            the model, 1 trusts its differences between queries fully.
+        correlation: The correlation between human and model values of the queries that both judged.
+        gain: How many times as many human queries would give an interval of the same width without
+            the model.
+        shift: How far the model's mean over the human queries is above that over the other queries,
+            in standard errors.
+        human_queries: The number of queries that people judged.
+        queries: The number of all queries, which the model judged.
+    """
+
+    measure: Measure
+    value: float
+    lower: float
+    upper: float
+    human: float
+    human_lower: float
+    human_upper: float
+    model: float
+    weight: float
+    correlation: float
+    gain: float
+    shift: float
+    human_queries: int
+    queries: int
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the estimate useless or doubtful, and what to do about it."""
+        found = []
+        if self.gain < WEAK_GAIN and self.queries == self.human_queries:
+            found.append(
+                f"{self.measure}: the model's judgments add nothing, because it judged no more "
+                "queries than people. Let it judge more, and check that human and model judgments "
+                "aren't swapped."
+            )
+        elif self.gain < WEAK_GAIN:
+            found.append(
+                f"{self.measure}: the model's judgments add almost nothing (correlation with human "
+                f"values {self.correlation:.2f}, weight {self.weight:.2f}). Report the human mean; "
+                "to narrow it, judge more queries by hand or improve the model's instructions."
+            )
+        if abs(self.shift) > LARGE_SHIFT:
+            side = "higher" if self.shift > 0 else "lower"
+            found.append(
+                f"{self.measure}: the human queries are not a random sample: the model's values "
+                f"for them are {side} than for the others by {abs(self.shift):.1f} standard "
+                "errors. Draw the queries for people at random from all queries."
+            )
+        return tuple(found)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ModelJudgedEvaluation(Tabular):
+    """Means estimated from human and model judgments; as a table, one row per measure.
+
+    Args:
+        means: The estimate for each measure.
+        level: The confidence level of the intervals.
+        policy: The policy.
+        is_difference: Whether values are differences: those of the run minus those of the baseline.
+        agreement: How well the model and people agree on the documents that both judged; `None` if
+            there are too many different grades.
+        not_modelled: The number of queries with human judgments that the model did not judge. They
+            are left out.
+        human_documents: The number of documents that people judged, where these are a sample;
+            `None` if people judged whole queries.
+    """
+
+    means: tuple[ModelJudgedMean, ...]
+    level: float
+    policy: Policy
+    is_difference: bool
+    agreement: JudgeAgreement | None
+    not_modelled: int
+    human_documents: int | None = None
+
+    def __getitem__(self, measure: Measure | str) -> ModelJudgedMean:
+        return find_mean(self.means, measure)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the estimates useless or doubtful, and what to do about it."""
+        found = [text for mean in self.means for text in mean.warnings]
+        if self.agreement is not None:
+            found += self.agreement.warnings
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "measures": {
+                mean.measure.name: {name: getattr(mean, name) for name in FIELDS}
+                for mean in self.means
+            },
+            "level": self.level,
+            "is_difference": self.is_difference,
+            "agreement": None if self.agreement is None else self.agreement.to_dict(),
+            "not_modelled": self.not_modelled,
+            "human_documents": self.human_documents,
+            "warnings": list(self.warnings),
+            "policy": self.policy.to_dict(),
+        }
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        return {
+            "measure": [mean.measure.name for mean in self.means],
+            **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},
+        }
+
+    def __str__(self) -> str:
+        first = self.means[0]
+        what = "differences" if self.is_difference else "means"
+        sample = f"{first.human_queries} of them by people"
+        if self.human_documents is not None:
+            sample = f"and {self.human_documents} documents by people"
+        lines = [
+            f"{what} over {first.queries} queries judged by the model, {sample}",
+            "",
+            str(self._summarize()),
+            "",
+            f"intervals of {100 * self.level:g}%; {WORTH}",
+        ]
+        if self.agreement is not None:
+            pair = self.agreement.pairs[0]
+            lines.append(
+                f"documents judged by both: {pair.items}, the same grade {100 * pair.exact:.1f}%, "
+                f"quadratic kappa {pair.kappa_quadratic:.2f}, alpha "
+                f"{self.agreement.alpha_ordinal:.2f}"
+            )
+        if self.not_modelled:
+            lines.append(
+                f"human queries that the model did not judge, left out: {self.not_modelled}"
+            )
+        lines += [f"warning: {text}" for text in self.warnings]
+        return show_lines("\n".join([*lines, f"policy: {self.policy}"]))
+
+    __repr__ = __str__
+
+    def _summarize(self) -> Table:
+        def join(lower: float, upper: float) -> str:
+            return f"{format_value(lower)} to {format_value(upper)}"
+
+        return Table(
+            {
+                "measure": [mean.measure.name for mean in self.means],
+                "value": [mean.value for mean in self.means],
+                "interval": [join(mean.lower, mean.upper) for mean in self.means],
+                "human alone": [
+                    f"{format_value(mean.human)} ({join(mean.human_lower, mean.human_upper)})"
+                    for mean in self.means
+                ],
+                "model": [mean.model for mean in self.means],
+                "weight": [f"{mean.weight:.2f}" for mean in self.means],
+                "worth": [f"{mean.gain:.1f}×" for mean in self.means],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+
+        head, _, rest = str(self).partition("\n")
+        remarks = rest.split("\n\n")[-1].splitlines()
+        lines = "".join(f"<div>{escape(line)}</div>" for line in remarks)
+        return f"<div>{escape(head)}</div>{self._summarize()._repr_html_()}{lines}"

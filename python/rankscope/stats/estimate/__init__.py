@@ -1,0 +1,3 @@
+"""Estimates with their uncertainty."""
+
+from __future__ import annotations

@@ -1,0 +1,81 @@
+"""The mean of values with its confidence interval."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope._core import estimate_mean as compute_estimate
+from rankscope.data.estimate import Estimate, read_estimate
+from rankscope.engine import count_threads
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankscope.data.interval import Interval
+
+__all__ = ["Estimate", "estimate_mean"]
+
+
+def estimate_mean(
+    values: ArrayLike,
+    *,
+    interval: Interval,
+    low: float | None,
+    high: float | None,
+    weights: ArrayLike | None = None,
+    clusters: NDArray[np.int64] | None = None,
+    threads: int | None = None,
+) -> Estimate:
+    """Return the mean of values with its confidence interval.
+
+    `rankscope.Interval` describes the methods. The interval never leaves the range of the values,
+    and doesn't depend on the number of threads.
+
+    Args:
+        values: The value of each query, float64 [n], without NaN.
+        interval: The settings of the interval.
+        low: The lowest value that there can be; `None` or an infinity if there is no limit. For a
+            difference of measures from 0 to 1 this is -1.
+        high: The highest value that there can be; as `low`.
+        weights: The weight of each value, 0 or more (default: 1 for all).
+        clusters: The cluster of each value, as int64 codes [n]. The clusters are independent, while
+            values of the same cluster need not be (default: all values are independent).
+        threads: The number of threads (default: all cores).
+
+    Raises:
+        UsageError: The columns have different lengths.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope import Interval
+        >>> found = estimate_mean(np.full(40, 0.5), interval=Interval(), low=0.0, high=1.0)
+        >>> found.value, found.method, 0.3 < found.lower < 0.5 < found.upper < 0.7
+        (0.5, 'betting', True)
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    column = np.ascontiguousarray(values, dtype=np.float64)
+    weighed = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    codes = None if clusters is None else np.ascontiguousarray(clusters, dtype=np.int64)
+    for name, other in (("weights", weighed), ("clusters", codes)):
+        if other is not None and other.shape != column.shape:
+            raise UsageError(
+                f"expected {name} for {len(column)} values, found {len(other)}",
+                hint=f"pass one of the {name} for each value",
+                code="column_length",
+            )
+    row = compute_estimate(
+        column,
+        weighed,
+        codes,
+        (-math.inf if low is None else low, math.inf if high is None else high),
+        interval.level,
+        interval.method,
+        interval.resamples,
+        interval.seed,
+        count_threads(threads),
+    )
+    return read_estimate(row, interval.level, is_clustered=codes is not None)

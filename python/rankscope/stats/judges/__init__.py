@@ -1,0 +1,3 @@
+"""Judges: their agreement, their combined grades, and values estimated from a model's grades."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Tests of the differences of systems on the same queries, and corrections for many tests."""
+
+from __future__ import annotations

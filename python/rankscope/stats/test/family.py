@@ -1,0 +1,121 @@
+"""The values of systems that are compared: one measure on one slice."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+CLOSE = 1e-12
+"""Values that differ by less, relative to the larger one, differ by rounding only."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Family:
+    """The values of systems on independent units, for one measure on one slice.
+
+    A unit is a query, or a cluster of queries that depend on each other, such as those of a user.
+
+    Args:
+        values: One row per system and one column per unit: the value of the query, or the sum over
+            the queries of the cluster.
+        sizes: How many queries each unit has in this slice; 0 if the slice doesn't include the
+            unit, whose values are then ignored. All families of a test have the same units.
+        pairs: The pairs of systems to compare, as the rows of the baseline and of the run. The
+            difference is the value of the run minus that of the baseline.
+
+    Raises:
+        UsageError: The shapes don't fit, or a value isn't finite.
+    """
+
+    values: Numbers
+    sizes: Numbers
+    pairs: Sequence[tuple[int, int]]
+
+    def __post_init__(self) -> None:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        shape = self.values.shape
+        if len(shape) != 2 or self.sizes.shape != shape[1:]:
+            raise UsageError(
+                f"expected one row of values per system and one size per unit, found values of "
+                f"shape {shape} and sizes of shape {self.sizes.shape}",
+                hint="pass 2 systems and 50 queries as arrays of shape (2, 50) and (50,)",
+                code="bad_parameter",
+            )
+        if any(not (0 <= one < shape[0] and 0 <= other < shape[0]) for one, other in self.pairs):
+            raise UsageError(
+                f"expected pairs of rows from 0 to {shape[0] - 1}, found {list(self.pairs)}",
+                hint="a pair is the row of the baseline and the row of the run, such as (0, 1)",
+                code="bad_parameter",
+            )
+        if not np.isfinite(self.values[:, self.sizes > 0]).all():
+            raise UsageError(
+                "expected finite values, found NaN or infinity",
+                hint="set the size of units without a value to 0",
+                code="bad_parameter",
+            )
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether a unit has more than one query."""
+        return bool((self.sizes > 1).any())
+
+    def kept(self) -> tuple[NDArray[np.int64], Numbers, Numbers]:
+        """Return the units of the slice, their values, and their sizes."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        units = np.flatnonzero(self.sizes > 0)
+        values = np.ascontiguousarray(self.values[:, units], dtype=np.float64)
+        return units, values, np.asarray(self.sizes[units], dtype=np.float64)
+
+    def differences(self) -> Iterator[Numbers]:
+        """Yield the differences of each pair, 0 where values are equal except for rounding."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        _, values, _ = self.kept()
+        for one, other in self.pairs:
+            found = values[other] - values[one]
+            scale = np.maximum(np.abs(values[other]), np.abs(values[one]))
+            found[np.abs(found) <= CLOSE * scale] = 0.0
+            yield found
+
+
+def sum_by_cluster(
+    values: Numbers, clusters: NDArray[np.int64], count: int
+) -> tuple[Numbers, Numbers]:
+    """Sum the values of queries by cluster, for a `Family`.
+
+    Args:
+        values: One row per system and one column per query. A query that is NaN for any system is
+            left out.
+        clusters: The cluster of each query, from 0 to `count - 1`.
+        count: The number of clusters.
+
+    Returns:
+        The sums, one row per system and one column per cluster, and the number of queries of each
+        cluster.
+
+    Examples:
+        >>> import numpy as np
+        >>> values = np.array([[0.25, 0.5, 1.0], [0.5, 0.5, np.nan]])
+        >>> sums, sizes = sum_by_cluster(values, np.array([1, 1, 0]), 2)
+        >>> sums.tolist(), sizes.tolist()
+        ([[0.0, 0.75], [0.0, 1.0]], [0.0, 2.0])
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_there = ~np.isnan(values).any(axis=0)
+    codes = clusters[is_there]
+    sums = [np.bincount(codes, weights=row[is_there], minlength=count) for row in values]
+    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    return np.array(sums, dtype=np.float64).reshape(len(values), count), sizes

@@ -1,0 +1,138 @@
+"""Tests whether systems differ on the same queries, for all pairs of many families at once."""
+
+from __future__ import annotations
+
+from rankscope.data.policy import check_choice
+from rankscope.engine import count_threads
+from rankscope.errors import UsageError
+from rankscope.records import replace
+from rankscope.stats.test.bootstrap import test_by_bootstrap
+from rankscope.stats.test.flips import test_by_flips
+from rankscope.stats.test.ranks import test_by_ranks, test_by_signs
+from rankscope.stats.test.student import test_by_t
+from rankscope.stats.test.tested import Sampling, Tested
+from rankscope.stats.test.tukey import test_by_range
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal, TypeAlias
+
+    from rankscope.stats.test.family import Family
+
+    Test: TypeAlias = Literal["t", "permutation", "bootstrap", "wilcoxon", "sign", "tukey"]
+
+TESTS: tuple[Test, ...] = ("t", "permutation", "bootstrap", "wilcoxon", "sign", "tukey")
+OF_QUERIES = ("wilcoxon", "sign")
+"""The tests that need independent queries."""
+MOST_PERMUTATIONS = 10_000_000
+NOTABLE = 0.05
+"""A test that can't give smaller p-values gets a warning."""
+NAMES = {
+    "t": "paired t test",
+    "permutation": "permutation test",
+    "bootstrap": "bootstrap-shift test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "tukey": "randomised Tukey HSD test",
+}
+"""What each test is called in sentences."""
+
+
+def test_pairs(
+    families: Sequence[Family],
+    *,
+    test: Test = "permutation",
+    permutations: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> Tested:
+    """Test whether the systems of each pair differ.
+
+    Args:
+        families: The measures and slices. All of them have the same units.
+        test: `"t"` is the paired t test, with cluster-robust standard errors if units are clusters.
+            `"permutation"` flips the signs of the differences of units at random (Fisher's
+            randomization test; Smucker, Allan and Carterette, *A comparison of statistical
+            significance tests for information retrieval evaluation*, 2007). `"bootstrap"` shifts
+            the differences to a mean of 0 and draws units with replacement (studentized; Sakai,
+            *Evaluating evaluation metrics based on the bootstrap*, 2006). `"wilcoxon"` is the
+            signed-rank test, and `"sign"` the binomial test of the signs; both leave out units
+            without a difference. `"tukey"` is the randomised Tukey HSD test, whose p-values are
+            corrected for all pairs of a family (Carterette, *Multiple testing in statistical
+            analysis of systems-based information retrieval experiments*, 2012).
+        permutations: The number of random permutations, from 99 to 10,000,000 (default: chosen by
+            the size of the data, usually 99,999). It isn't used where all permutations are counted.
+        seed: The random seed, 0 or more.
+        threads: The number of threads (default: all cores). The result doesn't depend on it.
+        check: Called about ten times a second; it stops the test by raising.
+
+    Raises:
+        PolicyError: The test is unknown.
+        UsageError: Another argument is invalid, or the test doesn't support clusters.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope.stats.test.family import Family
+        >>> values = np.array([[0.1, 0.4, 0.2, 0.3], [0.3, 0.5, 0.5, 0.4]])
+        >>> family = Family(values=values, sizes=np.ones(4), pairs=[(0, 1)])
+        >>> found = test_pairs([family])
+        >>> found.p.tolist(), found.smallest_p.tolist(), found.is_exact
+        ([0.125], [0.125], True)
+        >>> test_pairs([family], test="t").p.round(4).tolist()
+        [0.0354]
+    """
+    check_choice("test", test, TESTS)
+    _check_number("permutations", permutations, 99, MOST_PERMUTATIONS)
+    _check_number("seed", seed, 0, 2**64 - 1)
+    if len({len(family.sizes) for family in families}) > 1:
+        raise UsageError(
+            "expected families with the same units, found different numbers of units",
+            hint="set the size of units that a family doesn't include to 0",
+            code="bad_parameter",
+        )
+    if test in OF_QUERIES and any(family.is_clustered for family in families):
+        raise UsageError(
+            f"the {NAMES[test]} needs independent queries, found clusters with several queries",
+            hint='use test="permutation" or test="t", which support clusters',
+            code="clustered_test",
+        )
+    sampling = Sampling(
+        permutations=permutations, seed=seed, threads=count_threads(threads), check=check
+    )
+    if test == "permutation":
+        found = test_by_flips(families, sampling)
+    elif test == "bootstrap":
+        found = test_by_bootstrap(families, sampling)
+    elif test == "tukey":
+        found = test_by_range(families, sampling)
+    elif test == "wilcoxon":
+        found = test_by_ranks(families)
+    elif test == "sign":
+        found = test_by_signs(families)
+    else:
+        found = test_by_t(families)
+    return replace(found, warnings=(*found.warnings, *_warn_of_floor(found)))
+
+
+def _warn_of_floor(found: Tested) -> list[str]:
+    """Return a warning if a test can't be significant, whatever the data say."""
+    floors = found.smallest_p[(found.smallest_p > NOTABLE) & (found.p < 1)]
+    if len(floors) == 0:
+        return []
+    where = "for a pair" if len(floors) == 1 else f"for {len(floors)} pairs"
+    smallest = f"the smallest p-value that the {NAMES[found.test]} can give is {floors.max():.3g}"
+    return [f"{smallest} {where}, because few queries or clusters differ"]
+
+
+def _check_number(name: str, given: object, lowest: int, highest: int) -> None:
+    is_number = (
+        isinstance(given, int) and not isinstance(given, bool) and lowest <= given <= highest
+    )
+    if given is not None and not is_number:
+        raise UsageError(
+            f"expected {name} from {lowest:,} to {highest:,}, found {given!r}",
+            hint="leave it out for the default",
+            code="bad_parameter",
+        )

@@ -1,0 +1,132 @@
+"""The Wilcoxon signed-rank test and the sign test, which don't test the mean."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope._core import fair_lower, normal_tails
+from rankscope.stats.test.tested import Tested
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.stats.test.family import Family, Numbers
+
+MOST_EXACT = 50
+"""Up to so many differences, the distribution of rank sums is computed."""
+MANY_QUERIES = 1_000
+"""With more queries, both tests get a warning."""
+MANY_ZEROS = 0.3
+"""So does a larger share of queries without a difference."""
+
+OF_SYMMETRY = (
+    "the Wilcoxon test asks whether the differences are symmetric around 0, not whether their mean "
+    "is 0; skewed differences can be significant although the means are equal"
+)
+OF_MEDIAN = (
+    "the sign test asks whether wins and losses are equally likely, not whether the means are "
+    "equal; many small wins and a few large losses can be significant"
+)
+
+
+def test_by_ranks(families: Sequence[Family]) -> Tested:
+    """Test all pairs of all families with the Wilcoxon signed-rank test.
+
+    Differences of 0 are left out, as Wilcoxon did (*Individual comparisons by ranking methods*,
+    1945). The p-value is exact for up to 50 differences without ties. Otherwise, it is that of the
+    normal approximation, with the variance corrected for ties and without a continuity correction.
+    """
+    found = [_rank(each) for family in families for each in family.differences()]
+    return _gather("wilcoxon", families, found, OF_SYMMETRY)
+
+
+def test_by_signs(families: Sequence[Family]) -> Tested:
+    """Test all pairs of all families with the exact sign test; differences of 0 are left out."""
+    found = [_count_signs(each) for family in families for each in family.differences()]
+    return _gather("sign", families, found, OF_MEDIAN)
+
+
+def _rank(differences: Numbers) -> tuple[float, float, float, bool]:
+    """Return the smaller sum of ranks, its p-value, the smallest one, and if they are exact."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    differing = differences[differences != 0]
+    count = len(differing)
+    if count == 0:
+        return 0.0, 1.0, 1.0, True
+    # Sizes that differ only by rounding are tied.
+    scale = float(np.abs(differing).max())
+    sizes, places, ties = np.unique(
+        np.round(np.abs(differing) / scale, 12), return_inverse=True, return_counts=True
+    )
+    ranks = (np.cumsum(ties) - (ties - 1) / 2)[places]
+    upper = float(ranks[differing > 0].sum())
+    total = count * (count + 1) / 2
+    lower = min(upper, total - upper)
+    if len(sizes) == count <= MOST_EXACT:
+        return lower, min(1.0, 2 * _share_up_to(int(lower), count)), 2.0 ** (1 - count), True
+    variance = count * (count + 1) * (2 * count + 1) / 24 - float((ties**3 - ties).sum()) / 48
+    deviation = math.sqrt(variance)
+    p = normal_tails((lower - total / 2) / deviation)
+    return lower, p, normal_tails(total / 2 / deviation), False
+
+
+def _share_up_to(highest: int, count: int) -> float:
+    """Return the share of all signs whose sum of positive ranks is at most so high."""
+    ways = [1] + [0] * highest
+    for rank in range(1, count + 1):
+        for total in range(highest, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    return float(sum(ways) / 2**count)
+
+
+def _count_signs(differences: Numbers) -> tuple[float, float, float, bool]:
+    """Return the number of wins, its p-value, the smallest one, and that they are exact."""
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    count = wins + losses
+    p = min(1.0, 2 * fair_lower(min(wins, losses), count))
+    return float(wins), p, min(1.0, 2.0 ** (1 - count)), True
+
+
+def _gather(
+    test: str,
+    families: Sequence[Family],
+    found: Sequence[tuple[float, float, float, bool]],
+    meaning: str,
+) -> Tested:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    statistic, p, smallest = (np.array([each[at] for each in found]) for at in range(3))
+    return Tested(
+        statistic=statistic,
+        p=p,
+        smallest_p=smallest,
+        max_t=np.full(len(found), np.nan),
+        test=test,
+        permutations=0,
+        is_exact=all(each[3] for each in found),
+        warnings=(meaning, *_warn(families)),
+    )
+
+
+def _warn(families: Sequence[Family]) -> list[str]:
+    """Return what the sizes and the zeros of the data warn of."""
+    warnings = []
+    most = max((int((family.sizes > 0).sum()) for family in families), default=0)
+    if most > MANY_QUERIES:
+        warnings.append(
+            f"with {most:,} queries, this test rejects equal means too often (Ihemelandu and "
+            "Ekstrand, 2023); use the permutation test or the t test"
+        )
+    shares = [
+        float((each == 0).mean())
+        for family in families
+        for each in family.differences()
+        if len(each)
+    ]
+    if shares and max(shares) > MANY_ZEROS:
+        warnings.append(
+            f"this test leaves out queries without a difference, up to {max(shares):.0%} of them"
+        )
+    return warnings

@@ -1,0 +1,82 @@
+"""What a test of many pairs returns, and the choices that tests share."""
+
+from __future__ import annotations
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankscope.stats.test.family import Numbers
+
+CHOICES = (99_999, 9_999, 999)
+"""The default number of permutations is the first of these that is quick enough, or the last."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """The outcome of tests, with one entry per pair: the pairs of the first family, and so on.
+
+    Args:
+        statistic: The test statistic. Its sign is that of the difference, except for the Wilcoxon
+            test, whose statistic is the smaller sum of ranks, and for the sign test, which counts
+            the units with a positive difference.
+        p: The two-sided p-value; NaN where there is none.
+        smallest_p: The smallest p-value that the test could give with these data; 0 if there is no
+            such limit.
+        max_t: The p-values corrected for all pairs of all families by the largest statistic
+            (Westfall and Young's step-down max-T); NaN for tests without one.
+        test: The name of the test.
+        permutations: The number of random permutations or resamples; 0 if none were needed.
+        is_exact: Whether all p-values count all possibilities, without sampling or an
+            approximation.
+        warnings: What a reader should know about this test on these data.
+    """
+
+    statistic: Numbers
+    p: Numbers
+    smallest_p: Numbers
+    max_t: Numbers
+    test: str
+    permutations: int
+    is_exact: bool
+    warnings: tuple[str, ...]
+
+    __test__ = False  # not a class of tests, for pytest
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a test draws permutations or resamples.
+
+    Args:
+        permutations: How many to draw (default: see `choose`).
+        seed: The random seed.
+        threads: The number of threads.
+        check: Called about ten times a second; it stops the test by raising.
+    """
+
+    permutations: int | None
+    seed: int
+    threads: int
+    check: Callable[[], None] | None
+
+    def choose(self, work: int, most: int) -> int:
+        """Return the number of permutations to draw.
+
+        The default depends only on the size of the data: the largest of 99,999, 9,999 and 999 that
+        takes at most so many operations, and 999 if none does.
+
+        Args:
+            work: How many operations one permutation takes.
+            most: How many operations all of them may take.
+
+        Examples:
+            >>> sampling = Sampling(permutations=None, seed=0, threads=1, check=None)
+            >>> sampling.choose(1_000, 10**9), sampling.choose(100_000, 10**9)
+            (99999, 9999)
+        """
+        if self.permutations is not None:
+            return self.permutations
+        return next((count for count in CHOICES if count * work <= most), CHOICES[-1])

@@ -1,0 +1,8 @@
+//! How far two rankings of the same query agree: their overlap by depth, and their correlation.
+
+pub mod choices;
+pub mod compare;
+mod correlation;
+pub mod lists;
+mod overlap;
+mod pair;

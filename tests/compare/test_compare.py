@@ -1,0 +1,448 @@
+"""Comparisons from judgments and runs, rankings, tables and values, beside SciPy and by hand."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+import rankscope as rs
+from scipy import stats
+
+from tests.parity.real import DATA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUERIES = [f"q{number}" for number in range(40)]
+QRELS = {query: {"a": 2, "b": 1, "c": 0} for query in QUERIES}
+
+
+def make_run(seed: int, good: float) -> dict[str, dict[str, float]]:
+    """Return lists that are in the best order with this probability, else in a random one."""
+    chance = random.Random(seed)
+    run = {}
+    for query in QUERIES:
+        docs = ["a", "b", "c", "x"]
+        if chance.random() > good:
+            chance.shuffle(docs)
+        run[query] = {doc: float(-rank) for rank, doc in enumerate(docs)}
+    return run
+
+
+RUNS = {"old": make_run(1, 0.2), "new": make_run(2, 0.5), "best": make_run(3, 0.95)}
+USERS = {query: f"u{number % 12}" for number, query in enumerate(QUERIES)}
+COUNTRIES = {query: "de" if number % 3 else "at" for number, query in enumerate(QUERIES)}
+
+
+def values(name: str, measure: str = "nDCG@10") -> np.ndarray:
+    return rs.evaluate(QRELS, RUNS[name], measure).per_query(measure)
+
+
+def test_differences_are_those_of_the_values_of_queries() -> None:
+    found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], bounds=False)
+    assert [(each.measure, each.baseline, each.run) for each in found] == [
+        (measure, *pair) for measure in ("nDCG@10", "RR") for pair in combinations(RUNS, 2)
+    ]
+    for each in found:
+        ours, theirs = values(each.run, each.measure), values(each.baseline, each.measure)
+        assert each.difference == pytest.approx(math.fsum(ours - theirs) / 40, rel=1e-14)
+        assert (each.wins, each.losses) == ((ours > theirs).sum(), (ours < theirs).sum())
+        assert each.wins + each.ties + each.losses == each.n == 40
+        spread = np.std(ours - theirs, ddof=1)
+        assert each.effect_size == pytest.approx(each.difference / spread, rel=1e-12)
+        assert each.relative == pytest.approx(each.difference / theirs.mean(), rel=1e-12)
+        assert each.lower <= each.difference <= each.upper
+        assert each.lower >= -1
+        assert each.upper <= 1
+        assert found.means[each.run][each.measure] == each.run_mean == pytest.approx(ours.mean())
+
+
+def test_the_t_test_is_that_of_scipy() -> None:
+    found = rs.compare(QRELS, RUNS, "nDCG@10", test="t", correction="none", bounds=False)
+    for each in found:
+        theirs = stats.ttest_rel(values(each.run), values(each.baseline))
+        assert each.p == each.p_corrected == pytest.approx(theirs.pvalue, rel=1e-9)
+        assert each.statistic == pytest.approx(theirs.statistic, rel=1e-9)
+
+
+def test_permutation_p_values_are_near_those_of_t() -> None:
+    t = rs.compare(QRELS, RUNS, "nDCG@10", test="t", correction="none", bounds=False)
+    found = rs.compare(QRELS, RUNS, "nDCG@10", correction="none", bounds=False)
+    assert found.settings.permutations == 99_999
+    for mine, theirs in zip(found, t, strict=True):
+        assert mine.p == pytest.approx(theirs.p, abs=0.02)
+
+
+def test_holm_corrects_over_measures_pairs_and_slices() -> None:
+    found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], by=COUNTRIES, bounds=False)
+    assert len(found) == 2 * 3 * 3
+    p = np.array([each.p for each in found])
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    for at, step in zip(order, steps, strict=True):
+        assert found.comparisons[at].p_corrected == pytest.approx(min(step, 1), rel=1e-12)
+
+
+def test_max_t_is_at_most_bonferroni() -> None:
+    plain = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], correction="none", bounds=False)
+    found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], correction="max-t", bounds=False)
+    for mine, theirs in zip(found, plain, strict=True):
+        assert theirs.p <= mine.p_corrected <= min(1, 6 * theirs.p + 1e-3)
+
+
+def test_slices_have_the_values_of_their_queries() -> None:
+    found = rs.compare(QRELS, RUNS, "nDCG@10", by=COUNTRIES, baseline="old", bounds=False)
+    of = np.array([COUNTRIES[query] for query in QUERIES])
+    assert [each.slice for each in found][:3:2] == [None, "de"]
+    for each in found:
+        chosen = np.ones(40, bool) if each.slice is None else of == each.slice
+        difference = (values(each.run) - values("old"))[chosen]
+        assert each.n == chosen.sum()
+        assert each.difference == pytest.approx(difference.mean(), rel=1e-12)
+
+
+def test_clusters_make_p_values_and_intervals_wider_where_queries_depend() -> None:
+    # Four queries of a user have one value, so ten users are as good as forty queries look.
+    doubled = {"query_id": QUERIES, "old": [0.5] * 40}
+    draws = np.random.default_rng(7).uniform(-0.3, 0.4, 10)
+    doubled["new"] = [0.5 + draws[number // 4] for number in range(40)]
+    users = {query: f"u{number // 4}" for number, query in enumerate(QUERIES)}
+    plain = rs.compare_values(doubled, test="t")["value", "new"]
+    clustered = rs.compare_values(doubled, test="t", cluster=users)["value", "new"]
+    assert clustered.clusters == 10
+    assert clustered.p == pytest.approx(stats.ttest_1samp(draws, 0).pvalue, rel=1e-9)
+    assert clustered.p > plain.p
+    assert clustered.upper - clustered.lower > plain.upper - plain.lower
+    assert clustered.minimum_detectable > plain.minimum_detectable
+
+
+def test_clusters_of_one_query_change_nothing() -> None:
+    alone = {query: query for query in QUERIES}
+    plain = rs.compare(QRELS, RUNS, "nDCG@10", bounds=False)
+    clustered = rs.compare(QRELS, RUNS, "nDCG@10", cluster=alone, bounds=False)
+    for mine, theirs in zip(clustered, plain, strict=True):
+        assert (mine.p, mine.difference) == (theirs.p, theirs.difference)
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_tests_of_ranks_and_signs_refuse_clusters(test: str) -> None:
+    with pytest.raises(rs.UsageError, match="cluster"):
+        rs.compare(QRELS, RUNS, "nDCG@10", cluster=USERS, test=test)  # type: ignore[arg-type]  # one of them
+
+
+@pytest.mark.parametrize("test", ["permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey"])
+def test_every_test_tells_a_large_difference_from_none(test: str) -> None:
+    table = {"query_id": QUERIES, "old": values("old"), "same": values("old")}
+    table["new"] = np.minimum(values("old") + 0.2, 1)
+    found = rs.compare_values(table, test=test, baseline="old")  # type: ignore[arg-type]  # one of them
+    assert found["value", "new"].p_corrected < 0.01
+    assert not found["value", "same"].p_corrected < 0.05
+
+
+def test_rankings_evaluations_and_paths_give_the_same_comparison(tmp_path: Path) -> None:
+    whole = rs.compare(QRELS, RUNS, "nDCG@10", bounds=False)
+    rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
+    assert rs.compare(rankings, "nDCG@10", bounds=False).to_dict() == whole.to_dict()
+    evaluations = rs.evaluate(QRELS, RUNS, "nDCG@10")
+    assert rs.compare(evaluations, "nDCG@10").to_dict() == whole.to_dict()
+    paths = []
+    for name, run in RUNS.items():
+        lines = [
+            f"{q} Q0 {d} {1 - s:.0f} {s} x" for q, docs in run.items() for d, s in docs.items()
+        ]
+        paths.append(tmp_path / f"{name}.run")
+        paths[-1].write_text("\n".join(lines) + "\n")
+    read = rs.compare(QRELS, paths, "nDCG@10", names=[*RUNS], bounds=False)
+    assert read.to_dict() == whole.to_dict()
+
+
+def test_score_columns_of_a_table_are_runs() -> None:
+    rows = [(query, doc, grade) for query, docs in QRELS.items() for doc, grade in docs.items()]
+    log = {
+        "query_id": [row[0] for row in rows],
+        "doc_id": [row[1] for row in rows],
+        "gains": [row[2] for row in rows],
+        "user": [USERS[row[0]] for row in rows],
+        **{name: [run[row[0]][row[1]] for row in rows] for name, run in RUNS.items()},
+    }
+    found = rs.compare_table(
+        log, "nDCG@10", scores=[*RUNS], relevance="gains", cluster="user", baseline="old"
+    )
+    for each in found:
+        own = rs.evaluate_table(log, "nDCG@10", relevance="gains", score=each.run)
+        assert each.run_mean == own["nDCG@10"]
+        assert each.clusters == 12
+
+
+def test_attributes_come_from_a_table_with_one_row_per_query(tmp_path: Path) -> None:
+    path = tmp_path / "queries.csv"
+    # The query is found by its name, although user_id could be a query, too.
+    rows = [f"{query},{COUNTRIES[query]},{USERS[query]}" for query in reversed(QUERIES)]
+    path.write_text("qid,country,user_id\n" + "\n".join(rows) + "\n")
+    found = rs.compare(
+        QRELS, RUNS, "nDCG@10", attributes=path, by="country", cluster="user_id", bounds=False
+    )
+    same = rs.compare(QRELS, RUNS, "nDCG@10", by=COUNTRIES, cluster=USERS, bounds=False)
+    assert found.by == "country"
+    assert [each.to_dict() for each in found] == [each.to_dict() for each in same]
+    path.write_text("qid,country,user_id\n" + "\n".join(rows[1:]) + "\n")
+    with pytest.raises(rs.UsageError, match="no row for 1 of 40 queries"):
+        rs.compare(QRELS, RUNS, "nDCG@10", attributes=path, by="country")
+
+
+def test_attributes_can_be_the_rows_of_documents(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"{query},{COUNTRIES[query]}" for query in QUERIES]
+    path.write_text("qid,country\n" + "\n".join([*rows, *rows]) + "\n")
+    found = rs.compare(QRELS, RUNS, "nDCG@10", attributes=path, by="country", bounds=False)
+    same = rs.compare(QRELS, RUNS, "nDCG@10", by=COUNTRIES, bounds=False)
+    assert [each.to_dict() for each in found] == [each.to_dict() for each in same]
+    path.write_text("qid,country\n" + "\n".join(rows) + "\nq1,other\n")
+    with pytest.raises(rs.FormatError, match="expected one country in all rows of query"):
+        rs.compare(QRELS, RUNS, "nDCG@10", attributes=path, by="country")
+
+
+def test_values_of_a_query_in_two_rows_are_refused() -> None:
+    values = {"query_id": ["a", "a"], "old": [0.1, 0.2], "new": [0.3, 0.4]}
+    with pytest.raises(rs.FormatError, match="one row per query"):
+        rs.compare_values(values)
+
+
+def test_a_column_of_users_beside_the_queries_is_not_a_run() -> None:
+    values = {"query_id": ["a", "b"], "user_id": [0, 1], "old": [0.1, 0.2], "new": [0.3, 0.4]}
+    assert rs.compare_values(values).runs == ("old", "new")
+
+
+def test_a_series_by_query_is_a_mapping() -> None:
+    users = pd.Series(USERS)
+    for cluster in (users, users.sort_index(ascending=False)):
+        found = rs.compare(QRELS, RUNS, "nDCG@10", cluster=cluster, bounds=False)
+        same = rs.compare(QRELS, RUNS, "nDCG@10", cluster=USERS, bounds=False)
+        assert [each.to_dict() for each in found] == [each.to_dict() for each in same]
+    with pytest.raises(rs.UsageError, match="found Series"):
+        rs.compare(QRELS, RUNS, "nDCG@10", cluster=users.reset_index(drop=True), bounds=False)
+
+
+def test_queries_without_a_value_in_some_run_are_left_out_and_counted() -> None:
+    part = {"old": {"q1": 0.5, "q2": 0.25, "q3": 1.0}, "new": {"q1": 0.75, "q2": 0.5, "q4": 0.0}}
+    found = rs.compare_values(part)
+    assert found["value", "new"].n == 2
+    assert found["value", "new"].difference == 0.25
+    assert found.warnings[-1] == (
+        "Queries left out of value, because a run has no value for them: 2."
+    )
+    with pytest.raises(rs.EmptyError, match="no query has a value"):
+        rs.compare_values({"old": {"q1": 0.5}, "new": {"q2": 0.5}})
+
+
+def test_a_margin_adds_tests_of_non_inferiority_and_equivalence() -> None:
+    table = {"query_id": QUERIES, "old": values("old"), "new": values("old") - 0.001}
+    table["new"][::2] += 0.002
+    found = rs.compare_values(table, range=(-0.1, 1.1), margin=0.005)["value", "new"]
+    assert found.p_not_worse is not None
+    assert found.p_equivalent is not None
+    assert found.p_not_worse < 0.05
+    assert found.p_equivalent < 0.05
+    assert found.p > 0.05
+
+
+def test_the_result_is_the_same_for_any_number_of_threads() -> None:
+    one = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], threads=1)
+    assert one.to_dict() == rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], threads=3).to_dict()
+    other = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], seed=1)
+    assert [each.p for each in other] != [each.p for each in one]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"baseline": "olt"}, "did you mean 'old'"),
+        ({"test": "z"}, "permutation"),
+        ({"correction": "bonferroni"}, "holm"),
+        ({"margin": -1.0}, "margin above 0"),
+        ({"permutations": 5}, "permutations"),
+        ({"by": "country"}, "attributes="),
+        ({"policy": "aggregate=median"}, "only means"),
+        ({"names": ["a", "a", "b"]}, "3 different names"),
+        ({"correction": "max-t", "test": "t"}, "permutation"),
+    ],
+)
+def test_an_argument_that_makes_no_sense_is_refused(
+    arguments: dict[str, object], message: str
+) -> None:
+    with pytest.raises(rs.UsageError) as caught:
+        rs.compare(QRELS, RUNS, "nDCG@10", **arguments)  # type: ignore[arg-type]  # wrong on purpose
+    assert message in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_one_run_is_not_a_comparison() -> None:
+    with pytest.raises(rs.UsageError, match="two or more runs"):
+        rs.compare(QRELS, {"old": RUNS["old"]}, "nDCG@10")
+    with pytest.raises(rs.UsageError, match="runs and measures"):
+        rs.compare(QRELS, RUNS)  # type: ignore[call-arg, arg-type]  # incomplete on purpose
+    with pytest.raises(TypeError, match="correct"):
+        rs.compare(QRELS, RUNS, "nDCG@10", correct="holm")  # type: ignore[call-arg]  # misspelled
+
+
+def test_a_value_outside_its_range_is_refused() -> None:
+    with pytest.raises(rs.UsageError, match="from 0 to 1, found 12"):
+        rs.compare_values({"old": {"q1": 1.0, "q2": 12.0}, "new": {"q1": 1.0, "q2": 0.0}})
+
+
+def test_the_five_runs_of_cast_differ_as_published_judgments_say() -> None:
+    folder = DATA / "cast21"
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    found = rs.compare(folder / "cast21.qrels", sorted(folder.glob("*.run")), ["nDCG@10", "AP"])
+    assert len(found) == 20
+    # Printed intervals of these two overlap, and yet they differ.
+    pair = found.find("AP", "org_convdr_bert.run", "org_convdr.run")
+    assert pair.is_significant
+    for each in found:
+        assert each.unjudged is not None
+        assert each.unjudged.if_unjudged_lowest <= each.difference
+        assert each.difference <= each.unjudged.if_unjudged_highest
+        assert each.tied is not None
+
+
+def test_columns_of_values_alone_are_paired_by_row() -> None:
+    columns = {name: values(name) for name in ("old", "new")}
+    found = rs.compare_values(columns)["value", "new"]
+    whole = rs.compare(QRELS, {name: RUNS[name] for name in columns}, "nDCG@10", bounds=False)
+    assert (found.difference, found.p) == (whole.comparisons[0].difference, whole.comparisons[0].p)
+
+
+def test_results_are_compared_by_their_own_measures() -> None:
+    evaluations = rs.evaluate(QRELS, RUNS, ["RR", "AP"])
+    assert rs.compare(evaluations).measures == ("RR", "AP")
+    assert rs.compare(evaluations, measures="AP").measures == ("AP",)
+    with pytest.raises(rs.MeasureError, match="was not evaluated"):
+        rs.compare(evaluations, "nDCG@10")
+    other = {**evaluations, "old": rs.evaluate(QRELS, RUNS["old"], "RR", policy="empty=skip")}
+    with pytest.raises(rs.UsageError, match="another policy"):
+        rs.compare(other)
+
+
+def test_a_difference_that_cannot_be_is_not_detectable() -> None:
+    found = rs.compare_values({"old": [1.0, 1.0], "new": [0.5, 0.0]})["value", "new"]
+    assert math.isnan(found.minimum_detectable)
+    same = rs.compare_values({"old": [0.5] * 30, "new": [0.5] * 30})["value", "new"]
+    assert math.isnan(same.minimum_detectable)
+    assert (same.p, same.effect_size, same.better) == (1.0, 0.0, None)
+
+
+def test_differences_that_are_equal_up_to_rounding_have_no_spread() -> None:
+    found = rs.compare_values({"old": [0.1, 0.2, 0.3], "new": [0.2, 0.3, 0.4]})
+    assert math.isnan(found["value", "new"].minimum_detectable)
+    assert math.isnan(found["value", "new"].effect_size)
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(rs.UsageError, match="as many values of new as of old, 3, found 2"):
+        rs.compare_values({"old": [0.1, 0.2, 0.3], "new": [0.2, 0.3]})
+
+
+def test_a_column_of_text_is_not_taken_for_values() -> None:
+    frame = pd.DataFrame({"query_id": ["a", "b"], "old": [0.1, 0.2], "note": ["x", "y"]})
+    with pytest.raises(rs.FormatError, match="expected numbers in the column 'note'") as caught:
+        rs.compare_values(frame)
+    assert "runs=['old', 'new']" in caught.value.hint
+
+
+def test_queries_can_be_the_index_of_a_pivoted_frame() -> None:
+    index = pd.Index(["a", "b"], name="query_id")
+    frame = pd.DataFrame({"old": [0.1, 0.2], "new": [0.3, 0.6]}, index=index)
+    found = rs.compare_values(frame, baseline="old", cluster={"a": "ann", "b": "bob"})
+    assert found["value", "new"].difference == pytest.approx(0.3)
+
+
+def test_the_text_of_queries_beside_their_ids_is_an_attribute() -> None:
+    values = {"q1": 0.1, "q2": 0.5}, {"q1": 0.3, "q2": 0.4}
+    table = {"query_id": ["q1", "q2"], "query": ["red shoes", "tv"], "country": ["at", "de"]}
+    found = rs.compare_values(
+        dict(zip(["old", "new"], values, strict=True)), by="country", attributes=table
+    )
+    assert [each.slice for each in found] == [None, "at", "de"]
+
+
+def test_rankings_can_be_compared_by_named_measures() -> None:
+    qrels, run = {"q1": {"a": 1, "b": 0}}, {"q1": {"b": 2.0, "a": 1.0}}
+    rankings = {name: rs.Rankings.from_run(qrels, run) for name in ("old", "new")}
+    found = rs.compare(rankings, measures="nDCG@10")
+    assert found["nDCG@10", "new"].ties == 1
+    with pytest.raises(rs.UsageError, match="found no measures"):
+        rs.compare(rankings)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_query_without_a_cluster_is_a_cluster_of_its_own(missing: object) -> None:
+    values = {
+        "query_id": ["a", "b", "c", "d"],
+        "old": [0.1, 0.2, 0.3, 0.4],
+        "new": [0.4, 0.3, 0.2, 0.2],
+    }
+    users = ["ann", "ann", missing, missing]
+    as_column = {"query_id": values["query_id"], "user": ["ann", "ann", None, None]}
+    as_mapping = dict(zip(values["query_id"], users, strict=True))
+    for cluster, attributes in (("user", as_column), (as_mapping, None)):
+        found = rs.compare_values(values, measure="nDCG@10", cluster=cluster, attributes=attributes)
+        assert found.comparisons[0].clusters == 3
+
+
+@pytest.mark.parametrize(
+    ("margin", "sentence"),
+    [
+        (0.001, "The data don't show that new is less than 0.001 worse than old (p = "),
+        (0.05, "new is not worse than old by 0.05 or more (p < 0.001)."),
+        (0.2, "new and old are equivalent within 0.2 (p < 0.001)."),
+    ],
+)
+def test_the_verdict_says_whether_a_run_is_worse_by_the_margin(
+    margin: float, sentence: str
+) -> None:
+    # The differences have a mean of 0.03 and a standard deviation of about 0.2.
+    differences = [0.03 + (0.2 if n % 2 else -0.2) for n in range(100)]
+    values = {"query_id": range(100), "old": [0.5] * 100, "new": [0.5 + d for d in differences]}
+    found = rs.compare_values(values, margin=margin)
+    assert sentence in " ".join(str(found).split())
+
+
+def test_an_interval_that_contradicts_the_test_is_explained() -> None:
+    values = {"query_id": range(20), "old": [0.3] * 20, "new": [0.43 + n / 1000 for n in range(20)]}
+    found = rs.compare_values(values, measure="nDCG@10")
+    assert found.comparisons[0].lower < 0
+    assert found.comparisons[0].better == "new"
+    assert "It is more cautious than the test" in " ".join(str(found).split())
+
+
+def test_slices_say_how_many_clusters_they_have() -> None:
+    values = {
+        "query_id": range(60),
+        "old": [n % 7 / 10 for n in range(60)],
+        "new": [n % 5 / 10 for n in range(60)],
+        "user": [n // 2 for n in range(60)],
+        "country": ["de" if n < 20 else "fr" for n in range(60)],
+    }
+    found = rs.compare_values(values, runs=["old", "new"], cluster="user", by="country")
+    assert "Slices with a betting interval have 10 to 20 clusters." in " ".join(str(found).split())
+
+
+def test_a_measure_of_a_convention_is_found_by_the_name_that_was_asked_for() -> None:
+    found = rs.compare(QRELS, RUNS, "nDCG@10", convention="lightgbm")
+    assert found["nDCG@10", "new"].measure == found.measures[0] != "nDCG@10"
+
+
+def test_a_range_has_its_lower_end_first() -> None:
+    with pytest.raises(rs.UsageError, match="lower end first"):
+        rs.compare_values({"old": [0.1, 0.2], "new": [0.2, 0.4]}, range=(1, 0))
+
+
+def test_rankings_beside_judgments_are_refused_with_what_to_write() -> None:
+    rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
+    with pytest.raises(rs.UsageError, match="is Rankings, which already has judgments"):
+        rs.compare(QRELS, rankings, "nDCG@10")  # type: ignore[arg-type]  # what a user may try

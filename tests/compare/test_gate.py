@@ -1,0 +1,443 @@
+"""Budgets and their verdicts, from judgments and runs, rankings and comparisons."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import rankscope as rs
+from rankscope.compare.checks import MOST_RESAMPLES, Settings, check_budgets
+from rankscope.compare.gate import decide, parse_budget
+from rankscope.data.interval import Interval
+from rankscope.stats.comparison import MeasureValues
+from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.estimate.power import queries_needed
+from rankscope.stats.proportions import quantile_of
+from rankscope.stats.quantiles import estimate_quantile
+from rankscope.testing import assert_not_worse
+
+if TYPE_CHECKING:
+    from rankscope.compare.gate import Check
+
+QUERIES = [f"q{number}" for number in range(120)]
+QRELS = {query: {"a": 3, "b": 1, "c": 0} for query in QUERIES}
+COUNTRIES = ["de" if number % 2 else ("at", "ch", "fr")[number // 2 % 3] for number in range(120)]
+ATTRIBUTES = {
+    "query_id": QUERIES,
+    "country": COUNTRIES,
+    "user": [f"u{number // 5}" for number in range(120)],
+}
+
+
+def make_run(seed: int, good: float) -> dict[str, dict[str, float]]:
+    """Return lists that are in the best order with this probability, else in a random one."""
+    generator = np.random.default_rng(seed)
+    run = {}
+    for query in QUERIES:
+        order = [0, 1, 2] if generator.random() < good else generator.permutation(3).tolist()
+        run[query] = {doc: -float(rank) for doc, rank in zip("abc", order, strict=True)}
+    return run
+
+
+OLD, SAME, WORSE = make_run(1, 0.7), make_run(2, 0.7), make_run(3, 0.1)
+
+
+def values(run: dict[str, dict[str, float]]) -> np.ndarray:
+    return rs.evaluate(QRELS, run, "nDCG@10").per_query("nDCG@10")
+
+
+def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings: object) -> Check:
+    """Check a budget on values of queries."""
+    measure = MeasureValues(
+        name="nDCG@10", low=0.0, high=1.0, values=np.array([baseline, candidate], dtype=float)
+    )
+    (check,) = check_budgets([(budget, measure)], groups={}, settings=Settings(**settings))  # type: ignore[arg-type]  # as named
+    return check
+
+
+def test_a_budget_holds_if_the_lower_end_is_at_the_limit() -> None:
+    assert decide(-0.005, 0.2, -0.005) == "holds"
+    assert decide(math.nextafter(-0.005, -1), 0.2, -0.005) == "inconclusive"
+
+
+def test_a_budget_is_broken_if_the_upper_end_is_below_the_limit() -> None:
+    assert decide(-0.2, -0.005, -0.005) == "inconclusive"
+    assert decide(-0.2, math.nextafter(-0.005, -1), -0.005) == "broken"
+
+
+def test_without_an_interval_a_budget_is_inconclusive() -> None:
+    assert decide(math.nan, math.nan, -0.005) == "inconclusive"
+
+
+def test_the_interval_is_that_of_the_mean_difference() -> None:
+    result = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
+    (check,) = result.checks
+    expected = estimate_mean(values(SAME) - values(OLD), interval=Interval(), low=-1, high=1)
+    assert (check.value, check.lower, check.upper) == (
+        expected.value,
+        expected.lower,
+        expected.upper,
+    )
+    assert check.threshold == -0.005
+    assert check.interval_method == expected.method
+    assert (check.n, check.slice, check.clusters, check.corrected_for) == (120, None, None, 1)
+    assert check.candidate_mean - check.baseline_mean == pytest.approx(check.value, abs=1e-15)
+
+
+def test_the_limits_at_which_the_verdict_changes_are_the_ends_of_the_interval() -> None:
+    (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": 0.1})
+    assert -1 < check.lower < check.upper < 0
+    for limit, verdict in (
+        (-check.lower, "holds"),
+        (math.nextafter(-check.lower, 0), "inconclusive"),
+        (-check.upper, "inconclusive"),
+        (math.nextafter(-check.upper, 0), "broken"),
+    ):
+        assert rs.gate(QRELS, OLD, WORSE, {"nDCG@10": limit}).verdict == verdict
+
+
+def test_an_inconclusive_budget_fails_unless_it_may_pass() -> None:
+    budgets = {"nDCG@10": 0.005}
+    result = rs.gate(QRELS, OLD, SAME, budgets)
+    assert (result.verdict, result.passed) == ("inconclusive", False)
+    result = rs.gate(QRELS, OLD, SAME, budgets, on_inconclusive="pass")
+    assert (result.verdict, result.passed) == ("inconclusive", True)
+    own = rs.Budget("nDCG@10", max_drop=0.005, on_inconclusive="pass")
+    assert rs.gate(QRELS, OLD, SAME, own).passed
+    assert not rs.gate(QRELS, OLD, WORSE, budgets, on_inconclusive="pass").passed
+
+
+def test_an_inconclusive_budget_says_how_many_queries_would_decide() -> None:
+    (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
+    differences = values(SAME) - values(OLD)
+    effect = abs(differences.mean() + 0.005)
+    expected = queries_needed(effect, float(np.std(differences, ddof=1)))
+    assert check.queries_needed == expected > 120
+    assert f"About {expected:,} queries would decide" in check.message
+    (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": 0.005})
+    assert check.queries_needed is None
+
+
+def test_no_number_of_queries_is_known_to_decide_at_the_limit() -> None:
+    differences = np.tile([-0.25, 0.25], 30)
+    check = check_one(
+        rs.Budget("nDCG@10", max_drop=0), 0.5 - differences / 2, 0.5 + differences / 2
+    )
+    assert (check.verdict, check.queries_needed) == ("inconclusive", None)
+    assert "These don't tell how many" in check.message
+
+
+def test_betting_intervals_say_how_many_queries_decide_at_most() -> None:
+    check = check_one(rs.Budget("nDCG@10", max_drop=0.0), [0.3] * 5, [0.5, 0.6, 0.5, 0.6, 0.5])
+    assert (check.verdict, check.interval_method) == ("inconclusive", "betting")
+    deviation = (check.value - check.lower) * math.sqrt(5) / quantile_of(0.95)
+    assert check.queries_needed == queries_needed(check.value, deviation) > 5
+    assert "At most about" in check.message
+
+
+def test_identical_values_hold_whatever_the_number_of_queries() -> None:
+    for count in (1, 3, 200):
+        check = check_one(rs.Budget("nDCG@10", max_drop=0), [0.5] * count, [0.5] * count)
+        assert (check.verdict, check.lower, check.upper) == ("holds", 0, 0)
+        assert check.message == "Every query has the same value under both runs."
+    assert rs.gate(QRELS, OLD, OLD, rs.Budget("nDCG@10", max_loss=0)).passed
+    assert not rs.gate(QRELS, OLD, OLD, rs.Budget("nDCG@10", minimum=1)).passed
+
+
+def test_a_relative_budget_is_the_interval_of_what_is_left() -> None:
+    (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": "20%"})
+    ours, theirs = values(WORSE), values(OLD)
+    left = estimate_mean(ours - 0.8 * theirs, interval=Interval(), low=-0.8, high=1)
+    moved = 0.2 * theirs.mean()
+    assert check.threshold == pytest.approx(-moved, rel=1e-15)
+    assert check.value == pytest.approx(ours.mean() - theirs.mean(), rel=1e-12)
+    assert check.lower == pytest.approx(left.lower - moved, rel=1e-12)
+    assert check.upper == pytest.approx(left.upper - moved, rel=1e-12)
+    assert check.verdict == decide(left.lower, left.upper, 0.0)
+    assert f"20% of {theirs.mean():.4f}" in check.message
+
+
+def test_a_relative_budget_of_nothing_is_an_absolute_one() -> None:
+    (one,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": "0%"})
+    (other,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0})
+    assert (one.lower, one.upper, one.verdict) == (other.lower, other.upper, other.verdict)
+
+
+def test_a_minimum_is_about_the_mean_of_the_candidate() -> None:
+    budgets = [rs.Budget("nDCG@10", minimum=limit) for limit in (0.5, 0.999)]
+    low, high = rs.gate(QRELS, OLD, SAME, budgets)
+    expected = estimate_mean(values(SAME), interval=Interval(), low=0, high=1)
+    assert (low.lower, low.upper) == (expected.lower, expected.upper)
+    assert (low.verdict, high.verdict) == ("holds", "broken")
+    assert low.value == low.candidate_mean
+
+
+def test_a_quantile_of_losses_is_checked_by_order_statistics() -> None:
+    losses = values(OLD) - values(WORSE)
+    expected = estimate_quantile(losses, 0.9, low=-1, high=1)
+    for limit, verdict in (
+        (expected.upper, "holds"),
+        (math.nextafter(expected.upper, 0), "inconclusive"),
+        (expected.lower, "inconclusive"),
+        (math.nextafter(expected.lower, 0), "broken"),
+    ):
+        budget = rs.Budget("nDCG@10", max_loss=limit, quantile=0.9)
+        (check,) = rs.gate(QRELS, OLD, WORSE, budget)
+        assert (check.value, check.lower, check.upper) == (
+            expected.value,
+            expected.lower,
+            expected.upper,
+        )
+        assert check.verdict == verdict
+
+
+def test_too_few_queries_for_a_percentile_are_inconclusive() -> None:
+    generator = np.random.default_rng(1)
+    baseline = generator.random(50)
+    check = check_one(rs.Budget("nDCG@10", max_loss=0.3), baseline, baseline - 0.01)
+    assert (check.upper, check.verdict) == (1, "inconclusive")
+    assert check.queries_needed is not None
+    assert check.queries_needed >= 72
+
+
+def test_slices_are_corrected_for_their_number() -> None:
+    budget = rs.Budget("nDCG@10", max_drop=0.02, by="country")
+    result = rs.gate(QRELS, OLD, WORSE, budget, attributes=ATTRIBUTES)
+    assert [(each.slice, each.n) for each in result] == [
+        ("de", 60),
+        ("at", 20),
+        ("ch", 20),
+        ("fr", 20),
+    ]
+    for check in result:
+        chosen = np.array([country == check.slice for country in COUNTRIES])
+        # 50 resamples beyond each end: 50 / (0.05 / 4 / 2)
+        settings = Interval(1 - 0.05 / 4, resamples=max(9999, math.ceil(50 / (0.0125 / 2))))
+        expected = estimate_mean(
+            (values(WORSE) - values(OLD))[chosen], interval=settings, low=-1, high=1
+        )
+        assert (check.level, check.corrected_for, check.by) == (1 - 0.05 / 4, 4, "country")
+        assert (check.lower, check.upper) == (expected.lower, expected.upper)
+
+
+def test_many_slices_get_more_resamples_up_to_a_limit() -> None:
+    slices = [f"s{number % 100}" for number in range(200)]
+    groups = {("s",): ("s", sorted(set(slices)), [sorted(set(slices)).index(s) for s in slices])}
+    half = np.random.default_rng(1).random(200)
+    measure = MeasureValues(name="AP", low=0.0, high=1.0, values=np.array([half, half / 2]))
+    budget = rs.Budget("AP", max_drop=0.02, by="s")
+    checks = check_budgets([(budget, measure)], groups=groups)
+    assert len(checks) == 100
+    assert {check.verdict for check in checks} == {"inconclusive"}
+    assert MOST_RESAMPLES < 50 / (0.05 / 100 / 2)
+
+
+def test_by_checks_all_queries_and_slices() -> None:
+    result = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": 0.02}, by="country", attributes=ATTRIBUTES)
+    assert [each.slice for each in result] == [None, "de", "at", "ch", "fr"]
+    assert result.checks[0].level == 0.95
+    together = rs.Budget("nDCG@10", max_drop=0.02, by=("country", "user"))
+    (check, *_) = rs.gate(QRELS, OLD, WORSE, together, attributes=ATTRIBUTES)
+    assert (check.by, check.slice) == ("country, user", "de, u1")
+
+
+def test_clusters_are_the_units() -> None:
+    result = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, cluster="user", attributes=ATTRIBUTES)
+    (check,) = result
+    codes = np.arange(120) // 5
+    expected = estimate_mean(
+        values(SAME) - values(OLD), interval=Interval(), low=-1, high=1, clusters=codes
+    )
+    assert (check.lower, check.upper, check.clusters) == (expected.lower, expected.upper, 24)
+    assert result.cluster == "user"
+    assert "in 24 clusters" in check.message
+    by_mapping = dict(zip(QUERIES, ATTRIBUTES["user"], strict=True))
+    (other,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, cluster=by_mapping)
+    assert (other.lower, other.upper) == (check.lower, check.upper)
+
+
+def test_rankings_and_comparisons_give_the_same_verdict() -> None:
+    (expected,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}).checks
+    rankings = {
+        name: rs.Rankings.from_run(QRELS, run) for name, run in (("old", OLD), ("new", SAME))
+    }
+    budgets = {"nDCG@10": 0.005}
+    result = rs.gate(rankings, budgets=budgets)
+    assert (result.baseline, result.candidate) == ("old", "new")
+    assert result.checks == (expected,)
+    runs = {"old": OLD, "new": SAME}
+    for comparison in (
+        rs.compare(QRELS, runs, ["AP", "nDCG@10"], bounds=False),
+        rs.compare(QRELS, dict(reversed(runs.items())), "nDCG@10", bounds=False),
+    ):
+        result = rs.gate(comparison, "old", "new", budgets)
+        assert (result.baseline, result.candidate) == ("old", "new")
+        (found,) = result
+        assert found.verdict == expected.verdict
+        assert (found.lower, found.upper) == pytest.approx(
+            (expected.lower, expected.upper), abs=2e-3
+        )
+        assert found.queries_needed == pytest.approx(expected.queries_needed, rel=1e-3)
+        assert found.baseline_mean == pytest.approx(expected.baseline_mean, rel=1e-14)
+
+
+def test_a_comparison_with_a_baseline_needs_no_names() -> None:
+    runs = {"old": OLD, "new": SAME}
+    comparison = rs.compare(QRELS, runs, "nDCG@10", baseline="new", bounds=False)
+    result = rs.gate(comparison, budgets={"nDCG@10": 0.005})
+    assert (result.baseline, result.candidate) == ("new", "old")
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ({"nDCG@10": "2%"}, "doesn't have the values of queries"),
+        (rs.Budget("nDCG@10", max_loss=0.1), "doesn't have the values of queries"),
+        (rs.Budget("nDCG@10", max_drop=0.1, confidence=0.9), "has intervals at 0.95"),
+        ({"AP": 0.1}, "doesn't compare"),
+    ],
+)
+def test_a_comparison_has_only_differences(budget: object, message: str) -> None:
+    comparison = rs.compare(QRELS, {"old": OLD, "new": SAME}, "nDCG@10", bounds=False)
+    with pytest.raises(rs.UsageError, match=message):
+        rs.gate(comparison, budgets=budget)  # type: ignore[call-overload,arg-type]  # refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_drop": 0.1, "minimum": 0.2}, "exactly one limit"),
+        ({}, "exactly one limit"),
+        ({"max_drop": -0.1}, "0 or more, found -0.1"),
+        ({"max_drop": math.nan}, "0 or more, found nan"),
+        ({"max_drop": "two%"}, "0 or more, found 'two%'"),
+        ({"max_drop": "0.1"}, "0 or more, found '0.1'"),
+        ({"max_loss": True}, "0 or more, found True"),
+        ({"max_loss": "2%"}, "0 or more, found '2%'"),
+        ({"minimum": math.inf}, "finite minimum"),
+        ({"max_loss": 0.1, "quantile": 1}, "quantile between 0 and 1"),
+        ({"max_drop": 0.1, "confidence": 95}, "confidence between 0 and 1, found 95"),
+        ({"max_drop": 0.1, "on_inconclusive": "passes"}, "unknown value 'passes'"),
+    ],
+)
+def test_a_budget_that_cannot_be_meant_is_refused(
+    arguments: dict[str, object], message: str
+) -> None:
+    with pytest.raises(rs.UsageError, match=message) as caught:
+        rs.Budget("nDCG@10", **arguments)  # type: ignore[arg-type]  # refused
+    assert caught.value.code == "bad_budget"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rs.gate(QRELS, OLD, SAME, {}), "expected budgets"),
+        (lambda: rs.gate(QRELS, OLD, SAME, ["nDCG@10"]), "expected budgets"),  # type: ignore[list-item]  # refused
+        (lambda: rs.gate(QRELS, OLD, budgets={"AP": 0}), "expected judgments, a baseline"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"nDGC@10": 0}), "nDGC"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"NumRet": 0}), "not a mean over queries"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"OrderingLoss@10": 0}), "is an improvement"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"AP": 0}, by="country"), "country"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"AP": 0}, confidence=1), "confidence"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"AP": 0}, names=("a", "a")), "two different names"),
+        (lambda: rs.gate(QRELS, OLD, SAME, {"AP": 0}, policy="aggregate=median"), "only means"),
+    ],
+)
+def test_a_gate_that_cannot_be_meant_is_refused(call: object, message: str) -> None:
+    with pytest.raises(rs.UsageError, match=message):
+        call()  # type: ignore[operator]  # a function
+
+
+def test_measures_without_values_in_common_are_refused() -> None:
+    with pytest.raises(rs.EmptyError, match="no query has a value"):
+        rs.gate(
+            {"q": {"a": 0}}, {"q": {"a": 1.0}}, {"q": {"a": 2.0}}, {"AP": 0}, policy="empty=nan"
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("max-drop", "nDCG@10=0.005", rs.Budget("nDCG@10", max_drop=0.005)),
+        ("max-drop", "nDCG@10 = 2%", rs.Budget("nDCG@10", max_drop="2%")),
+        ("max-drop", "P(rel=2)@5=0", rs.Budget("P(rel=2)@5", max_drop=0.0)),
+        ("max-loss", "p95:nDCG@10=0.3", rs.Budget("nDCG@10", max_loss=0.3)),
+        ("max-loss", "p99.5:AP=0.3", rs.Budget("AP", max_loss=0.3, quantile=0.995)),
+        ("max-loss", "AP=0.3", rs.Budget("AP", max_loss=0.3)),
+        ("min", "nDCG@10=0.4", rs.Budget("nDCG@10", minimum=0.4)),
+    ],
+)
+def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budget) -> None:
+    assert parse_budget(kind, text) == expected  # type: ignore[arg-type]  # one of the kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("max-drop", "nDCG@10"),
+        ("max-drop", "0.005"),
+        ("max-drop", "=0.005"),
+        ("max-drop", "nDCG@10=little"),
+        ("max-loss", "p9x:nDCG@10=0.3"),
+        ("max-loss", "nDCG@10=3%"),
+        ("min", "nDCG@10=40%"),
+    ],
+)
+def test_options_that_are_no_budgets_are_refused(kind: str, text: str) -> None:
+    with pytest.raises(rs.UsageError, match=f"cannot read --{kind}"):
+        parse_budget(kind, text)  # type: ignore[arg-type]  # as above
+
+
+def test_the_result_does_not_depend_on_threads_and_can_be_pickled() -> None:
+    budgets = [
+        rs.Budget("nDCG@10", max_drop=0.01, by="country"),
+        rs.Budget("nDCG@10", max_loss=0.2),
+    ]
+    results = [
+        rs.gate(QRELS, OLD, SAME, budgets, attributes=ATTRIBUTES, threads=threads)
+        for threads in (1, 3)
+    ]
+    assert results[0].checks == results[1].checks
+    assert pickle.loads(pickle.dumps(results[0])).checks == results[0].checks  # noqa: S301 - our own
+
+
+def test_assert_not_worse_returns_the_result() -> None:
+    result = assert_not_worse(QRELS, WORSE, OLD, max_drop=0.005)
+    assert (result.verdict, len(result)) == ("holds", 1)
+    result = assert_not_worse(QRELS, OLD, SAME, rs.nDCG @ 10, on_inconclusive="pass")
+    assert result.verdict == "inconclusive"
+
+
+def test_assert_not_worse_shows_the_summary() -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_not_worse(QRELS, OLD, WORSE, "nDCG@10", max_drop="1%")
+    assert str(caught.value).startswith("Gate failed: 1 of 1 check is broken\n")
+    assert "nDCG@10: max drop 1%: The difference is -" in str(caught.value)
+    with pytest.raises(AssertionError, match="queries would decide"):
+        assert_not_worse(QRELS, OLD, SAME, "nDCG@10")
+
+
+@pytest.mark.parametrize(
+    ("budget", "hint"),
+    [
+        (rs.Budget("nDCG@10", max_drop=5), "write '5%' for 5 percent, or 0.01"),
+        (rs.Budget("nDCG@10", max_drop="150%"), "give a limit that the values can exceed"),
+        (rs.Budget("nDCG@10", max_loss=1), "give a limit that the values can exceed"),
+        (rs.Budget("nDCG@10", minimum=40), "give a limit that the values can exceed"),
+    ],
+)
+def test_a_limit_that_no_value_can_exceed_is_refused(budget: rs.Budget, hint: str) -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(30)}
+    run = {query: {"a": 1.0} for query in qrels}
+    with pytest.raises(rs.UsageError, match="checks nothing") as caught:
+        rs.gate(qrels, run, run, budget)
+    assert caught.value.hint == hint
+
+
+def test_a_budget_names_its_arguments_where_one_is_unknown() -> None:
+    with pytest.raises(TypeError, match="Budget has no min; it takes measure, max_drop"):
+        rs.Budget("nDCG@10", min=0.4)

@@ -1,0 +1,264 @@
+"""How a comparison prints: letters, best values, notes, and the four formats."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+import rankscope as rs
+from rankscope.results.comparison import Compared, Comparison, Settings
+from rankscope.results.comparison.layout import name_letters
+from rankscope.results.comparison.verdict import decide
+from rankscope.results.comparison.words import format_p
+from rankscope.results.ranges import UnjudgedRange
+
+RUNS = ("old", "new", "a|b<c>&_%")
+
+
+def compared(baseline: str, run: str, difference: float, p: float, **others: object) -> Compared:
+    fields: dict[str, object] = {
+        "measure": "nDCG@10",
+        "baseline": baseline,
+        "run": run,
+        "slice": None,
+        "n": 20,
+        "clusters": None,
+        "baseline_mean": 0.5,
+        "run_mean": 0.5 + difference,
+        "difference": difference,
+        "relative": difference / 0.5,
+        "lower": difference - 0.01,
+        "upper": difference + 0.01,
+        "level": 0.95,
+        "interval_method": "bca",
+        "interval_note": "",
+        "effect_size": 1.0,
+        "test": "permutation",
+        "statistic": 2.0,
+        "p": p,
+        "smallest_p": 1e-5,
+        "correction": "holm",
+        "p_corrected": p,
+        "wins": 15,
+        "ties": 1,
+        "losses": 4,
+        "minimum_detectable": 0.02,
+    }
+    return Compared(**fields | others)  # type: ignore[arg-type]  # as the fields are
+
+
+def compare(
+    *rows: Compared, runs: tuple[str, ...] = RUNS, baseline: str | None = None
+) -> Comparison:
+    means = {run: {"nDCG@10": 0.5 + 0.1 * at} for at, run in enumerate(runs)}
+    return Comparison(
+        runs=runs,
+        measures=("nDCG@10",),
+        means=means,
+        comparisons=rows,
+        baseline=baseline,
+        by="",
+        settings=Settings(permutations=99_999),
+        policy=rs.Policy(ties="doc_id"),
+    )
+
+
+PAIRS = (
+    compared("old", "new", 0.1, 0.001),
+    compared("old", RUNS[2], 0.2, 0.0001),
+    compared("new", RUNS[2], 0.1, 0.3),
+)
+
+
+def test_letters_mark_the_runs_that_a_run_is_significantly_better_than() -> None:
+    lines = compare(*PAIRS).table().splitlines()
+    rows = {line.split()[1]: line.split()[2:] for line in lines if line[:2] in {"a ", "b ", "c "}}
+    assert rows["old"] == ["0.5000"]
+    assert rows["new"] == ["0.6000", "a"]
+    assert rows[RUNS[2]] == ["0.7000", "a"]
+
+
+def test_a_mean_is_bold_only_if_its_run_is_better_than_all_others() -> None:
+    assert "**" not in compare(*PAIRS).table("markdown").partition("differences")[0].replace(
+        "**nDCG@10", ""
+    )
+    certain = (*PAIRS[:2], compared("new", RUNS[2], 0.1, 0.04))
+    assert compare(*certain).find_best("nDCG@10") == RUNS[2]
+    assert "**0.7000**<sup>ab</sup>" in compare(*certain).table("markdown")
+    assert r"\textbf{0.7000}\textsuperscript{ab}" in compare(*certain).table("latex")
+    html = compare(*certain).table("html")
+    assert re.search(r"<b>0.7000</b><sup [^>]*width:2ch[^>]*>ab</sup>", html)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "latex"])
+def test_every_format_states_test_correction_and_number_of_queries(form: str) -> None:
+    written = " ".join(compare(*PAIRS).table(form).split())  # type: ignore[arg-type]  # one of them
+    for text in ("paired permutation test (sign flips)", "99,999", "20 queries", "3 comparisons"):
+        assert text in written
+    assert "Holm controls the familywise error rate" in written
+
+
+def test_html_is_well_formed_and_names_are_escaped() -> None:
+    html = compare(*PAIRS).table("html")
+    tree = ET.fromstring(f"<div>{html}</div>")  # noqa: S314 - our own
+    assert RUNS[2] in [cell.text for cell in tree.iter("td")]
+    assert "<c>" not in html
+
+
+def test_names_cannot_be_commands_of_latex_or_markdown() -> None:
+    assert r"a|b\textless{}c\textgreater{}\&\_\%" in compare(*PAIRS).table("latex")
+    assert r"a\|b\<c\>&\_%" in compare(*PAIRS).table("markdown")
+
+
+def test_text_fits_eighty_columns() -> None:
+    unjudged = UnjudgedRange(
+        if_unjudged_lowest=-0.2,
+        if_unjudged_highest=0.3,
+        documents=7,
+        scale=(0.0, 1.0),
+        is_exact=True,
+    )
+    rows = [
+        compared(each.baseline, each.run, each.difference, each.p, unjudged=unjudged, wins=150)
+        for each in PAIRS
+    ]
+    text = compare(*rows).table()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "-0.2000 to +0.3000" in text
+    assert "This is not a confidence interval." in " ".join(text.split())
+    assert "certain despite unjudged documents in 0 of 3 comparisons" in " ".join(text.split())
+
+
+def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
+    one = compare(compared("old", "new", 0.1, 0.001), runs=RUNS[:2])
+    assert str(decide(one, "nDCG@10")) == (
+        "new is better than old by 0.1000 nDCG@10 (95% interval 0.0900 to 0.1100; p = 0.001, "
+        "paired permutation test)."
+    )
+    unclear = compare(compared("old", "new", -0.01, 0.4, queries_needed=88), runs=RUNS[:2])
+    verdict = decide(unclear, "nDCG@10")
+    assert str(verdict).startswith(
+        "No run is significantly better: old leads new by 0.0100 nDCG@10"
+    )
+    assert "about 88 queries are needed; there are 20." in verdict.power
+    assert str(decide(compare(*PAIRS), "nDCG@10")).startswith(
+        "No run is significantly best by nDCG@10. a|b<c>&_% has the highest mean, 0.7000, but its "
+        "lead of 0.1000 over new is not significant"
+    )
+
+
+def test_the_verdict_about_a_baseline_lists_the_runs_that_differ() -> None:
+    rows = (*PAIRS[:1], compared("old", RUNS[2], 0.2, 0.4))
+    assert str(decide(compare(*rows, baseline="old"), "nDCG@10")) == (
+        "nDCG@10, against old: new is significantly better; a|b<c>&_% is not significantly "
+        "different."
+    )
+
+
+def test_one_comparison_is_found_by_measure_and_run() -> None:
+    found = compare(*PAIRS)
+    assert found["nDCG@10", "new"] is PAIRS[0]
+    assert found.find("nDCG@10", RUNS[2], "new") is PAIRS[2]
+    with pytest.raises(rs.UsageError, match="found 2"):
+        found.find("nDCG@10", RUNS[2])
+    with pytest.raises(rs.UsageError, match="found 0"):
+        found.find("nDCG@10", "old")
+
+
+def test_a_comparison_has_one_row_per_pair_in_every_export() -> None:
+    found = compare(*PAIRS)
+    frame = found.to_pandas()
+    assert frame["difference"].tolist() == [0.1, 0.2, 0.1]
+    assert found.to_arrow().num_rows == len(found.to_polars()) == 3
+    assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()  # noqa: S301 - our own
+
+
+def test_letters_go_on_after_z() -> None:
+    names = name_letters([f"run {number}" for number in range(28)])
+    assert [*names.values()][25:] == ["z", "aa", "ab"]
+
+
+def test_p_values_have_the_places_that_matter() -> None:
+    assert [format_p(p) for p in (1.0, 0.0499, 0.0009, math.nan)] == [
+        "1.000",
+        "0.050",
+        "<0.001",
+        "–",
+    ]
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(rs.UsageError, match="unknown format 'pdf'"):
+        compare(*PAIRS).table("pdf")  # type: ignore[arg-type]  # not one
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "ndcg_cut_10", "ndcg@10", rs.nDCG @ 10])
+def test_a_comparison_is_found_by_any_name_of_its_measure(measure: object) -> None:
+    found = compare(*PAIRS)
+    assert found[measure, "new"] is PAIRS[0]  # type: ignore[index]  # a measure or its name
+    assert found.over_all(measure) == list(PAIRS)  # type: ignore[arg-type]  # as above
+
+
+def test_a_key_without_a_run_or_with_another_measure_is_explained() -> None:
+    found = compare(*PAIRS)
+    with pytest.raises(rs.UsageError, match="expected a measure and a run"):
+        found["nDCG@10"]  # type: ignore[index]  # what a user may try
+    with pytest.raises(rs.UsageError, match="AP was not compared") as caught:
+        found["AP", "new"]
+    assert caught.value.hint == "the measures are nDCG@10"
+
+
+def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
+    ranges = UnjudgedRange(
+        if_unjudged_lowest=-0.1234,
+        if_unjudged_highest=0.2345,
+        documents=9,
+        scale=(0, 1),
+        is_exact=True,
+    )
+    rows = [
+        compared(
+            pair.baseline,
+            pair.run,
+            -0.0123,
+            0.04,
+            slice=name,
+            unjudged=ranges,
+            correction="tukey",
+            wins=1234,
+            losses=2345,
+            margin=0.02,
+            p_not_worse=0.3,
+            p_equivalent=0.4,
+        )
+        for name in (None, "Austria")
+        for pair in PAIRS
+    ]
+    text = compare(*rows).table()
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line.split()[:3] for line in text.splitlines() if line.startswith("slice")] == [
+        ["slice", "n", "pair"]
+    ] * 2
+
+
+def test_a_minus_is_one_in_latex_but_a_hyphen_stays_one() -> None:
+    pair = compared("e5-small", "e5-base", -0.1, 0.001)
+    latex = compare(pair, runs=("e5-small", "e5-base")).table("latex")
+    assert "e5-base $-$ e5-small & $-$0.1000 & $-$0.1100 to $-$0.0900 &" in latex
+
+
+def test_a_small_p_value_reads_like_a_sentence() -> None:
+    pair = compared("old", "new", 0.1, 0.0001)
+    assert "p < 0.001" in str(decide(compare(pair, runs=RUNS[:2]), "nDCG@10"))
+
+
+def test_the_range_over_unjudged_documents_is_left_out_where_all_are_judged() -> None:
+    qrels = {f"q{n}": {"a": 1, "b": 0} for n in range(30)}
+    old = {query: {"b": 2.0, "a": 1.0} for query in qrels}
+    new = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    assert "if unjudged judged" not in str(rs.compare(qrels, {"old": old, "new": new}, "RR"))
+    unjudged = new | {"q3": {"z": 3.0, "a": 2.0}}
+    assert "if unjudged judged" in str(rs.compare(qrels, {"old": old, "new": unjudged}, "RR"))

@@ -1,0 +1,70 @@
+"""The paired t test, plain and cluster-robust."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from rankscope import _core
+from rankscope.stats.test import paired
+from rankscope.stats.test.family import Family, sum_by_cluster
+from scipy import stats
+
+
+def test_it_agrees_with_scipy() -> None:
+    values = np.random.default_rng(1).beta(0.5, 0.7, (4, 50))
+    pairs = [(0, 1), (3, 1), (2, 0)]
+    found = paired.test_pairs([Family(values=values, sizes=np.ones(50), pairs=pairs)], test="t")
+    for at, (one, other) in enumerate(pairs):
+        expected = stats.ttest_rel(values[other], values[one])
+        assert found.statistic[at] == pytest.approx(expected.statistic, rel=1e-10)
+        assert found.p[at] == pytest.approx(expected.pvalue, rel=1e-10)
+    assert found.smallest_p.tolist() == [0, 0, 0]
+    assert np.isnan(found.max_t).all()
+
+
+def test_clusters_have_the_standard_error_of_a_ratio() -> None:
+    """The linearized variance of sums by sizes, times G / (G - 1), with G - 1 degrees."""
+    random = np.random.default_rng(2)
+    clusters = random.integers(0, 30, 150)
+    values = random.random((2, 150)) + random.normal(0, 0.3, 30)[clusters] * [[0], [1]]
+    sums, sizes = sum_by_cluster(values, clusters, 30)
+    found = paired.test_pairs([Family(values=sums, sizes=sizes, pairs=[(0, 1)])], test="t")
+    difference = values[1] - values[0]
+    residuals = np.bincount(clusters, weights=difference - difference.mean(), minlength=30)
+    groups = len(np.unique(clusters))
+    error = math.sqrt(groups / (groups - 1) * np.square(residuals).sum()) / 150
+    expected = difference.mean() / error
+    assert found.statistic[0] == pytest.approx(expected, rel=1e-10)
+    assert found.p[0] == pytest.approx(2 * stats.t.sf(abs(expected), groups - 1), rel=1e-10)
+
+
+def test_no_difference_has_p_1_and_a_constant_one_has_none() -> None:
+    values = np.add.outer([0.0, 0.0, 0.1], np.random.default_rng(3).random(20))
+    family = Family(values=values, sizes=np.ones(20), pairs=[(0, 1), (0, 2)])
+    found = paired.test_pairs([family], test="t")
+    assert found.p[0] == 1
+    assert math.isnan(found.p[1])
+
+
+def test_fewer_than_two_queries_have_no_p_value() -> None:
+    values = np.array([[0.1, 0.2], [0.4, 0.1]])
+    family = Family(values=values, sizes=np.array([1.0, 0.0]), pairs=[(0, 1)])
+    assert np.isnan(paired.test_pairs([family], test="t").p).all()
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 9, 49, 249, 5_000, 1_000_000])
+def test_tails_agree_with_scipy_far_out(degrees: int) -> None:
+    for statistic in (0.01, 0.5, 1.0, 1.7, 2.0, 5.0, 20.0):
+        expected = 2 * stats.t.sf(statistic, degrees)
+        assert _core.student_tails(statistic, degrees) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 2.8, 8.0])
+def test_the_noncentral_t_agrees_with_scipy(shift: float) -> None:
+    for degrees in (1, 2, 4, 9, 49, 999):
+        for statistic in (-2.0, 0.0, 1.96, 4.0, 12.0):
+            expected = stats.nct.cdf(statistic, degrees, shift)
+            found = _core.noncentral_t_lower(statistic, degrees, shift)
+            assert found == pytest.approx(expected, abs=1e-9)

@@ -1,0 +1,139 @@
+"""The simulations of comparisons draw what they say, and report what isn't as promised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dev.record
+from dev.simulate.__main__ import PAGES
+from dev.simulate.case import Case, Row
+from dev.simulate.compare import cases, corrections
+from dev.simulate.compare.chance import ENOUGH, RARE, find_error, is_above, is_below
+from dev.simulate.compare.page import COMPARISONS
+from dev.simulate.compare.worlds import PAIRS, SINGLES, UNBOUNDED, measure_coverage
+from dev.simulate.record import Page, Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dev.simulate.compare.worlds import World
+
+RANDOM = 20261123
+
+
+@pytest.fixture(scope="module")
+def short() -> list[Row]:
+    """The rows of the short form, with two trials each."""
+    return [row for case in COMPARISONS.list_cases() if case.short for row in case.rows(2)]
+
+
+@pytest.mark.parametrize("world", [*SINGLES, *PAIRS, *UNBOUNDED], ids=lambda world: world.name)
+@pytest.mark.parametrize("per_cluster", [1, 5])
+def test_samples_of_a_world_have_its_mean(world: World, per_cluster: int) -> None:
+    codes = np.arange(100_000) // per_cluster
+    values = world.draw(codes, 0.4, np.random.default_rng(RANDOM))
+    sums = np.bincount(codes, weights=values)
+    error = sums.std() / np.sqrt(len(sums)) / per_cluster
+    assert values.mean() == pytest.approx(world.mean, abs=4 * error)
+    assert world.low <= values.min() <= values.max() <= world.high
+
+
+def test_queries_of_a_user_are_alike() -> None:
+    codes = np.arange(50_000) // 5
+    values = SINGLES[0].draw(codes, 0.4, np.random.default_rng(RANDOM)).reshape(-1, 5)
+    alike = np.corrcoef(values[:, 0], values[:, 1])[0, 1]
+    assert 0.25 < alike < 0.45
+
+
+def test_the_shares_of_the_methods_that_were_used_add_up() -> None:
+    found = measure_coverage(SINGLES[0], 50, "auto", trials=20)
+    assert sum(found.used.values()) == pytest.approx(1)
+    assert found.given == 1
+    refused = measure_coverage(UNBOUNDED[0], 5, "auto", trials=20)
+    assert refused.used == {}
+    assert refused.given == 0
+
+
+def test_a_share_may_be_two_errors_off_with_many_trials() -> None:
+    error = find_error(0.95, ENOUGH)
+    assert error == pytest.approx((0.95 * 0.05 / ENOUGH) ** 0.5)
+    assert not is_below(0.95 - 1.99 * error, 0.95, ENOUGH)
+    assert is_below(0.95 - 2.01 * error, 0.95, ENOUGH)
+    assert not is_above(0.05 + 1.99 * error, 0.05, ENOUGH)
+    assert is_above(0.05 + 2.01 * error, 0.05, ENOUGH)
+
+
+@pytest.mark.parametrize("trials", [20, 100, 400])
+def test_with_few_trials_chance_hardly_ever_makes_a_row_wrong(trials: int) -> None:
+    failing = [count for count in range(trials + 1) if is_below(count / trials, 0.95, trials)]
+    assert binom.cdf(max(failing), trials, 0.95) < RARE
+    assert binom.cdf(max(failing) + 1, trials, 0.95) >= RARE
+
+
+def test_cases_have_different_names() -> None:
+    for page in PAGES.values():
+        names = [case.name for case in page.list_cases()]
+        assert len(set(names)) == len(names)
+
+
+def test_every_row_has_a_cell_for_each_column_of_its_table(short: list[Row]) -> None:
+    assert {row.table for row in short} == set(COMPARISONS.tables)
+    for row in short:
+        rule = COMPARISONS.tables[row.table].rstrip().rpartition("\n")[2]
+        assert len(row.cells) == rule.count("|") - 1
+
+
+def test_the_short_form_fails_by_chance_less_often_than_once_in_ten_thousand_times(
+    short: list[Row],
+) -> None:
+    assert all(case.short < ENOUGH for case in COMPARISONS.list_cases())
+    # What is checked is in a cell.
+    assert sum(len(row.cells) for row in short) * RARE < 1e-4
+
+
+def test_runs_that_are_equal_to_the_baseline_have_its_mean() -> None:
+    random = np.random.default_rng(RANDOM)
+    for family in corrections.draw(50_000, 3, True, random):
+        means = family.values.sum(axis=1) / family.sizes.sum()
+        errors = (family.values - family.values[0]).std(axis=1) / np.sqrt(len(family.sizes))
+        off = np.abs(means - means[0]) / np.maximum(errors / corrections.PER_CLUSTER, 1e-9)
+        assert (off[1:4] > 20).all()
+        assert (off[4:] < 4).all()
+
+
+def test_a_record_keeps_the_rows_of_cases_that_did_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dev.record, "today", lambda: "2026-01-02")
+    monkeypatch.setattr("dev.simulate.record.today", lambda: "2026-01-02")
+    made = [Case(name, 1, 0, lambda _: []) for name in ("one", "two", "three")]
+    page = Page(
+        about="x",
+        title="Title",
+        folder=tmp_path,
+        head="Head.\n",
+        tables={"first": "## First\n\n| a |\n|---|\n", "second": "## Second\n\n| b |\n|---|\n"},
+        list_cases=lambda: made,
+    )
+    Record(page, {"two": [Row("first", ("2",))], "one": [Row("first", ("1",), "wrong")]}).write()
+    record = Record.read(page)
+    record.cases["three"] = [Row("second", ("3",))]
+    record.write()
+    text = (tmp_path / "2026-01-02.md").read_text(encoding="utf-8")
+    assert text == (
+        "# Title, 2026-01-02\n\nHead.\n\n## First\n\n| a |\n|---|\n| 1 |\n| 2 |\n"
+        "\n## Second\n\n| b |\n|---|\n| 3 |\n"
+    )
+    assert Record.read(page).cases["one"] == [Row("first", ("1",), "wrong")]
+
+
+def test_an_interval_that_covers_too_rarely_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "COVERED", 1.0)
+    with monkeypatch.context() as patch:
+        patch.setattr("dev.simulate.compare.worlds.ROUNDING", -1.0)  # nothing is covered
+        rows = cases._cover(SINGLES[0], 1, 4)
+    assert rows[0].problem == "covers 0.0% of 4 samples with n = 5"
