@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
     Visit = Callable[..., Page]
 
@@ -217,6 +217,26 @@ def test_a_service_that_does_not_answer_is_said(visit: Visit) -> None:
     page.get_by_text("the service cannot answer now").wait_for()
     page.unroute("**/incidents")
     page.get_by_role("button", name="Pause").click()
+
+
+def test_a_late_answer_does_not_hide_a_later_problem(visit: Visit) -> None:
+    page = visit("/incidents")
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if held:
+            route.fulfill(status=503, body="busy")
+        else:
+            held.append(route)
+
+    page.route("**/incidents", answer)
+    page.clock.run_for(60_000)
+    page.clock.run_for(60_000)
+    trouble = page.get_by_text("the service cannot answer now")
+    trouble.wait_for()
+    with page.expect_event("requestfinished"):
+        held[0].continue_()
+    assert trouble.count() == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 STYLES = ("look.css", "explanation.css", "pages.css")
 
-SCRIPTS = ("times.js", "chart.js", "refresh.js")
-"""Served as one, in this order: later ones use the functions of those before."""
-
 TITLES = {
     403: "Not allowed",
     404: "Page not found",
@@ -74,10 +71,14 @@ class Pages:
             "look.css": read_template("look.css").encode(),
             "explanation.css": html.STYLE.encode(),
             "pages.css": (own / "pages.css").read_bytes(),
-            # Tables are sorted as those of reports are.
+            # The first remembers the page as delivered, before the others write into it. Tables
+            # are sorted as those of reports are.
             "pages.js": b"\n".join(
-                [read_template("report.js").encode()]
-                + [(own / name).read_bytes() for name in SCRIPTS]
+                [
+                    (own / "refresh.js").read_bytes(),
+                    read_template("report.js").encode(),
+                    *((own / name).read_bytes() for name in ("times.js", "chart.js")),
+                ]
             ),
         }
         self._addresses = name_files(loaded)

@@ -12,8 +12,10 @@ function startRefreshing(status) {
   button.type = "button";
   button.className = "plain";
   status.append(words, trouble, " ", button);
-  let shown = null;
+  let shown = document.querySelector("main").innerHTML;
   let waiting = null;
+  let asked = 0;
+  let answered = 0;
   let isPaused = sessionStorage.getItem(PAUSED) === "yes";
   let updated = new Date();
 
@@ -26,25 +28,32 @@ function startRefreshing(status) {
 
   async function load() {
     if (isPaused || document.hidden) return;
+    asked += 1;
+    const request = asked;
     let answer;
+    let text = "";
+    let problem = "";
     try {
       answer = await fetch(location.href, { headers: { accept: "text/html" } });
+      text = await answer.text();
+      if (!answer.ok) problem = "the service cannot answer now.";
     } catch {
-      tell("the service does not answer.");
-      return;
+      problem = "the service does not answer.";
     }
-    if (answer.redirected) {
+    // A slow answer may come after that of a later request, and says what is no longer so.
+    if (request < answered) return;
+    answered = request;
+    if (answer?.redirected) {
       location.reload();
       return;
     }
-    if (!answer.ok) {
-      tell("the service cannot answer now.");
+    if (problem) {
+      tell(problem);
       return;
     }
-    const text = await answer.text();
     const page = new DOMParser().parseFromString(text, "text/html");
     const content = page.querySelector("main").innerHTML;
-    if (shown !== null && content !== shown) waiting = page;
+    if (content !== shown) waiting = page;
     shown = content;
     updated = new Date();
     if (waiting !== null && !isBusy()) replace();
