@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
+INTEGRATIONS := $(CURDIR)/.venv-integrations
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # What is built says where in the sources it panicked; that is not to name the folders of the builder.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -64,6 +65,10 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Hint: install chromium by other means, and put it into PATH"; \
 		exit 1; }
 	$(PARALLEL) --dist=loadfile tests/services
+
+.PHONY: test-integrations
+test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages of training libraries and trackers
+	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile tests/integrations
 
 .PHONY: test-thorough
 test-thorough: develop $(SANITIZED) ## Run ten times as many generated cases, then the binding with sanitizers
@@ -149,7 +154,7 @@ wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist
 
 .PHONY: clean
 clean: ## Remove everything that other targets created
-	rm -rf $(VENV) build dist site target fuzz/target dev/benchmarks/work dev/parity/work
+	rm -rf $(VENV) $(INTEGRATIONS) build dist site target fuzz/target dev/benchmarks/work dev/parity/work
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
 	find python tests dev docs -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -192,6 +197,13 @@ $(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
 	$(PIP) install --group dev
+	@touch $@
+
+# PyTorch and others are several gigabytes, and set versions of what the rest uses.
+$(INTEGRATIONS)/.installed: $(VENV)/.created pyproject.toml
+	$(PYTHON) -m venv --clear $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --group integrations
+	echo $(CURDIR)/python > $$($(INTEGRATIONS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/rankscope.pth
 	@touch $@
 
 $(VENV)/.services: $(VENV)/.created pyproject.toml
