@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 from ir_measures import (  # noqa: E402 - only where it is installed
     AP,
     ERR,
-    P,
-    R,
     RBP,
     RR,
     Bpref,
@@ -32,6 +30,8 @@ from ir_measures import (  # noqa: E402 - only where it is installed
     NumRel,
     NumRelRet,
     NumRet,
+    P,
+    R,
     Rprec,
     SetAP,
     SetF,
@@ -79,9 +79,7 @@ def cast21() -> tuple[list[Any], dict[str, list[Any]]]:
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
     qrels = list(ir_measures.read_trec_qrels(str(folder / "cast21.qrels")))
-    runs = {
-        path.stem: list(ir_measures.read_trec_run(str(path))) for path in folder.glob("*.run")
-    }
+    runs = {path.stem: list(ir_measures.read_trec_run(str(path))) for path in folder.glob("*.run")}
     return qrels, runs
 
 
@@ -233,7 +231,7 @@ def test_queries_that_a_policy_leaves_out_are_not_in_the_mean() -> None:
 
 def test_a_measure_can_be_pickled() -> None:
     measure = make_measure("AP@10", policy="unjudged=remove")
-    copy = pickle.loads(pickle.dumps(measure))
+    copy = pickle.loads(pickle.dumps(measure))  # noqa: S301 - our own bytes
     assert copy == measure
     assert ir_measures.calc_aggregate([copy], QRELS, RUN) == ir_measures.calc_aggregate(
         [measure], QRELS, RUN

@@ -9,7 +9,7 @@ from rankscope.integrations.libraries import require
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from rankscope.conventions import Convention
@@ -46,56 +46,10 @@ def make_provider(
         >>> make_provider().calc_aggregate([nDCG @ 10, AP], qrels, run)[AP]
         0.5833333333333333
     """
-    library = require("ir_measures")
-    settings = _read_settings(policy, convention, score_type)
-
-    class RankscopeEvaluator(library.Evaluator):  # type: ignore[misc]  # unknown without the library
-        def __init__(self, measures: list[Any], qrels: object) -> None:
-            judgments = _Judgments(qrels)
-            super().__init__(measures, {*judgments.queries.values()})
-            self.judgments = judgments
-            self.ours = {each: _translate(each, judgments.grades) for each in measures}
-
-        def _iter_calc(self, run: object) -> Iterator[Any]:
-            return self._iterate(self._evaluate(run))
-
-        def calc_aggregate(self, run: object) -> dict[Any, float]:
-            return self.calc(run)[0]  # type: ignore[no-any-return]  # a tuple of ir_measures
-
-        def calc(self, run: object) -> Any:  # noqa: ANN401 - a tuple of ir_measures
-            found = self._evaluate(run)
-            if found is None:  # nothing was retrieved: ir_measures has a default for each measure
-                return super().calc({})
-            means = {theirs: found[ours] for theirs, ours in self.ours.items()}
-            return library.CalcResults(means, list(self._iterate(found)))
-
-        def _evaluate(self, run: object) -> rs.Evaluation | None:
-            measures = list(dict.fromkeys(self.ours.values()))
-            return self.judgments.evaluate(run, measures, settings)
-
-        def _iterate(self, found: rs.Evaluation | None) -> Iterator[Any]:
-            if found is not None:
-                for theirs, ours in self.ours.items():
-                    for query, value in self.judgments.values(found, ours):
-                        yield library.Metric(query, theirs, value)
-
-    class RankscopeProvider(library.Provider):  # type: ignore[misc]  # unknown without the library
-        NAME = "rankscope"
-
-        def supports(self, measure: Any) -> bool:  # noqa: ANN401 - a measure of ir_measures
-            measure.validate_params()
-            if hasattr(measure, "runtime_impl"):
-                return False
-            try:
-                _translate(measure, {})
-            except rs.MeasureError:
-                return False
-            return True
-
-        def _evaluator(self, measures: Any, qrels: object) -> RankscopeEvaluator:  # noqa: ANN401
-            return RankscopeEvaluator(list(measures), qrels)
-
-    return RankscopeProvider()
+    base = require("ir_measures").Provider
+    provider = type("RankscopeProvider", (_Provider, base), {})()
+    provider.settings = _read_settings(policy, convention, score_type)
+    return provider
 
 
 def register(provider: object = None) -> None:
@@ -170,9 +124,8 @@ def make_measure(
         >>> ir_measures.calc_aggregate([condensed], qrels, run)
         {RR [unjudged=remove]: 1.0}
     """
-    library = require("ir_measures")
+    base = require("ir_measures").Measure
     ours = rs.parse(measure)
-    settings = _read_settings(policy, convention, score_type)
     if ours.row.mean == "geometric":
         raise rs.MeasureError(
             f"{ours} has a geometric mean, which ir_measures can't compute",
@@ -181,49 +134,96 @@ def make_measure(
         )
     chosen = [str(each) for each in (policy, convention) if each is not None]
     shown = name or (f"{ours} [{', '.join(chosen)}]" if chosen else str(ours))
-
-    def remake(changed: rs.Measure) -> Any:  # noqa: ANN401 - as above
-        return make_measure(
-            changed, policy=policy, convention=convention, score_type=score_type, name=name
-        )
-
-    class RankscopeMeasure(library.Measure):  # type: ignore[misc]  # unknown without the library
-        NAME = __name__ = shown
-        DEFAULT = 0.0
-
-        def runtime_impl(self, qrels: object, run: object) -> Iterator[Any]:
-            judgments = _Judgments(qrels)
-            found = judgments.evaluate(run, [ours], settings)
-            if found is not None:
-                for query, value in judgments.values(found, ours):
-                    yield library.Metric(query, self, value)
-
-        def aggregator(self) -> _Aggregator:
-            return _Aggregator(is_sum=ours.row.mean == "sum")
-
-        def __call__(self, **changed: object) -> Any:  # noqa: ANN401 - as above
-            return remake(ours(**changed))
-
-        def __matmul__(self, value: float) -> Any:  # noqa: ANN401 - as above
-            return remake(ours @ value)
-
-        def __reduce__(self) -> tuple[object, ...]:
-            return _remake, (ours, policy, convention, score_type, name)
-
-    return RankscopeMeasure()
+    made = type("RankscopeMeasure", (_Measure, base), {"NAME": shown, "__name__": shown})()
+    made.ours, made.settings = ours, _read_settings(policy, convention, score_type)
+    made.choices = {
+        "policy": policy,
+        "convention": convention,
+        "score_type": score_type,
+        "name": name,
+    }
+    return made
 
 
-def _remake(
-    measure: rs.Measure,
-    policy: rs.Policy | str | None,
-    convention: Convention | str | None,
-    score_type: ScoreType | None,
-    name: str | None,
-) -> Any:  # noqa: ANN401 - a measure of ir_measures
-    """Return a measure that was pickled."""
-    return make_measure(
-        measure, policy=policy, convention=convention, score_type=score_type, name=name
-    )
+class _Provider:
+    """What rankscope's provider has besides the methods of `ir_measures.Provider`."""
+
+    NAME = "rankscope"
+    settings: dict[str, Any]
+
+    def supports(self, measure: Any) -> bool:  # noqa: ANN401 - a measure of ir_measures
+        measure.validate_params()
+        if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
+            return False
+        try:
+            _translate(measure, {})
+        except rs.MeasureError:
+            return False
+        return True
+
+    def _evaluator(self, measures: Iterable[Any], qrels: object) -> _Evaluator:
+        return _Evaluator(list(measures), qrels, self.settings)
+
+
+class _Evaluator:
+    """Evaluates runs against the same judgments, with the methods of `ir_measures.Evaluator`."""
+
+    def __init__(self, measures: list[Any], qrels: object, settings: dict[str, Any]) -> None:
+        self.measures = measures
+        self._judgments = _Judgments(qrels)
+        self.qrel_qids = {*self._judgments.queries.values()}
+        self._ours = {each: _translate(each, self._judgments.grades) for each in measures}
+        self._settings = settings
+
+    def iter_calc(self, run: object) -> Iterator[Any]:
+        yield from self.calc(run).per_query
+
+    def calc_aggregate(self, run: object) -> dict[Any, float]:
+        means: dict[Any, float] = self.calc(run).aggregated
+        return means
+
+    def calc(self, run: object) -> Any:  # noqa: ANN401 - a tuple of ir_measures
+        library = require("ir_measures")
+        measures = list(dict.fromkeys(self._ours.values()))
+        found = self._judgments.evaluate(run, measures, self._settings)
+        means, values = {}, []
+        for theirs, ours in self._ours.items():
+            means[theirs] = 0.0 if found is None else found[ours]
+            for query, value in self._judgments.values(found, ours):
+                values.append(library.Metric(query, theirs, value))
+        return library.CalcResults(means, values)
+
+
+class _Measure:
+    """What a measure of rankscope has besides the methods of `ir_measures.Measure`."""
+
+    ours: rs.Measure
+    settings: dict[str, Any]
+    choices: dict[str, Any]
+
+    def runtime_impl(self, qrels: object, run: object) -> Iterator[Any]:
+        # ir_measures calls this for measures that bring their own computation.
+        library = require("ir_measures")
+        judgments = _Judgments(qrels)
+        found = judgments.evaluate(run, [self.ours], self.settings)
+        for query, value in judgments.values(found, self.ours):
+            yield library.Metric(query, self, value)
+
+    def aggregator(self) -> _Aggregator:
+        return _Aggregator(is_sum=self.ours.row.mean == "sum")
+
+    def __call__(self, **settings: object) -> Any:  # noqa: ANN401 - a measure of ir_measures
+        return make_measure(self.ours(**settings), **self.choices)
+
+    def __matmul__(self, value: float) -> Any:  # noqa: ANN401 - a measure of ir_measures
+        return make_measure(self.ours @ value, **self.choices)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _remake, (self.ours, self.choices)
+
+
+def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
+    return make_measure(measure, **choices)
 
 
 class _Judgments:
@@ -254,15 +254,23 @@ class _Judgments:
             EmptyError: The run is empty, and a policy or a convention may give it other values.
         """
         try:
-            return rs.evaluate(self._qrels, _read_rows(run, "score"), measures, **settings)
+            found: rs.Evaluation = rs.evaluate(
+                self._qrels, _read_rows(run, "score"), measures, **settings
+            )
         except rs.EmptyError:
             # PyTerrier passes an empty run for the queries that are in none of its batches.
             if settings["policy"] is None and settings["convention"] is None:
                 return None
             raise
+        return found
 
-    def values(self, found: rs.Evaluation, measure: rs.Measure) -> Iterator[tuple[Any, float]]:
+    def values(
+        self, found: rs.Evaluation | None, measure: rs.Measure
+    ) -> Iterator[tuple[Any, float]]:
         """Yield the value of each query, by the id that the caller gave it."""
+        if found is None:
+            yield from ((query, 0.0) for query in self.queries.values())
+            return
         for query, value in zip(found.query_ids, found.per_query_list(measure), strict=True):
             yield self.queries[str(query)], value
 
