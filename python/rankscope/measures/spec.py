@@ -187,7 +187,11 @@ class Measure:
 
     @property
     def plain_name(self) -> str:
-        """The name as an identifier, such as `ndcg_10`, for columns of tables."""
+        """The name as an identifier, such as `ndcg_at_10`, for columns and metrics of other tools.
+
+        It has lowercase letters, digits and underscores, and is different for each measure.
+        MLflow, Weights & Biases, Prometheus and SQL accept it.
+        """
         return spelling.plain_name(self)
 
     @property

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankscope.results.evaluation import Evaluation
+    from rankscope.results.evaluation import Evaluation, Names
     from rankscope.results.tables import Held
 
 
@@ -51,6 +51,17 @@ class Evaluations(Tabular, Mapping[str, "Evaluation"]):
                 for at, end in enumerate(("lower", "upper")):
                     columns[f"{name} {end}"] = [each.intervals[name][at] for each in self.values()]
         return Table(columns)
+
+    def means(self, names: Names = "canonical") -> dict[str, dict[str, float]]:
+        """Return the mean of each measure for each run, as nested dicts.
+
+        Args:
+            names: As in `Evaluation.means`.
+
+        Raises:
+            UsageError: `names` isn't one of its choices.
+        """
+        return {run: each.means(names) for run, each in self.items()}
 
     def _tabulate(self) -> Mapping[str, Held]:
         return self.table.columns
