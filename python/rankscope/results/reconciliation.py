@@ -131,7 +131,16 @@ class Reconciliation(Tabular):
         self._reckonings = tuple(reckonings)
         self._deviations = tuple(deviations)
         self._causes = tuple(causes)
-        self._differ = differ
+        self._differ: Callable[[str, str, int], Difference] | None = differ
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_differ": None}  # which would take the whole input along
+
+    def __copy__(self) -> Reconciliation:
+        return self  # it can't be changed
+
+    def __deepcopy__(self, memo: object) -> Reconciliation:
+        return self
 
     @property
     def measure(self) -> Measure:
@@ -190,8 +199,15 @@ class Reconciliation(Tabular):
             limit: The maximum number of queries that are explained, largest difference first.
 
         Raises:
-            UsageError: One of them was not evaluated, or has no value.
+            UsageError: One of them was not evaluated or has no value, or the reconciliation was
+                pickled, which leaves the input behind.
         """
+        if self._differ is None:
+            raise UsageError(
+                "expected a reconciliation with its input, found one that was pickled without it",
+                hint="call reconcile again, or call differ before you pickle the result",
+                code="input_left_behind",
+            )
         return self._differ(one, other, limit)
 
     @property

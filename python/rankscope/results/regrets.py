@@ -59,8 +59,10 @@ class Regrets(Table):
         self._policy = policy
         self._loss = loss
         self._by_rank = by_rank
-        self._read_swaps: Callable[[], Table] = read_swaps
-        self._swaps: Table | None = None
+        self._swaps: Table | Callable[[], Table] = read_swaps
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_swaps": self.swaps}
 
     @property
     def measure(self) -> Measure:
@@ -94,8 +96,8 @@ class Regrets(Table):
         one swap, but the gains of several swaps don't add up. Queries that no swap improves have
         no row.
         """
-        if self._swaps is None:
-            self._swaps = self._read_swaps()
+        if callable(self._swaps):
+            self._swaps = self._swaps()
         return self._swaps
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,6 +39,10 @@ class Table(Tabular):
             for name, column in columns.items()
         }
 
+    def __getstate__(self) -> dict[str, object]:
+        # Columns that nobody has read are functions of what the table was made from.
+        return {**self.__dict__, "_given": self.columns}
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
