@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use super::cells::Numbers;
 use super::errors::to_python;
 use super::input::{Source, input};
-use super::objects::{Number, each_row, entries, read_id, read_number, read_query};
+use super::objects::{
+    Documents, Number, documents, each_row, entries, read_id, read_number, read_query,
+};
 use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, names, text};
 use super::watch::Watch;
@@ -43,7 +45,7 @@ impl Judgments {
         })
     }
 
-    /// From a mapping of query to a mapping of document to grade.
+    /// From a mapping of query to its documents, see `documents`.
     #[staticmethod]
     fn from_dict(qrels: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
         guard(|| {
@@ -57,15 +59,26 @@ impl Judgments {
                 let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
                 let place = format!("qrels[{:?}]", show(&query));
                 builder.add_query(&query);
-                for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
-                    line += 1;
-                    let doc = read_id(&doc, &place, &mut notes)?;
-                    let place = || format!("{place}[{:?}]", show(&doc));
-                    let grade = read_number(&grade, Number::Grade, place)?;
-                    note_negative(grade, line, &mut notes);
-                    builder
-                        .add(&query, &doc, grade, line)
-                        .map_err(|error| to_python(py, &error))?;
+                let mut add = |doc: &[u8], grade, line| {
+                    builder.add(&query, doc, grade, line).map_err(|error| to_python(py, &error))
+                };
+                match documents(&docs, Number::Grade, &place)? {
+                    Documents::Numbered(entries) => {
+                        for (doc, grade) in entries {
+                            line += 1;
+                            let doc = read_id(&doc, &place, &mut notes)?;
+                            let place = || format!("{place}[{:?}]", show(&doc));
+                            let grade = read_number(&grade, Number::Grade, place)?;
+                            note_negative(grade, line, &mut notes);
+                            add(&doc, grade, line)?;
+                        }
+                    }
+                    Documents::Listed(listed) => {
+                        for doc in listed {
+                            line += 1;
+                            add(&read_id(&doc, &place, &mut notes)?, 1.0, line)?;
+                        }
+                    }
                 }
             }
             Self::finish(py, builder, duplicates, notes)
