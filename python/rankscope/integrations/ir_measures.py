@@ -23,7 +23,7 @@ def make_provider(
     policy: rs.Policy | str | None = None,
     convention: Convention | str | None = None,
     score_type: ScoreType | None = None,
-) -> Any:  # noqa: ANN401 - ir_measures may not be installed
+) -> Any:
     """Return a provider of ir_measures whose values rankscope computes.
 
     By default, its values are those of trec_eval, and so of ir_measures. It has the measures that
@@ -96,7 +96,7 @@ def make_measure(
     convention: Convention | str | None = None,
     score_type: ScoreType | None = None,
     name: str | None = None,
-) -> Any:  # noqa: ANN401 - ir_measures may not be installed
+) -> Any:
     """Return a measure of rankscope as a measure of ir_measures.
 
     It works wherever ir_measures takes measures, without `register`, with all parameters and
@@ -153,7 +153,7 @@ class _Provider:
     NAME = "rankscope"
     settings: dict[str, Any]
 
-    def supports(self, measure: Any) -> bool:  # noqa: ANN401 - a measure of ir_measures
+    def supports(self, measure: Any) -> bool:
         measure.validate_params()
         if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
             return False
@@ -184,7 +184,7 @@ class _Evaluator:
         means: dict[Any, float] = self.calc(run).aggregated
         return means
 
-    def calc(self, run: object) -> Any:  # noqa: ANN401 - a tuple of ir_measures
+    def calc(self, run: object) -> Any:
         library = require("ir_measures")
         measures = list(dict.fromkeys(self._ours.values()))
         found = self._judgments.evaluate(run, measures, self._settings)
@@ -216,10 +216,10 @@ class _Measure:
     def aggregator(self) -> _Aggregator:
         return _Aggregator(is_sum=self.ours.row.mean == "sum")
 
-    def __call__(self, **settings: object) -> Any:  # noqa: ANN401 - a measure of ir_measures
+    def __call__(self, **settings: object) -> Any:
         return make_measure(self.ours(**settings), **self.choices)
 
-    def __matmul__(self, value: float) -> Any:  # noqa: ANN401 - a measure of ir_measures
+    def __matmul__(self, value: float) -> Any:
         return make_measure(self.ours @ value, **self.choices)
 
     def __eq__(self, other: object) -> bool:
@@ -234,7 +234,7 @@ class _Measure:
         return _remake, (self.ours, self.choices)
 
 
-def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
+def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:
     return make_measure(measure, **choices)
 
 
@@ -313,7 +313,7 @@ def _read_settings(
     return {"policy": policy, "convention": convention, "score_type": score_type}
 
 
-def _read_rows(table: Any, number: str) -> Any:  # noqa: ANN401 - any form that ir_measures takes
+def _read_rows(table: Any, number: str) -> Any:
     """Return dicts as they are, the three columns of a frame, or a list of triples."""
     if isinstance(table, dict):
         return table
@@ -322,7 +322,7 @@ def _read_rows(table: Any, number: str) -> Any:  # noqa: ANN401 - any form that 
     return [(row.query_id, row.doc_id, getattr(row, number)) for row in table]
 
 
-def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:  # noqa: ANN401 - of ir_measures
+def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:
     """Return the measure of rankscope that ir_measures means.
 
     Args:
