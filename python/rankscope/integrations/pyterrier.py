@@ -56,7 +56,7 @@ def compare(
     topics: pd.DataFrame,
     qrels: pd.DataFrame,
     measures: str | rs.Measure | Iterable[str | rs.Measure],
-    **settings: Any,  # noqa: ANN401 - those of `rankscope.compare`
+    **settings: Any,
 ) -> rs.Comparison:
     """Run pipelines on the same topics, and compare them with `rankscope.compare`.
 
