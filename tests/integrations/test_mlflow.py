@@ -38,7 +38,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 class Logged:
     """What a run of MLflow contains."""
 
-    def __init__(self, run: Any) -> None:  # noqa: ANN401 - a run of MLflow
+    def __init__(self, run: Any) -> None:
         self.id = run.info.run_id
         data = mlflow.get_run(self.id).data
         self.metrics: dict[str, float] = data.metrics
@@ -58,7 +58,7 @@ class Logged:
 
 def log(
     result: rs.Evaluation | rs.Evaluations | rs.Comparison,
-    **settings: Any,  # noqa: ANN401 - those of log_result
+    **settings: Any,
 ) -> Logged:
     with mlflow.start_run() as run:
         log_result(result, **settings)

@@ -79,7 +79,7 @@ def make_scorer(
     expectation: str = "relevant",
     policy: rs.Policy | str | None = None,
     name: str | None = None,
-) -> Any:  # noqa: ANN401 - MLflow may not be installed
+) -> Any:
     """Return a scorer for `mlflow.genai.evaluate` that values the ranked list of each question.
 
     The outputs of a row are the ranked document or chunk ids, best first, or a mapping of id to
@@ -109,7 +109,7 @@ def make_scorer(
     scorers = require("mlflow.genai.scorers")
     chosen = rs.parse(measure)
 
-    def value(outputs: Any, expectations: Any) -> float:  # noqa: ANN401 - what MLflow has of a row
+    def value(outputs: Any, expectations: Any) -> float:
         if expectation not in (expectations or {}):
             raise rs.UsageError(
                 f"the row has no expectation {expectation!r}",
@@ -225,7 +225,7 @@ def _draw(result: rs.Evaluation | rs.Evaluations | rs.Comparison) -> Iterator[tu
             yield f"queries_{measure.plain_name}", plots.draw_scatter(scatter)
 
 
-def _log_table(mlflow: Any, columns: Mapping[str, Sequence[object]], path: str) -> None:  # noqa: ANN401 - the library
+def _log_table(mlflow: Any, columns: Mapping[str, Sequence[object]], path: str) -> None:
     """Log a table in place of one with the same name, which MLflow would extend."""
     rows = [[_write_cell(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
     run = mlflow.active_run().info.run_id

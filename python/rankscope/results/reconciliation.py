@@ -244,20 +244,21 @@ class Reconciliation(Tabular):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+        from rankscope.results.html import (  # noqa: PLC0415 - only notebooks ask for it
+            write_lines,
+            write_result,
+        )
 
-        rows = "".join(
-            f"<tr><td style='text-align:right'>{format_value(group[0].value)}</td>"
-            f"<td>{escape(', '.join(map(_mark, _without_idle_options(group))))}</td></tr>"
-            for group in self.groups
-        )
-        notes = "".join(
-            f"<div>{escape(line.strip())}</div>" for line in [*_refusals(self), *_answer(self)]
-        )
-        return (
-            f"<div>{escape(_title(self))}</div>"
-            "<table><thead><tr><th>value</th><th>conventions</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table><div style='font-size:smaller'>{notes}</div>"
+        columns: dict[str, list[Cell]] = {
+            "value": [group[0].value for group in self.groups],
+            "conventions": [
+                ", ".join(map(_mark, _without_idle_options(group))) for group in self.groups
+            ],
+        }
+        return write_result(
+            write_lines([_title(self)]),
+            Table(columns).write_html(),
+            write_lines([*_marks(self), *_refusals(self), *_answer(self)], are_notes=True),
         )
 
 
@@ -292,9 +293,12 @@ def _values(found: Reconciliation) -> list[str]:
         value = format_value(group[0].value)
         names = ", ".join(map(_mark, _without_idle_options(group)))
         lines.append(_fill(f"{value:6}  {names}", indent=8))
-    if any(each.verified != "run" for group in found.groups for each in group):
-        lines.append("* read from source, not run")
-    return lines
+    return [*lines, *_marks(found)]
+
+
+def _marks(found: Reconciliation) -> list[str]:
+    is_marked = any(each.verified != "run" for group in found.groups for each in group)
+    return ["* read from source, not run"] if is_marked else []
 
 
 def _refusals(found: Reconciliation) -> list[str]:
