@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    import pandas as pd
+
     from rankscope.conventions import Convention
     from rankscope.data.policy import ScoreType
 
@@ -201,8 +203,10 @@ class _Measure:
     settings: dict[str, Any]
     choices: dict[str, Any]
 
-    def runtime_impl(self, qrels: object, run: object) -> Iterator[Any]:
+    def runtime_impl(self, qrels: pd.DataFrame, run: object) -> Iterator[Any]:
         # ir_measures calls this for measures that bring their own computation.
+        if qrels.empty:  # such as a batch of PyTerrier in which no query is judged
+            return
         library = require("ir_measures")
         judgments = _Judgments(qrels)
         found = judgments.evaluate(run, [self.ours], self.settings)
@@ -217,6 +221,14 @@ class _Measure:
 
     def __matmul__(self, value: float) -> Any:
         return make_measure(self.ours @ value, **self.choices)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Measure):
+            return False  # PyTerrier would take it for one of ir_measures with the same name
+        return (self.ours, self.choices) == (other.ours, other.choices)
+
+    def __hash__(self) -> int:
+        return hash((_Measure, self.ours))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _remake, (self.ours, self.choices)
