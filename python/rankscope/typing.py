@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Protocol, TypeAlias
 
 from rankscope.file import File
@@ -11,8 +12,15 @@ from rankscope.file import File
 Path: TypeAlias = str | os.PathLike[str]
 """A path, or `-` for standard input."""
 
-Lists: TypeAlias = Mapping[str, Mapping[str, float]]
-"""A grade or score for each document of each query."""
+Lists: TypeAlias = (
+    Mapping[str, Mapping[str, float]]
+    | Mapping[int, Mapping[int, float]]
+    | Mapping[str, list[str] | tuple[str, ...]]
+    | Mapping[int, list[int] | tuple[int, ...]]
+    | Mapping[str, AbstractSet[str]]
+    | Mapping[int, AbstractSet[int]]
+)
+"""The documents of each query: with their grades or scores, or only their ids."""
 
 Rows: TypeAlias = Iterable[tuple[str, str, float]]
 """Tuples of query, document, and grade or score."""

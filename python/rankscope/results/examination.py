@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ HARVESTED = (
 )
 
 
-class ExaminationCurve(Table):
+class ExaminationCurve(Printed, Table):
     """A table that shows how often users look at each rank, relative to rank 1.
 
     The columns `impressions` and `clicks` are counts. `effective` is the effective sample size of
@@ -113,7 +114,7 @@ class ExaminationCurve(Table):
         found: tuple[Any, ...] = self.column(name)
         return found
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         weighted = ", weighted by inverse propensity" if self._is_weighted else ""
         differ = ", ".join(map(str, self.differs))
         over = "" if self._clusters is None else f" over {self._clusters:,} clusters"
@@ -123,19 +124,14 @@ class ExaminationCurve(Table):
         reasons: dict[str, list[str]] = {}
         for rank, why in self.refused.items():
             reasons.setdefault(why, []).append(str(rank))
-        return "\n".join(
-            [
-                f"{what}, with {100 * self._level:g}% intervals{over}",
-                "",
-                super().__str__(),
-                "",
-                f"ranks that differ significantly from rank 1: {differ or 'none'}",
-                *(
-                    f"no interval of rank {', '.join(ranks)}: {why}"
-                    for why, ranks in reasons.items()
-                ),
-                ASSUMPTION if self._method == "rates" else HARVESTED,
-            ]
-        )
+        return [
+            f"{what}, with {100 * self._level:g}% intervals{over}",
+            "",
+            Table(self.columns),
+            "",
+            f"ranks that differ significantly from rank 1: {differ or 'none'}",
+            *(f"no interval of rank {', '.join(ranks)}: {why}" for why, ranks in reasons.items()),
+            ASSUMPTION if self._method == "rates" else HARVESTED,
+        ]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_share
 
@@ -22,7 +23,7 @@ NAMES = {
 """What the estimators are called in full."""
 
 
-class PolicyEvaluation(Table):
+class PolicyEvaluation(Printed, Table):
     """A table with what a new policy would have got by each estimator, and what the log got.
 
     There is one row per estimator. `value` is the estimate with its interval in `lower` and
@@ -172,40 +173,25 @@ class PolicyEvaluation(Table):
         found = self._find(name)
         return found if isinstance(found, float) else math.nan
 
-    def __str__(self) -> str:
-        low, high = self.logged_ends
-        rows = [
-            (
+    def _parts(self) -> list[str | Table]:
+        rows = [dict(zip(self.names, cells, strict=True)) for cells in self.rows()]
+        shown = {
+            "": ["log", *(str(row["estimator"]) for row in rows)],
+            self._what: [_show(self.logged), *(_show(row["value"]) for row in rows)],
+            f"{100 * self._level:g}% interval": [
+                _show_ends(*self.logged_ends),
+                *(_show_ends(row["lower"], row["upper"]) for row in rows),
+            ],
+            "change": ["", *(_show(row["change"], sign=True) for row in rows)],
+            "interval": [
                 "",
-                self._what,
-                f"{100 * self._level:g}% interval",
-                "change",
-                "interval",
-                "effective n",
-            )
-        ]
-        rows.append(("log", _show(self.logged), _show_ends(low, high), "", "", f"{self._n:,}"))
-        rows += [
-            (
-                str(row["estimator"]),
-                *(_show(row["value"]), _show_ends(row["lower"], row["upper"])),
-                _show(row["change"], sign=True),
-                _show_ends(row["change lower"], row["change upper"], sign=True),
-                f"{row['effective']:,.1f}",
-            )
-            for row in (dict(zip(self.names, cells, strict=True)) for cells in self.rows())
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, "", *self._describe()])
+                *(_show_ends(row["change lower"], row["change upper"], sign=True) for row in rows),
+            ],
+            "effective n": [f"{self._n:,}", *(f"{row['effective']:,.1f}" for row in rows)],
+        }
+        return [Table(shown, numbers=[*shown][1:]), "", *self._describe()]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
 
     def _describe(self) -> list[str]:
         lines = [self._decide()]
