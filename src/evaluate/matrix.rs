@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
-use crate::kernels::{Kernel, Query};
+use crate::kernels::{Gains, Kernel, Query};
 use crate::memory::{self, Vec, vec};
 use crate::number::aggregate::Part;
 use crate::number::levels::{Levels, sort_grades};
@@ -39,10 +39,13 @@ pub fn mean(
     watch: Watch<'_>,
 ) -> Result<Option<f64>> {
     let Some(measure) = plan.measures.first() else { return Ok(None) };
+    let Some(depth) = measure.kernel.gains().and_then(Gains::best_depth) else { return Ok(None) };
     let k = plan.cutoffs.first().copied().unwrap_or(usize::MAX).min(matrices.columns());
     let (next, is_odd) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = |watch: Watch<'_>| {
-        let mut rows = Rows::new(measure.kernel.as_ref(), k, matrices.columns(), plan.policy);
+        let columns = matrices.columns();
+        let mut rows =
+            Rows::new(measure.kernel.as_ref(), k, depth.min(columns), columns, plan.policy);
         let mut values = Vec::new();
         while !is_odd.load(Ordering::Relaxed) {
             let start = next.fetch_add(AT_ONCE, Ordering::Relaxed);
@@ -79,6 +82,8 @@ pub fn mean(
 struct Rows<'a> {
     kernel: &'a dyn Kernel,
     k: usize,
+    /// How many of the best grades are needed.
+    depth: usize,
     ties: Ties,
     /// The smallest grade that is not refused.
     least: f64,
@@ -87,7 +92,9 @@ struct Rows<'a> {
     selection: Selection,
     packed: Vec<f64>,
     ranks: Vec<u32>,
+    /// The grades in the order of their scores, and these scores.
     found: Vec<f64>,
+    in_order: Vec<f64>,
     best: Vec<f64>,
     sorter: Sorter,
     ranked: Ranked,
@@ -95,10 +102,11 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     #[allow(clippy::cast_possible_truncation)] // columns are counted in 32 bits
-    fn new(kernel: &'a dyn Kernel, k: usize, columns: usize, policy: Policy) -> Self {
+    fn new(kernel: &'a dyn Kernel, k: usize, depth: usize, columns: usize, policy: Policy) -> Self {
         Self {
             kernel,
             k,
+            depth,
             ties: policy.ties,
             least: if policy.negative == Negative::Error { 0.0 } else { f64::MIN },
             grades: vec![0.0; columns],
@@ -107,6 +115,7 @@ impl<'a> Rows<'a> {
             packed: Vec::with_capacity(columns),
             ranks: (1..=k as u32).collect(),
             found: Vec::with_capacity(columns),
+            in_order: Vec::with_capacity(columns),
             best: Vec::with_capacity(columns),
             sorter: Sorter::default(),
             ranked: Ranked::default(),
@@ -119,7 +128,7 @@ impl<'a> Rows<'a> {
         if !(are_grades && are_finite(&self.scores)) {
             return None;
         }
-        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all());
+        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all(levels));
         let value = if value.is_nan() { 0.0 } else { value };
         value.is_finite().then_some(value)
     }
@@ -130,56 +139,109 @@ impl<'a> Rows<'a> {
     }
 
     /// The value by the first ranks alone; nothing where there are more of them than a few, or scores
-    /// at them that are equal, or nearly so.
+    /// at them that are nearly equal, but not quite.
     fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
         if self.k == 0 || self.k >= FEW_RANKS {
             return None;
         }
-        // The last bits of a score say in which column it is.
-        let column_bits = self.scores.len().next_power_of_two() as u64 - 1;
+        // The last bits of a score say in which column it is, and are larger for the first of equal
+        // scores. They are never 0, so that 0.0 and what is just below it are told apart.
+        let columns = self.scores.len();
+        let column_bits = (columns + 1).next_power_of_two() as u64 - 1;
         let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
-            f64::from_bits((score + 0.0).to_bits() & !column_bits | column)
+            let bits = (score + 0.0).to_bits();
+            let place = if bits >> 63 == 0 { column_bits - column } else { column + 1 };
+            f64::from_bits(bits & !column_bits | place)
         });
         self.packed.clear();
         self.packed.extend(packed);
-        let largest = self.selection.select(&self.packed, self.scores.len().min(self.k + 1));
+        let largest = self.selection.select(&self.packed, columns.min(self.k + 1));
         let score_bits = |packed: f64| packed.to_bits() & !column_bits;
-        if largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1])) {
-            return None;
-        }
-        let columns = largest.iter().rev().map(|packed| packed.to_bits() & column_bits);
-        self.found.clear();
+        let is_tied = largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1]));
         #[allow(clippy::cast_possible_truncation)] // a column
-        self.found.extend(columns.take(self.k).map(|column| self.grades[column as usize]));
-        self.best.clear();
-        if let Some(levels) = levels {
-            self.best.resize(self.k, 0.0);
-            levels.write(&mut self.best, f64::from);
-        } else {
-            self.best.extend(self.selection.select(&self.grades, self.k).iter().rev());
+        let column = |&packed: &f64| {
+            let place = packed.to_bits() & column_bits;
+            (if packed.to_bits() >> 63 == 0 { column_bits - place } else { place - 1 }) as usize
+        };
+        let columns = largest.iter().rev().map(column);
+        self.found.clear();
+        self.found.extend(columns.clone().take(self.k).map(|column| self.grades[column]));
+        if is_tied {
+            self.in_order.clear();
+            self.in_order.extend(columns.map(|column| self.scores[column]));
+            let are_ties = self.in_order.windows(2).all(|pair| {
+                pair[0] == pair[1] || score_bits(pair[0] + 0.0) != score_bits(pair[1] + 0.0)
+            });
+            if !(are_ties && self.complete_last_tie(column_bits)) {
+                return None;
+            }
         }
-        Some(self.kernel.value(&Query {
-            ranks: &self.ranks,
-            grades: &self.found,
-            ties: &[],
-            retrieved: self.scores.len(),
-            ideal: &self.best,
-        }))
+        self.write_ideal(levels);
+        Some(self.value_of_found(is_tied))
+    }
+
+    /// Appends what shares its score with the last of the first ranks, where ties are averaged over;
+    /// false where a score is nearly the same, but not quite.
+    fn complete_last_tie(&mut self, column_bits: u64) -> bool {
+        let last = self.in_order[self.k.min(self.in_order.len()) - 1];
+        let continues = self.in_order.get(self.k).is_some_and(|&next| next == last);
+        self.in_order.truncate(self.k);
+        if !continues {
+            return true;
+        }
+        // All of them are taken anew, in the order of the columns.
+        let before = self.in_order.partition_point(|&score| score > last);
+        let last_bits = (last + 0.0).to_bits() & !column_bits;
+        self.found.resize(self.k + self.scores.len(), 0.0);
+        let (mut end, mut alike) = (before, 0);
+        for (&score, &grade) in self.scores.iter().zip(&self.grades) {
+            self.found[end] = grade;
+            end += usize::from(score == last);
+            alike += usize::from((score + 0.0).to_bits() & !column_bits == last_bits);
+        }
+        self.found.truncate(end);
+        self.in_order.resize(end, last);
+        alike == end - before
     }
 
     /// The value by all ranks.
-    fn value_of_all(&mut self) -> f64 {
+    fn value_of_all(&mut self, levels: Option<Levels>) -> f64 {
         let order = self.sorter.sort(self.scores.len(), |at| self.scores[at]);
         self.found.clear();
         self.found.extend(order.iter().map(|&at| self.grades[at as usize]));
+        self.in_order.clear();
+        self.in_order.extend(order.iter().map(|&at| self.scores[at as usize]));
+        let pairs = self.in_order.iter().zip(&self.in_order[1..]);
+        let is_tied = pairs.fold(false, |is_tied, (one, next)| is_tied | (one == next));
+        self.write_ideal(levels);
+        self.value_of_found(is_tied)
+    }
+
+    /// Writes the best grades, as many as the ideal order has.
+    fn write_ideal(&mut self, levels: Option<Levels>) {
+        let depth = self.depth;
         self.best.clear();
-        self.best.extend(order.iter().map(|&at| self.scores[at as usize]));
-        self.ranked.take_in_order(&self.found, &self.best, self.ties);
-        self.best.clone_from(&self.grades);
-        sort_grades(&mut self.best);
+        if let Some(levels) = levels {
+            self.best.resize(depth, 0.0);
+            levels.write(&mut self.best, f64::from);
+        } else if (1..FEW_RANKS).contains(&depth) {
+            self.best.extend(self.selection.select(&self.grades, depth).iter().rev());
+        } else {
+            self.best.extend_from_slice(&self.grades);
+            sort_grades(&mut self.best);
+        }
+    }
+
+    /// The value of the grades that were found, in the order of their scores.
+    fn value_of_found(&mut self, is_tied: bool) -> f64 {
+        let (retrieved, ideal) = (self.scores.len(), &self.best[..]);
+        if !is_tied || self.ties != Ties::Average {
+            let (ranks, grades) = (&self.ranks[..], &self.found[..self.ranks.len()]);
+            return self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal });
+        }
+        self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
-        let retrieved = self.scores.len();
-        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal: &self.best })
+        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal })
     }
 }
 
