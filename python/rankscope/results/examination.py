@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ ASSUMPTION = (
 )
 
 
-class ExaminationCurve(Table):
+class ExaminationCurve(Printed, Table):
     """A table that shows how often users look at each rank, relative to rank 1.
 
     The columns `impressions` and `clicks` are counts. `effective` is the effective sample size of
@@ -84,18 +85,16 @@ class ExaminationCurve(Table):
         found: tuple[Any, ...] = self.column(name)
         return found
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         weighted = ", weighted by inverse propensity" if self._is_weighted else ""
         differ = ", ".join(map(str, self.differs))
-        return "\n".join(
-            [
-                f"click-through rate by rank{weighted}, with {100 * self._level:g}% intervals",
-                "",
-                super().__str__(),
-                "",
-                f"ranks that differ significantly from rank 1: {differ or 'none'}",
-                ASSUMPTION,
-            ]
-        )
+        return [
+            f"click-through rate by rank{weighted}, with {100 * self._level:g}% intervals",
+            "",
+            Table(self.columns),
+            "",
+            f"ranks that differ significantly from rank 1: {differ or 'none'}",
+            ASSUMPTION,
+        ]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
