@@ -40,7 +40,7 @@ use self::evaluation::{Evaluation, bound_below, estimate_mean, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::Judgments;
 use self::logged::{find_shown, unpack_pieces};
-use self::matrix::mean_of_rows;
+use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
 use self::rankings::Rankings;
@@ -67,7 +67,7 @@ mod _core {
         count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict, evaluate_path,
         evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2, mean_of_rows, merge_sums,
         noncentral_t_lower, normal_tails, round_sums, student_tails, student_upper, sum_groups,
-        t_quantile, unpack_pieces,
+        t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]
