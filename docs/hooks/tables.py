@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import runpy
 import time
+import tomllib
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Tool
     from rankscope.monitor.store.store import Store
 
-PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
+PLACE = re.compile(r"<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->")
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 DEFECTS = TESTS / "defects" / "defects.py"
+PROJECT = TESTS.parent / "pyproject.toml"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
 ENDING = re.compile(r":\w+}")
@@ -203,6 +205,18 @@ def write_compared(section: str) -> str:
     return {title.split()[0].lower(): part.strip() for title, _, part in parts}[section]
 
 
+def write_version(package: str) -> str:
+    """Return with which version of a library its integration is tested.
+
+    Args:
+        package: The name of the library on PyPI, with underscores, such as `scikit_learn`.
+    """
+    groups = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["dependency-groups"]
+    pinned = dict(each.split("==") for each in groups["integrations"])
+    name = package.replace("_", "-")
+    return f"Tested with {name} {pinned[name]}."
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
@@ -226,6 +240,8 @@ def write_table(what: str, which: str) -> str:
             return write_fields(event)
         case "policy", field:
             return write_words(field)
+        case "version", package:
+            return write_version(package)
         case "compared", section:
             return write_compared(section)
     message = f"expected a table that the package has, found {what} {which}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Protocol, TypeAlias
 
 from rankscope.file import File
@@ -11,8 +12,15 @@ from rankscope.file import File
 Path: TypeAlias = str | os.PathLike[str]
 """A path, or `-` for standard input."""
 
-Lists: TypeAlias = Mapping[str, Mapping[str, float]]
-"""A grade or score for each document of each query."""
+Lists: TypeAlias = (
+    Mapping[str, Mapping[str, float]]
+    | Mapping[int, Mapping[int, float]]
+    | Mapping[str, list[str] | tuple[str, ...]]
+    | Mapping[int, list[int] | tuple[int, ...]]
+    | Mapping[str, AbstractSet[str]]
+    | Mapping[int, AbstractSet[int]]
+)
+"""The documents of each query: with their grades or scores, or only their ids."""
 
 Rows: TypeAlias = Iterable[tuple[str, str, float]]
 """Tuples of query, document, and grade or score."""
@@ -36,5 +44,5 @@ class ArrowStream(Protocol):
 InputLike: TypeAlias = Path | bytes | File | Lists | Rows | Frame | ArrowStream
 """The types that are accepted as judgments and runs."""
 
-Progress: TypeAlias = Callable[[int, int | None], None] | None
-"""A function that is called with the number of bytes read so far, and their total if known."""
+Progress: TypeAlias = Callable[[int, int | None], None] | bool | None
+"""Whether to show a bar; or a function of the bytes read so far, and their total if known."""

@@ -8,7 +8,10 @@ use pyo3::prelude::*;
 use super::cells::Numbers;
 use super::errors::to_python;
 use super::input::{Source, input};
-use super::objects::{Number, each_row, entries, read_id, read_number, read_query};
+use super::objects::{
+    Documents, Number, documents, each_row, entries, read_id, read_number, read_query,
+};
+use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, names, text};
 use super::watch::Watch;
 use super::{choices, table};
@@ -17,6 +20,7 @@ use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard};
 use crate::notes::{Note, Notes};
 use crate::qrels::judgments;
+use crate::saved::{Reader, What, Writer};
 
 /// The judgments of many queries.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -41,7 +45,7 @@ impl Judgments {
         })
     }
 
-    /// From a mapping of query to a mapping of document to grade.
+    /// From a mapping of query to its documents, see `documents`.
     #[staticmethod]
     fn from_dict(qrels: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
         guard(|| {
@@ -55,15 +59,26 @@ impl Judgments {
                 let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
                 let place = format!("qrels[{:?}]", show(&query));
                 builder.add_query(&query);
-                for (doc, grade) in entries(&docs, &place, "a mapping of document to grade")? {
-                    line += 1;
-                    let doc = read_id(&doc, &place, &mut notes)?;
-                    let place = || format!("{place}[{:?}]", show(&doc));
-                    let grade = read_number(&grade, Number::Grade, place)?;
-                    note_negative(grade, line, &mut notes);
-                    builder
-                        .add(&query, &doc, grade, line)
-                        .map_err(|error| to_python(py, &error))?;
+                let mut add = |doc: &[u8], grade, line| {
+                    builder.add(&query, doc, grade, line).map_err(|error| to_python(py, &error))
+                };
+                match documents(&docs, Number::Grade, &place)? {
+                    Documents::Numbered(entries) => {
+                        for (doc, grade) in entries {
+                            line += 1;
+                            let doc = read_id(&doc, &place, &mut notes)?;
+                            let place = || format!("{place}[{:?}]", show(&doc));
+                            let grade = read_number(&grade, Number::Grade, place)?;
+                            note_negative(grade, line, &mut notes);
+                            add(&doc, grade, line)?;
+                        }
+                    }
+                    Documents::Listed(listed) => {
+                        for doc in listed {
+                            line += 1;
+                            add(&read_id(&doc, &place, &mut notes)?, 1.0, line)?;
+                        }
+                    }
                 }
             }
             Self::finish(py, builder, duplicates, notes)
@@ -143,6 +158,35 @@ impl Judgments {
     fn notes(&self) -> NoteRows {
         self.0.notes().iter().collect()
     }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        guard(|| {
+            let mut out = Writer::new(What::Judgments);
+            self.0.write_to(&mut out);
+            reduce(py, "restore_judgments", &out.finish())
+        })
+    }
+
+    /// Itself, for it can't be changed.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+}
+
+/// Judgments from the bytes that `__reduce__` gave.
+#[pyfunction]
+pub fn restore_judgments(py: Python<'_>, saved: &[u8]) -> PyResult<Judgments> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    restore(py, saved, |bytes| {
+        let mut saved = Reader::new(bytes, What::Judgments)?;
+        let made = judgments::Judgments::read_from(&mut saved, threads)?;
+        saved.finish()?;
+        Ok(Judgments(Arc::new(made)))
+    })
 }
 
 impl Judgments {

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PySequence, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PySequence, PyString, PyTuple,
 };
 
 use super::errors::to_python;
@@ -42,6 +42,11 @@ pub(super) fn entries<'py>(
                 .file(place);
         return Err(to_python(object.py(), &error));
     }
+    pairs(&object.call_method0("items")?, place, wanted)
+}
+
+/// The pairs that an object gives one after another.
+fn pairs<'py>(object: &Bound<'py, PyAny>, place: &str, wanted: &str) -> PyResult<Entries<'py>> {
     let is_pair =
         |entry: &Bound<'py, PyAny>| entry.cast::<PyTuple>().is_ok_and(|entry| entry.len() == 2);
     let read = |entry: PyResult<Bound<'py, PyAny>>| match entry? {
@@ -55,11 +60,48 @@ pub(super) fn entries<'py>(
             Err(to_python(object.py(), &error))
         }
     };
-    object.call_method0("items")?.try_iter()?.map(read).collect()
+    object.try_iter()?.map(read).collect()
 }
 
-/// Calls `take` with the list that a mapping of document to score is, and whether its documents
-/// are known to differ.
+/// The documents of one query.
+pub(super) enum Documents<'py> {
+    /// Each with its grade or score.
+    Numbered(Entries<'py>),
+    /// Identifiers alone: those of a run with the best first, those of judgments all relevant.
+    Listed(Vec<Bound<'py, PyAny>>),
+}
+
+/// The documents of a query: a mapping of document to number, pairs of them, or identifiers alone.
+pub(super) fn documents<'py>(
+    object: &Bound<'py, PyAny>,
+    kind: Number,
+    place: &str,
+) -> PyResult<Documents<'py>> {
+    let wanted = match kind {
+        Number::Grade => "a mapping of document to grade",
+        Number::Score => "a mapping of document to score",
+    };
+    if object.is_exact_instance_of::<PyDict>() {
+        return Ok(Documents::Numbered(entries(object, place, wanted)?));
+    }
+    if let Ok(list) = object.cast_exact::<PyList>()
+        && list.get_item(0).is_ok_and(|first| first.is_exact_instance_of::<PyString>())
+    {
+        return Ok(Documents::Listed(list.iter().collect()));
+    }
+    let py = object.py();
+    let rule = py.import("rankscope.adapters.documents")?.getattr("open_documents")?;
+    let opened = rule.call1((object, kind == Number::Grade, place))?;
+    let (form, opened): (String, Bound<'py, PyAny>) = opened.extract()?;
+    Ok(match form.as_str() {
+        "mapping" => Documents::Numbered(entries(&opened, place, wanted)?),
+        "pairs" => Documents::Numbered(pairs(&opened, place, wanted)?),
+        _ => Documents::Listed(opened.try_iter()?.collect::<PyResult<_>>()?),
+    })
+}
+
+/// Calls `take` with the list that the documents of a query are, and whether they are known to
+/// differ.
 pub(super) fn with_list<T>(
     query: &[u8],
     docs: &Bound<'_, PyAny>,
@@ -75,14 +117,26 @@ pub(super) fn with_list<T>(
         return Ok(take(&mut list, true));
     }
     let place = format!("run[{:?}]", show(query));
-    let entries = entries(docs, &place, "a mapping of document to score")?;
-    let mut ids = Vec::with_capacity(entries.len());
-    let mut scores = Vec::with_capacity(entries.len());
-    for (doc, score) in &entries {
-        let doc = read_id(doc, &place, notes)?;
-        let score = read_number(score, Number::Score, || format!("{place}[{:?}]", show(&doc)))?;
-        scores.push(score_type.round(score));
-        ids.push(doc);
+    let opened = documents(docs, Number::Score, &place)?;
+    let mut ids = Vec::new();
+    let mut scores = Vec::new();
+    match &opened {
+        Documents::Numbered(entries) => {
+            for (doc, score) in entries {
+                let doc = read_id(doc, &place, notes)?;
+                let score =
+                    read_number(score, Number::Score, || format!("{place}[{:?}]", show(&doc)))?;
+                scores.push(score_type.round(score));
+                ids.push(doc);
+            }
+        }
+        // Ranks below zero keep the order of the list, as for a column of ranks.
+        Documents::Listed(listed) => {
+            for (doc, rank) in listed.iter().zip(1_u32..) {
+                ids.push(read_id(doc, &place, notes)?);
+                scores.push(-f64::from(rank));
+            }
+        }
     }
     let rows = ids.iter().zip(&scores).zip(1..);
     list.rows = rows.map(|((doc, &score), line)| Row { doc, score, line }).collect();

@@ -52,7 +52,7 @@ impl Run {
         })
     }
 
-    /// From a mapping of query to a mapping of document to score.
+    /// From a mapping of query to its documents, see `documents`.
     #[staticmethod]
     fn from_dict(lists: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
         guard(|| {
@@ -131,7 +131,7 @@ pub fn evaluate_run(
     })
 }
 
-/// Evaluates a mapping of query to a mapping of document to score, list by list where they lie.
+/// Evaluates a mapping of query to its documents, list by list where they lie.
 #[pyfunction]
 pub fn evaluate_dict(
     judgments: &Judgments,

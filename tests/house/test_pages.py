@@ -1,35 +1,22 @@
 """Every code block of the README and of the documentation runs, and prints what it says.
 
-On a page, from top to bottom and in one empty folder:
-
-- a block with a title, such as ```` ```text title="qrels.txt" ````, is written to that file;
-- a `python` block is a doctest where it has prompts, and is executed where it has none;
-- a `console` block runs each line after `$ ` and compares what follows with what is printed.
-
-A page with the comment `<!-- data: NAME -->` uses that folder of real data, under its name. Its
-examples are skipped where the data are absent.
-
-Blocks of other languages (`sh` for what is to be typed once, `py` for what is not ours) are only
-shown. The pages of measures, which the documentation makes from their table, run likewise.
+`tests/house/pages.py` says what runs. The pages of measures, which the documentation makes from
+their table, run likewise. Those about other libraries run in `tests/integrations`.
 """
 
 from __future__ import annotations
 
-import doctest
-import os
 import re
 import runpy
-import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 import rankscope
 from rankscope.measures import objects as measures
 
-from docs.hooks.blocks import Block, read_blocks
+from docs.hooks.blocks import read_blocks
 from docs.hooks.tables import EVENTS, write_fields, write_measures, write_routes
-from tests.parity.real import DATA
+from tests.house.pages import run_console, run_page, run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
@@ -39,64 +26,16 @@ PAGES: dict[str, str] = {
 } | runpy.run_path(str(HOOKS / "measures.py"))["pages"]()
 
 
-def run_python(block: Block, names: dict[str, object], page: str) -> None:
-    """Execute a block with the names that the page has defined so far."""
-    if ">>>" not in block.code:
-        exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), names)  # noqa: S102
-        return
-    test = doctest.DocTestParser().get_doctest(block.code, {}, page, page, block.line - 1)
-    test.globs = names
-    report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    failed, _ = runner.run(test, out=report.append, clear_globs=False)
-    assert failed == 0, "".join(report)
-
-
-def run_console(block: Block, folder: Path) -> None:
-    """Run the commands of a block, and compare what they print with what the block shows."""
-    scripts = sysconfig.get_path("scripts")
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    commands = re.split(r"^\$ ", block.code, flags=re.MULTILINE)
-    assert commands.pop(0) == "", "a console block begins with a command after '$ '"
-    shown = ""
-    for command in commands:
-        # A backslash at the end of a line continues the command; the rest is its output.
-        line = re.match(r"(?:[^\n]*\\\n)*[^\n]*", command)
-        assert line is not None
-        done = subprocess.run(
-            ["bash", "-c", line[0]],  # noqa: S607 - whichever bash the reader has
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        shown += f"$ {line[0]}\n{done.stdout}"
-    assert shown.rstrip("\n") == block.code.rstrip("\n")
-
-
 def test_the_pages_are_found() -> None:
     assert {"README.md", "docs/index.md", "measures/ndcg.md"} <= PAGES.keys()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if "/integrations/" not in page])
 def test_the_examples_of_a_page_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in re.findall(r"<!-- data: (\w+) -->", PAGES[page]):
-        if not (DATA / name).is_dir():
-            pytest.skip(f"no real data: {DATA / name} is absent (RANKSCOPE_DATA names its folder)")
-        (tmp_path / name).symlink_to(DATA / name)
-    names: dict[str, object] = {"__name__": "__page__"}
-    for block in read_blocks(PAGES[page]):
-        if block.title:
-            (tmp_path / block.title).write_text(block.code, encoding="utf-8")
-        elif block.language == "python":
-            run_python(block, names, page)
-        elif block.language == "console":
-            run_console(block, tmp_path)
+    run_page(page, PAGES[page], tmp_path)
 
 
 @pytest.mark.parametrize("event", ["ranking", "item", "label"])

@@ -336,14 +336,6 @@ def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role: str) -> None
         getattr(odd, "close", lambda: None)()
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("docs", [{"d1", "d2"}, ["d1", "d2"], [("d1", 1.0)], "d1", None, 7, 1.5])
-def test_the_documents_of_a_query_must_be_a_mapping(role: str, docs: object) -> None:
-    """D11."""
-    found = evaluate(role, {"q1": {"d1": 1.0}, "q2": docs})
-    check_refused(found, "not_a_mapping", f'{role}["q2"]', f"found {type(docs).__name__}")
-
-
 class Mapped(collections.abc.Mapping):  # type: ignore[type-arg]
     """A mapping that is no dict."""
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import pickle
+import re
+from contextlib import suppress
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rankscope.measures import TABLE, Measure, parse
+from rankscope.errors import MeasureError
+from rankscope.measures import TABLE, Measure, nDCG, parse
 from rankscope.measures.domains import DISCOUNTS, GAINS
+from rankscope.measures.spelling import LONGEST_PLAIN_NAME
 from rankscope.measures.table import measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 numbers = st.integers(0, 5) | st.floats(0, 1e6)
 finite = st.integers(-5, 5) | st.floats(-1e30, 1e30)
@@ -28,6 +37,16 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "base": st.floats(1.1, 100),
     "s": st.floats(0.1, 5),
 }
+
+
+def named(name: str) -> Callable[[float], float]:
+    """A function of the grade with a name."""
+
+    def gain(grade: float) -> float:
+        return grade
+
+    gain.__name__ = name
+    return gain
 
 
 @st.composite
@@ -63,12 +82,60 @@ def test_a_measure_survives_pickling(any_measure: Measure) -> None:
 
 
 @given(measures())
-def test_a_plain_name_is_an_identifier(any_measure: Measure) -> None:
-    assert any_measure.plain_name.isidentifier()
-    assert any_measure.plain_name == any_measure.plain_name.lower()
+def test_a_plain_name_is_accepted_by_every_tool_that_takes_metrics(any_measure: Measure) -> None:
+    # Prometheus, MLflow (at most 250 characters), Weights & Biases, and SQL without quotes.
+    assert re.fullmatch(r"[a-z][a-z0-9_]*", any_measure.plain_name)
+    assert len(any_measure.plain_name) <= LONGEST_PLAIN_NAME
 
 
 @given(measures(), measures())
 def test_two_measures_share_a_name_only_if_they_are_equal(one: Measure, other: Measure) -> None:
     same = one == other
     assert (one.name == other.name, one.plain_name == other.plain_name) == (same, same)
+
+
+def test_each_measure_and_each_value_of_its_words_has_a_plain_name_of_its_own() -> None:
+    found: list[Measure] = []
+    for row in TABLE.values():
+        plain = measure(row.name)
+        bases = [plain, plain @ 0.5 if row.at == "recall" else plain @ 10] if row.at else [plain]
+        for base in bases:
+            found.append(base)
+            for parameter in row.parameters:
+                words = parameter.domain.choices or VALUED.get(parameter.name, ())
+                for word in words:
+                    with suppress(MeasureError):  # a parameter that needs another one
+                        found.append(base(**{parameter.name: word}))
+    different = set(found)
+    assert len(different) > 200
+    assert len({each.plain_name for each in different}) == len(different)
+
+
+VALUED = {"judged_only": (True,), "graded": (True,), "rel": (2, 0.5), "p": (0.5,), "beta": (2,)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (nDCG(gain=named("exp2")), nDCG(gain="exp2")),
+        (nDCG(gain=named("Exp")), nDCG(gain=named("exp"))),
+        (nDCG(gain=named("é")), nDCG(gain=named("è"))),
+        (nDCG(gain=named("f_discount_zipf")), nDCG(gain=named("f"), discount="zipf")),
+        (nDCG(discount=[1.0] * 99), nDCG(discount=[1.0] * 100)),
+        (nDCG @ 10**99, nDCG @ (10**99 + 1)),
+    ],
+)
+def test_functions_and_long_tables_have_plain_names_of_their_own(
+    one: Measure, other: Measure
+) -> None:
+    assert one.plain_name != other.plain_name
+    for each in (one, other):
+        assert re.fullmatch(r"[a-z][a-z0-9_]{,119}", each.plain_name)
+
+
+def test_plain_names_stay_the_same_from_version_to_version() -> None:
+    # Dashboards and queries have them, so that a change would break these.
+    assert [each.plain_name for each in (nDCG(gain="exp2") @ 10, nDCG(discount=[0.25] * 40))] == [
+        "ndcg_at_10_gain_exp2",
+        "ndcg_discount_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p2_x247d1f0564e9f694",
+    ]

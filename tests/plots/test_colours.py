@@ -1,74 +1,138 @@
-"""Plots read in grey, on light and on dark paper."""
+"""Colours can be told apart and read, on light and on dark paper, and stand in one place."""
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+import re
+from itertools import combinations
+from pathlib import Path
 
 import pytest
+import rankscope
 from rankscope.errors import UsageError
-from rankscope.plots.matplotlib.theme import DASHES, HATCHES, MARKERS, THEMES, Theme, find_theme
+from rankscope.plots.data.losses import PARTS, UNDEFINED
+from rankscope.plots.matplotlib.theme import DASHES, HATCHES, MARKERS, find_theme
+from rankscope.plots.palette import DARK, LIGHT, PALETTES, Palette, write_properties
 
-both = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+from tests.plots.colours import VISIONS, contrast, distance, hue, lightness
 
+PACKAGE = Path(rankscope.__file__).parent
+STYLES = [path for path in PACKAGE.rglob("*") if path.suffix in {".css", ".j2", ".js"}]
 
-def luminance(colour: str) -> float:
-    """The relative luminance of sRGB (IEC 61966-2-1), 0 for black and 1 for white."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+both = pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
 
 
-def lightness(colour: str) -> float:
-    """How light it looks (CIE 1976), from 0 to 100."""
-    share = luminance(colour)
-    return 116 * share ** (1 / 3) - 16 if share > (6 / 29) ** 3 else share * (29 / 3) ** 3
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast ratio of the Web Content Accessibility Guidelines."""
-    low, high = sorted(map(luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
+def losses(palette: Palette) -> list[str]:
+    return [getattr(palette, part) for part in PARTS if part != UNDEFINED]
 
 
 def test_lightness_is_that_of_known_greys() -> None:
-    assert lightness("#000000") == 0
+    assert lightness("#000000") == pytest.approx(0)
     assert lightness("#FFFFFF") == pytest.approx(100)
     assert lightness("#777777") == pytest.approx(50, abs=0.1)
     assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
 
 
+def test_red_and_green_are_nearer_for_who_lacks_a_cone() -> None:
+    apart = distance("#c04040", "#608040", "trichromat")
+    assert distance("#c04040", "#608040", "deuteranope") < apart / 2
+    assert distance("#c04040", "#608040", "tritanope") > apart / 2
+
+
 @both
-def test_lines_differ_in_grey_and_stand_out_from_the_paper(theme: Theme) -> None:
-    for one, other in combinations(theme.lines, 2):
+def test_runs_differ_in_grey_and_stand_out_from_the_paper(palette: Palette) -> None:
+    for one, other in combinations(palette.run, 2):
         assert abs(lightness(one) - lightness(other)) > 6
-    assert min(contrast(line, theme.paper) for line in theme.lines) > 3
-
-
-def test_lines_differ_without_colour() -> None:
-    assert len(set(MARKERS)) == len(set(map(str, DASHES))) == len(THEMES["light"].lines)
+    assert min(contrast(line, palette.paper) for line in palette.run) > 3
 
 
 @both
-def test_parts_of_a_bar_differ_from_the_next_in_grey_and_in_hatch(theme: Theme) -> None:
-    *parts, other = theme.fills
+def test_kinds_of_loss_differ_in_grey_and_stand_out_from_the_paper(palette: Palette) -> None:
+    # Any two stand beside each other where the kind between them is 0.
+    for one, other in combinations([*losses(palette), palette.value], 2):
+        assert abs(lightness(one) - lightness(other)) > 12
+    for colour in losses(palette):
+        assert contrast(colour, palette.paper) > 3
+        assert abs(lightness(colour) - lightness(palette.undefined)) > 12
+
+
+@both
+@pytest.mark.parametrize("vision", VISIONS)
+def test_people_with_any_colour_vision_tell_colours_apart(palette: Palette, vision: str) -> None:
+    # A difference of 2.3 is just noticeable. Lines also differ in marker and dash pattern.
+    for colours in (palette.run, losses(palette), (palette.better, palette.worse)):
+        for one, other in combinations(colours, 2):
+            assert distance(one, other, vision) > 15
+
+
+def test_a_run_and_a_loss_keep_their_hue_on_dark_paper() -> None:
+    *light, black = LIGHT.run
+    *dark, white = DARK.run
+    pairs = [
+        *zip(light, dark, strict=True),
+        *zip(losses(LIGHT), losses(DARK), strict=True),
+        (LIGHT.better, DARK.better),
+        (LIGHT.worse, DARK.worse),
+    ]
+    for one, other in pairs:
+        assert abs((hue(one) - hue(other) + 180) % 360 - 180) < 40
+    # The last is that of the text.
+    assert contrast(black, LIGHT.paper) > 15
+    assert contrast(white, DARK.paper) > 15
+
+
+def test_runs_differ_without_colour() -> None:
+    assert len(set(MARKERS)) == len(set(map(str, DASHES))) == len(LIGHT.run) == len(DARK.run)
+
+
+@both
+def test_stages_of_a_pipeline_differ_from_the_next_in_grey_and_in_hatch(palette: Palette) -> None:
     assert len(set(HATCHES)) == len(HATCHES)
-    # The first follows upon the last, and each may be the last before what is none of them.
-    for one, next_one in [*pairwise([*parts, parts[0]]), *((part, other) for part in parts)]:
-        assert abs(lightness(one) - lightness(next_one)) > 12
-    # Those that differences are drawn in are the first two.
-    assert min(contrast(fill, theme.paper) for fill in theme.fills[:2]) > 3
+    assert palette.stage[0] == palette.retrieval
+    for one, other in combinations(palette.stage, 2):
+        assert abs(lightness(one) - lightness(other)) > 12
 
 
 @both
-def test_text_can_be_read(theme: Theme) -> None:
-    assert contrast(theme.ink, theme.paper) > 7
-    assert contrast(theme.muted, theme.paper) > 4.5
+def test_text_can_be_read(palette: Palette) -> None:
+    assert contrast(palette.ink, palette.paper) > 7
+    texts = (
+        palette.quiet,
+        palette.accent,
+        palette.better,
+        palette.worse,
+        palette.ok,
+        palette.alert,
+        palette.insufficient,
+    )
+    for text in texts:
+        assert min(contrast(text, behind) for behind in (palette.paper, palette.panel)) > 4.5
+    assert contrast(palette.ink, palette.alert_panel) > 7
 
 
 def test_there_is_no_other_theme() -> None:
-    assert find_theme("dark") is THEMES["dark"]
+    assert find_theme("dark") is DARK
     with pytest.raises(UsageError) as refused:
         find_theme("sepia")
     assert refused.value.code == "bad_parameter"
+
+
+def test_no_other_file_has_a_colour() -> None:
+    written = re.compile(r"[\"' :(]#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b|\brgb\(|\bhsl\(")
+    checked = [*STYLES, *PACKAGE.rglob("*.py")]
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in checked
+        if written.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"plots/palette.py"}
+
+
+def test_every_colour_that_a_style_names_exists() -> None:
+    style = write_properties()
+    light, dark = style.split("@media")
+    assert [*re.findall(r"--([\w-]+):", light)] == [*re.findall(r"--([\w-]+):", dark)]
+    for path in STYLES:
+        text = path.read_text(encoding="utf-8")
+        own = set(re.findall(r"--([\w-]+):", text))
+        for name in re.findall(r"var\(--([\w-]+)\)", text):
+            assert name in own or f"--{name}:" in style or name in {"sans", "mono"}, path

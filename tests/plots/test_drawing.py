@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
+from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -35,13 +36,14 @@ from rankscope.plots.data import (
     QueryScatter,
     Range,
 )
-from rankscope.plots.matplotlib.theme import THEMES
+from rankscope.plots.palette import LIGHT, PALETTES, write_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from rankscope.plots.palette import Palette
 
 DISCOUNTS = DiscountCurves(
     3,
@@ -173,16 +175,16 @@ def is_inside(ax: Axes) -> bool:
     )
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", PALETTES)
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_plot_is_dressed_in_its_theme(name: str, theme: str) -> None:
     draw, data = DRAWN[name]
     ax = draw(data, theme=theme)
-    colours = THEMES[theme]
-    assert to_hex(ax.get_facecolor()).upper() == colours.paper
-    assert to_hex(ax.get_figure().get_facecolor()).upper() == colours.paper
+    colours = PALETTES[theme]
+    assert to_hex(ax.get_facecolor()) == colours.paper
+    assert to_hex(ax.get_figure().get_facecolor()) == colours.paper
     for label in (ax.title, ax.xaxis.label, ax.yaxis.label):
-        assert to_hex(label.get_color()).upper() == colours.ink or not label.get_text()
+        assert to_hex(label.get_color()) == colours.ink or not label.get_text()
     assert ax.get_title(loc="left")
     assert is_inside(ax)
 
@@ -195,6 +197,49 @@ def test_a_plot_is_drawn_where_the_caller_says(name: str) -> None:
     assert other.get_title(loc="left")
     assert not one.get_title(loc="left")
     assert [*one.lines, *one.patches, *one.texts, *one.collections] == []
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_notebook_shows_a_plot_as_a_picture_once(name: str) -> None:
+    draw, data = DRAWN[name]
+    ax = draw(data)
+    content, sizes = ax._repr_png_()
+    assert content.startswith(b"\x89PNG\r\n")
+    # The header has the size in dots, of which a pixel of the page has two by two.
+    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+    assert (width, height) == pytest.approx((2 * sizes["width"], 2 * sizes["height"]), abs=1)
+    # Those of the caller are shown by the caller.
+    assert not hasattr(draw(data, Figure().add_subplot()), "_repr_png_")
+    assert plt.get_fignums() == []
+
+
+def test_a_picture_has_what_was_drawn_later() -> None:
+    ax = drawing.draw_losses(LOSSES)
+    before = ax._repr_png_()
+    ax.set_xlabel("what is lost")
+    assert ax._repr_png_() != before
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
+def test_kinds_of_loss_have_the_colours_of_the_report(palette: Palette) -> None:
+    theme = next(name for name, each in PALETTES.items() if each is palette)
+    bars = drawing.draw_losses(LOSSES, theme=theme).containers
+    fills = {bar.get_label(): to_hex(bar.patches[0].get_facecolor()) for bar in bars}
+    assert fills == {
+        "retrieval": palette.retrieval,
+        "truncation": palette.truncation,
+        "ordering": palette.ordering,
+        "no ideal": palette.undefined,
+    }
+    for name in ("retrieval", "truncation", "ordering"):
+        assert f"--{name}: {fills[name]};" in write_properties()
+
+
+def test_stages_of_a_pipeline_are_shades_of_retrieval_loss() -> None:
+    bars = drawing.draw_losses(STAGED).containers
+    fills = [to_hex(bar.patches[0].get_facecolor()) for bar in bars]
+    shades = [LIGHT.stage[at % 3] for at in range(5)]
+    assert fills == [*shades, LIGHT.truncation, LIGHT.ordering, LIGHT.undefined]
 
 
 def test_discounts_are_lines_named_at_their_ends() -> None:
@@ -369,8 +414,8 @@ def test_a_forest_has_a_row_for_each_difference() -> None:
     zero, *circles = ax.lines
     assert [*zero.get_xdata()] == [0, 0]
     assert [points(circle) for circle in circles] == [[(0.125, 0)], [(-0.25, 1)], [(-0.375, 2)]]
-    paper = THEMES["light"].paper
-    is_filled = [to_hex(each.get_markerfacecolor()).upper() != paper for each in circles]
+    paper = LIGHT.paper
+    is_filled = [to_hex(each.get_markerfacecolor()) != paper for each in circles]
     assert is_filled == [True, False, False]
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == ["new minus old", "newer minus old", "newer minus new"]

@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from rankscope.plots.palette import PALETTES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 HOOK = runpy.run_path(str(DOCS / "hooks" / "plots.py"))
@@ -21,10 +22,9 @@ def test_every_place_for_a_plot_has_one_on_light_and_on_dark_paper(page: str) ->
     drawn = HOOK["draw_plots"](page, PAGES[page])
     assert len(drawn) == 2 * PAGES[page].count("<!-- plot:")
     assert all(svg.startswith("<svg") and svg.endswith("</svg>") for svg in drawn.values())
-    colours = {"light": "#ffffff", "dark": "#14181f"}
     for address, svg in drawn.items():
         theme = address.removesuffix(".svg").rpartition("-")[2]
-        assert f"fill: {colours[theme]}" in svg
+        assert f"fill: {PALETTES[theme].paper}" in svg
 
 
 def test_there_are_such_pages() -> None:

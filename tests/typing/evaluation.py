@@ -31,6 +31,14 @@ def evaluate_everything(path: Path, rows: list[tuple[str, str, float]]) -> None:
     assert_type(nDCG(gain="exp2") @ 10, rs.Measure)
 
 
+def evaluate_lists(relevant: dict[str, set[str]], recommended: dict[int, list[int]]) -> None:
+    """Call with ids alone."""
+    assert_type(rs.evaluate(relevant, {"q": ["d2", "d1"]}, "RR"), rs.Evaluation)
+    assert_type(rs.evaluate({7: {1, 2}}, recommended, "RR"), rs.Evaluation)
+    assert_type(rs.evaluate(relevant, {"a": {"q": ["d2", "d1"]}}, "RR"), rs.Evaluations)
+    assert_type(rs.Rankings.from_run(relevant, recommended), rs.Rankings)
+
+
 def evaluate_frames(frame: pd.DataFrame, table: pa.Table, lazy: pl.LazyFrame) -> None:
     """Call with what holds columns."""
     assert_type(rs.evaluate(table, frame, "AP"), rs.Evaluation)

@@ -28,6 +28,18 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
         ) from error
 
 
+def open_text(text: bytes) -> Any:  # noqa: ANN401 - as above
+    """Copy text into memory of Arrow's own, for one of its readers.
+
+    The reader's threads may outlive the call. One that dropped a buffer of Python's while the
+    interpreter ends would abort the process.
+    """
+    arrow = load_arrow()
+    buffer = arrow.allocate_buffer(len(text))
+    memoryview(buffer).cast("B")[:] = text
+    return arrow.BufferReader(buffer)
+
+
 def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
     """Raise an error for an Arrow array whose offsets, views or indices point outside its buffers.
 

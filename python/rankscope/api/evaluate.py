@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 
 from rankscope import engine
-from rankscope.adapters.tables import is_table
+from rankscope.adapters.documents import has_documents
+from rankscope.adapters.tables import is_column, is_table
 from rankscope.data.interval import read_interval
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
-    from rankscope.typing import InputLike, Path, Progress
+    from rankscope.typing import InputLike, Lists, Path, Progress
 
     class Settings(TypedDict, total=False):
         """The keyword arguments of `evaluate`."""
@@ -81,10 +82,7 @@ if TYPE_CHECKING:
     @overload
     def evaluate(
         qrels: InputLike | Qrels,
-        run: Mapping[str, Mapping[str, Mapping[str, float]]]
-        | Mapping[str, Path | File]
-        | list[str]
-        | list[File],
+        run: Mapping[str, Lists] | Mapping[str, Path | File] | list[str] | list[File],
         measures: Measures,
         **settings: Unpack[Settings],
     ) -> Evaluations: ...
@@ -119,12 +117,14 @@ def evaluate(
 
     Args:
         qrels: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are recognized by
-            their first bytes), the bytes of a file, a mapping of query to document to grade, a data
-            frame or Arrow table, rows of (query, document, grade), or the result of `read_qrels`.
-        run: The retrieved documents, in any of the same forms, with scores in place of grades. A
-            file whose rows are grouped by query is evaluated while it is read, in bounded memory.
-            Or a mapping of names to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of
-            paths, which are named after their files.
+            their first bytes), the bytes of a file, a mapping of query to document to grade, a
+            mapping of query to a list or set of relevant documents, a data frame or Arrow table,
+            rows of (query, document, grade), or the result of `read_qrels`.
+        run: The retrieved documents, in any of the same forms, with scores in place of grades. In
+            a mapping of query to a list of documents, the first is the best. A file whose rows are
+            grouped by query is evaluated while it is read, in bounded memory. Or a mapping of names
+            to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named
+            after their files.
         measures: One or more measures, or their names (`"nDCG@10"`).
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
         convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
@@ -145,8 +145,9 @@ def evaluate(
         encoding: The encoding of files.
         threads: The number of threads (default: all cores). Values don't depend on it.
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
-        progress: A function that is called from time to time with the bytes of the run read so far,
-            and with their total if it is known.
+        progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
+            function that is called from time to time with the bytes of the run read so far, and
+            with their total if it is known.
 
     Returns:
         The means, the values of each query, and the counts behind them; for several runs, a mapping
@@ -165,6 +166,9 @@ def evaluate(
         >>> ev = evaluate(qrels, run, [nDCG @ 10, AP, "P@1"])
         >>> {name: round(mean, 4) for name, mean in ev.items()}
         {'nDCG@10': 0.659, 'AP': 0.5833, 'P@1': 0.0}
+        >>> relevant, ranked = {"q1": {"d1", "d3"}}, {"q1": ["d2", "d1", "d3"]}
+        >>> evaluate(relevant, ranked, "RR")["RR"]
+        0.5
         >>> round(evaluate(qrels, run, nDCG @ 10, convention="lightgbm")["nDCG@10"], 4)
         0.6443
         >>> ten = {f"q{n}": {"d1": n % 2, "d2": 1} for n in range(10)}
@@ -180,7 +184,13 @@ def evaluate(
     if not isinstance(qrels, Qrels):
         for each in runs.values():
             engine.refuse_one_stdin_for_both(qrels, each)
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+            progress=progress is True,
+        )
     evaluated = {
         name: engine.evaluate_run(
             qrels,
@@ -242,8 +252,15 @@ def _read_runs(given: object) -> dict[str, InputLike] | None:
     if not isinstance(given, Mapping) or not given:
         return None
     first = next(iter(given.values()))
-    is_run = isinstance(first, str | bytes | os.PathLike | File) or is_table(first)
-    # The values of one run are documents with scores, those of several runs are queries.
+    is_run = isinstance(first, str | bytes | os.PathLike | File)
+    is_run = is_run or (is_table(first) and not is_column(first)) or _is_rows(first)
+    # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):
-        is_run = bool(first) and all(isinstance(each, Mapping) for each in first.values())
+        is_run = bool(first) and all(map(has_documents, first.values()))
     return {str(name): run for name, run in given.items()} if is_run else None
+
+
+def _is_rows(given: object) -> bool:
+    """Check whether a list has rows of query, document and score, and not ids."""
+    is_list = isinstance(given, list | tuple) and len(given) > 0
+    return is_list and isinstance(given[0], tuple | list) and len(given[0]) == 3  # type: ignore[index]  # see above

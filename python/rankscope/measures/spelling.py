@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rankscope.measures.spec import Measure, Row
 
 LONGEST_INTEGER = 2**53
+LONGEST_PLAIN_NAME = 120
+"""MLflow takes 250 characters; what a table adds to a name (`_lower`) has to fit in as well."""
 
 IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
 IR_NAMES = {"cutoff": "k", "gains": "gain"}
@@ -39,15 +41,20 @@ def canonical_name(measure: Measure) -> str:
 
 
 def plain_name(measure: Measure) -> str:
-    """Return the name as an identifier, such as `ndcg_10_gain_exp2`."""
+    """Return the name as an identifier, such as `ndcg_at_10_gain_exp2`.
+
+    It has lowercase letters, digits and underscores, starts with a letter, and isn't longer than
+    `LONGEST_PLAIN_NAME`. Different measures have different plain names, which never change: what
+    would make a name too long or ambiguous becomes a checksum.
+    """
     settings = measure.settings
-    at = settings.pop(measure.row.at, None)
     parts = [measure.row.name.lower()]
-    if at is not None:
-        parts.append(_plain(at))
+    if measure.row.at in settings:
+        parts += ["at", _plain(settings.pop(measure.row.at))]
     for name, value in settings.items():
         parts += [name] if value is True else [name, _plain(value)]
-    return "_".join(parts)
+    name = "_".join(parts)
+    return name if len(name) <= LONGEST_PLAIN_NAME else _shorten(name)
 
 
 def literal(value: Value) -> str:
@@ -130,7 +137,25 @@ def _plain(value: Value) -> str:
     # `0.1` becomes `0p1` and `-1` becomes `m1`, so that no two names meet.
     if isinstance(value, tuple):
         return "_".join(_plain(item) for item in value)
-    if isinstance(value, str) or callable(value):
-        word = value if isinstance(value, str) else function_name(value)
-        return "".join(letter if letter.isalnum() else "_" for letter in word)
+    if isinstance(value, str):
+        return value
+    if callable(value):
+        return _plain_function(function_name(value))
     return literal(value).lower().replace(".", "p").replace("-", "m").replace("+", "")
+
+
+def _plain_function(name: str) -> str:
+    # `function`, since there are gains named `linear`. An underscore could be that of a setting.
+    letters = "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum())
+    return f"function_{letters}" if letters == name else f"function_{letters}_{_checksum(name)}"
+
+
+def _shorten(name: str) -> str:
+    checksum = _checksum(name)
+    return f"{name[: LONGEST_PLAIN_NAME - len(checksum) - 1]}_{checksum}"
+
+
+def _checksum(text: str) -> str:
+    from hashlib import blake2b  # noqa: PLC0415 - few names need it
+
+    return "x" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

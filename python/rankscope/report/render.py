@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from rankscope._core import __version__
 from rankscope.explain.write import html
-from rankscope.web.templating import make_environment, read_template
+from rankscope.web.templating import make_environment, read_style, read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def render(report: Report) -> str:
     """
     environment = make_environment("rankscope.report", extra="report")
     own = files("rankscope.report") / "templates" / "report.css"
-    style = html.STYLE + read_template("look.css") + own.read_text(encoding="utf-8")
+    style = html.STYLE + read_style() + own.read_text(encoding="utf-8")
     script = read_template("report.js")
     return environment.get_template("page.html.j2").render(
         report=report,

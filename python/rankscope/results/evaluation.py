@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
+from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
 from rankscope.results import tables, text
+from rankscope.results.printed import Printed
+from rankscope.results.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from typing import Literal, Protocol, TypeVar
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from typing import Literal, Protocol, TypeAlias, TypeVar
 
     import numpy as np
     import pandas as pd
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
-    from rankscope.results.table import Table
+
+    Names: TypeAlias = Literal["canonical", "plain"]
 
     class MeasureMean(Protocol):
         """The mean of a measure."""
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     Mean = TypeVar("Mean", bound=MeasureMean)
 
 
-class Evaluation(Mapping[str, float]):
+class Evaluation(Printed, Mapping[str, float]):
     """The result of evaluating a run: a mapping from canonical measure name to mean.
 
     You can look up a mean by measure, canonical name or alias, and under a convention also by the
@@ -110,6 +114,25 @@ class Evaluation(Mapping[str, float]):
     def counts(self) -> Counts:
         """The numbers of queries and documents."""
         return self._counts
+
+    def means(self, names: Names = "canonical") -> dict[str, float]:
+        """Return the mean of each measure by its name.
+
+        Args:
+            names: `canonical` (`nDCG@10`), or `plain` (`ndcg_at_10`) for tools that accept only
+                letters, digits and underscores, such as MLflow and Prometheus. Every measure has a
+                plain name of its own, which is also `Measure.plain_name`.
+
+        Raises:
+            UsageError: `names` is neither of them.
+
+        Examples:
+            >>> import rankscope as rs
+            >>> ev = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["nDCG@10", "P(rel=2)@5"])
+            >>> ev.means(names="plain")
+            {'ndcg_at_10': 1.0, 'p_at_5_rel_2': 0.0}
+        """
+        return dict(zip(name_measures(self._measures, names), self._means, strict=True))
 
     @property
     def denominators(self) -> dict[str, int]:
@@ -184,11 +207,11 @@ class Evaluation(Mapping[str, float]):
         column = memoryview(self._answer.values(self._find(measure)))
         return [*column.cast("d")]
 
-    def to_dict(self, names: Literal["canonical", "plain"] = "canonical") -> tables.Rows:
+    def to_dict(self, names: Names = "canonical") -> tables.Rows:
         """Return the value of each measure for each query, as nested dicts.
 
         Args:
-            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_10`).
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
         """
         columns = self._columns(names)
         values = zip(*columns.values(), strict=True)
@@ -198,7 +221,7 @@ class Evaluation(Mapping[str, float]):
             for query, row in zip(self.query_ids, values, strict=True)
         }
 
-    def to_pandas(self, names: Literal["canonical", "plain"] = "canonical") -> pd.DataFrame:
+    def to_pandas(self, names: Names = "canonical") -> pd.DataFrame:
         """Return a pandas data frame with `query_id` and one column per measure.
 
         Raises:
@@ -206,7 +229,7 @@ class Evaluation(Mapping[str, float]):
         """
         return tables.to_pandas(self._rows(names))
 
-    def to_polars(self, names: Literal["canonical", "plain"] = "canonical") -> pl.DataFrame:
+    def to_polars(self, names: Names = "canonical") -> pl.DataFrame:
         """Return a Polars data frame with `query_id` and one column per measure.
 
         Raises:
@@ -214,7 +237,7 @@ class Evaluation(Mapping[str, float]):
         """
         return tables.to_polars(self._rows(names))
 
-    def to_arrow(self, names: Literal["canonical", "plain"] = "canonical") -> pa.Table:
+    def to_arrow(self, names: Names = "canonical") -> pa.Table:
         """Return an Arrow table with `query_id` and one column per measure.
 
         Raises:
@@ -243,22 +266,20 @@ class Evaluation(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._index)
 
-    def __str__(self) -> str:
-        return text.render(self)
+    def _parts(self) -> list[str | Table]:
+        names = text.column_names(self)
+        rows = text.measure_rows(self)
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
+        return [Table(columns, numbers=names[1:]), *slices, *text.remarks(self)]
 
-    def __repr__(self) -> str:
-        return text.render(self)
+    __repr__ = Printed.__str__
 
-    def _repr_html_(self) -> str:
-        return text.render_html(self)
+    def _columns(self, names: Names) -> dict[str, list[float]]:
+        columns = map(self.per_query_list, self._measures)
+        return dict(zip(name_measures(self._measures, names), columns, strict=True))
 
-    def _columns(self, names: Literal["canonical", "plain"]) -> dict[str, list[float]]:
-        return {
-            measure.plain_name if names == "plain" else measure.name: self.per_query_list(measure)
-            for measure in self._measures
-        }
-
-    def _rows(self, names: Literal["canonical", "plain"]) -> dict[str, Sequence[object]]:
+    def _rows(self, names: Names) -> dict[str, Sequence[object]]:
         return {"query_id": self.query_ids, **self._columns(names)}
 
     def _find(self, measure: Measure | str) -> int:
@@ -277,6 +298,16 @@ class NotEvaluatedError(MeasureError, KeyError):
             hint=f"the evaluated measures are {', '.join(evaluated)}",
             code="not_evaluated",
         )
+
+
+def name_measures(measures: Iterable[Measure], names: Names) -> list[str]:
+    """Return the canonical or the plain names of measures.
+
+    Raises:
+        UsageError: `names` is neither of them.
+    """
+    check_choice("names", names, ("canonical", "plain"))
+    return [measure.plain_name if names == "plain" else measure.name for measure in measures]
 
 
 def find_name(

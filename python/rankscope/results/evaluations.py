@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 
@@ -13,11 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankscope.results.evaluation import Evaluation
+    from rankscope.results.evaluation import Evaluation, Names
     from rankscope.results.tables import Held
 
 
-class Evaluations(Tabular, Mapping[str, "Evaluation"]):
+class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
     """The results of several runs: a mapping from run name to `Evaluation`.
 
     It prints as one table: runs are rows, measures are columns. Exports have the columns `run` and
@@ -52,6 +53,17 @@ class Evaluations(Tabular, Mapping[str, "Evaluation"]):
                     columns[f"{name} {end}"] = [each.intervals[name][at] for each in self.values()]
         return Table(columns)
 
+    def means(self, names: Names = "canonical") -> dict[str, dict[str, float]]:
+        """Return the mean of each measure for each run, as nested dicts.
+
+        Args:
+            names: As in `Evaluation.means`.
+
+        Raises:
+            UsageError: `names` isn't one of its choices.
+        """
+        return {run: each.means(names) for run, each in self.items()}
+
     def _tabulate(self) -> Mapping[str, Held]:
         return self.table.columns
 
@@ -67,16 +79,10 @@ class Evaluations(Tabular, Mapping[str, "Evaluation"]):
     def __len__(self) -> int:
         return len(self._evaluations)
 
-    def __str__(self) -> str:
-        return "\n".join([str(self.table), *self._remarks()])
+    def _parts(self) -> list[str | Table]:
+        return [self.table, *self._remarks()]
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        notes = "".join(f"<div>{escape(remark)}</div>" for remark in self._remarks())
-        return f"{self.table._repr_html_()}<div style='font-size:smaller'>{notes}</div>"
+    __repr__ = Printed.__str__
 
     def _remarks(self) -> list[str]:
         from rankscope.results.text import remarks  # noqa: PLC0415 - only to print

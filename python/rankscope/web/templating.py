@@ -10,6 +10,7 @@ from rankscope.errors import UsageError, hint_extra
 from rankscope.explain.derivation import DIGITS
 from rankscope.explain.write import html
 from rankscope.explain.write.blocks import Heading, Note
+from rankscope.plots.palette import write_properties
 from rankscope.results.text import format_share, format_value, show
 from rankscope.web.charts import span, stack
 
@@ -74,8 +75,13 @@ def make_environment(*packages: str, extra: str) -> Environment:
 
 
 def read_template(name: str) -> str:
-    """Read a file that the report and the dashboard share, such as their style."""
+    """Read a file that the report and the dashboard share, such as their script."""
     return (files("rankscope.web") / "templates" / name).read_text(encoding="utf-8")
+
+
+def read_style() -> str:
+    """Return the style that the report and the dashboard share, with the colors of the palette."""
+    return write_properties() + read_template("look.css")
 
 
 def shorten(text: object) -> str:

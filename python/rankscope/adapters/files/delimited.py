@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.arrow import load_arrow, open_text
 from rankscope.adapters.files.cells import count_scientific, read_numbers
 from rankscope.adapters.files.quotes import QuotedBlocks
 from rankscope.adapters.files.roles import ID_ROLES, NUMBER_ROLES, role_of
@@ -177,7 +177,7 @@ class DelimitedFile:
         wanted = self.schema.names
         # Cells stay text: which of them are numbers or missing is for us to say.
         return reader.read_csv(
-            arrow.BufferReader(text),
+            open_text(text),
             read_options=reader.ReadOptions(column_names=self._header, block_size=2 * LONGEST_ROW),
             parse_options=reader.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=b'"' in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.arrow import load_arrow, open_text
 from rankscope.adapters.files.blocks import Block, Blocks, Lines
 from rankscope.adapters.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
@@ -123,7 +123,7 @@ class JsonLinesFile:
         arrow, reader = load_arrow(), load_arrow("pyarrow.json")
         try:
             return reader.read_json(
-                arrow.BufferReader(text),
+                open_text(text),
                 read_options=reader.ReadOptions(block_size=len(text) + 1),
                 parse_options=reader.ParseOptions(
                     explicit_schema=self.schema, unexpected_field_behavior="ignore"

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
-    from rankscope.plots.matplotlib.theme import Theme, ThemeName
+    from rankscope.plots.matplotlib.theme import ThemeName
+    from rankscope.plots.palette import Palette
 
 TEXT = 9
 """The size of text, in points."""
@@ -25,7 +26,7 @@ def open_axes(
     theme: ThemeName,
     size: tuple[float, float],
     grid: Literal["both", "x", "y"] = "both",
-) -> tuple[Axes, Theme]:
+) -> tuple[Axes, Palette]:
     """Return axes in the style of a theme, and the colors of the theme.
 
     Args:
@@ -44,6 +45,10 @@ def open_axes(
             from matplotlib.layout_engine import (  # noqa: PLC0415 - as above
                 ConstrainedLayoutEngine,
             )
+
+            from rankscope.plots.matplotlib.picture import (  # noqa: PLC0415 - loads Matplotlib
+                PictureAxes,
+            )
         except ModuleNotFoundError as error:
             raise UsageError(
                 "plots need matplotlib, which is not installed",
@@ -56,10 +61,10 @@ def open_axes(
             layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD),
             facecolor=colours.paper,
         )
-        ax = figure.add_subplot()
+        ax = figure.add_subplot(axes_class=PictureAxes)
     ax.set_facecolor(colours.paper)
     for side, spine in ax.spines.items():
-        spine.set_color(colours.muted)
+        spine.set_color(colours.quiet)
         spine.set_visible(side in {"left", "bottom"})
     ax.tick_params(colors=colours.ink, labelsize=TEXT)
     ax.set_axisbelow(True)
@@ -67,7 +72,7 @@ def open_axes(
     return ax, colours
 
 
-def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:
+def name_axes(ax: Axes, theme: Palette, *, title: str, x: str, y: str) -> None:
     """Set the title and the labels of the axes."""
     # A name of a run that has two dollar signs is not a formula.
     ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10, parse_math=False)
@@ -75,7 +80,7 @@ def name_axes(ax: Axes, theme: Theme, *, title: str, x: str, y: str) -> None:
     ax.set_ylabel(y, color=theme.ink, fontsize=TEXT, parse_math=False)
 
 
-def dress_legend(legend: Legend, theme: Theme) -> None:
+def dress_legend(legend: Legend, theme: Palette) -> None:
     """Style a legend: no frame, and the text color of the theme."""
     legend.set_frame_on(False)
     for text in legend.get_texts():

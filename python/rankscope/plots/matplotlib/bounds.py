@@ -45,7 +45,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
         places,
         lower,
         upper,
-        color=colours.lines[0],
+        color=colours.run[0],
         linewidth=5 if is_named else max(0.5, 3 - count / 200),
         alpha=1.0 if is_named else 0.7,
     )
@@ -56,7 +56,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
         marker="o",
         markersize=7 if is_named else 2.5,
         markerfacecolor=colours.paper,
-        markeredgecolor=colours.lines[1],
+        markeredgecolor=colours.run[1],
         markeredgewidth=1.8 if is_named else 0.8,
     )
     has_sides = min(lower, default=0.0) < 0
@@ -75,7 +75,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
                 xytext=(6, 0),
                 textcoords="offset points",
                 va="center",
-                color=colours.muted,
+                color=colours.quiet,
                 fontsize=TEXT,
                 annotation_clip=False,
             )

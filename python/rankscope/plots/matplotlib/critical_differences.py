@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.plots.data import CriticalDifferences
-    from rankscope.plots.matplotlib.theme import Theme, ThemeName
+    from rankscope.plots.matplotlib.theme import ThemeName
+    from rankscope.plots.palette import Palette
 
 WIDTH = 5.0
 """The width of the axis, in inches."""
@@ -65,7 +66,7 @@ def draw_critical_differences(
         is_left = at < left
         place = depth + (at if is_left else count - 1 - at) + 0.5
         edge = low if is_left else high
-        ax.plot([run.value, run.value, edge], [0, place, place], color=colours.muted, linewidth=0.9)
+        ax.plot([run.value, run.value, edge], [0, place, place], color=colours.quiet, linewidth=0.9)
         ax.annotate(
             names[at],
             xy=(edge, place),
@@ -84,7 +85,7 @@ def draw_critical_differences(
         ax.plot(
             members,
             [height] * len(members),
-            color=colours.lines[0],
+            color=colours.run[0],
             linewidth=2.6,
             marker="o",
             markersize=6,
@@ -96,7 +97,7 @@ def draw_critical_differences(
     return ax
 
 
-def _lay_axis(ax: Axes, theme: Theme, data: CriticalDifferences) -> None:
+def _lay_axis(ax: Axes, theme: Palette, data: CriticalDifferences) -> None:
     """Put the axis at the top, from the worst run to the best."""
     values = [run.value for run in data.runs]
     low, high = min(values), max(values)

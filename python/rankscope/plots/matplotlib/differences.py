@@ -32,7 +32,7 @@ def draw_differences(
     """
     ax, colours = open_axes(ax, theme, (7.2, 4.0), grid="y")
     places = [*range(len(data.differences))]
-    up, down = colours.fills[0], colours.fills[1]
+    up, down = colours.better, colours.worse
     ax.bar(
         places,
         data.differences,
@@ -41,7 +41,7 @@ def draw_differences(
         linewidth=0,
     )
     ax.axhline(0, color=colours.ink, linewidth=0.8)
-    ax.axhline(data.mean, color=colours.muted, linewidth=1.2, linestyle=(0, (4, 2)))
+    ax.axhline(data.mean, color=colours.quiet, linewidth=1.2, linestyle=(0, (4, 2)))
     reach = max(map(abs, data.differences), default=1.0) or 1.0
     ax.set_ylim(-1.15 * reach, 1.15 * reach)
     ax.set_xlim(-0.8, max(len(places) - 0.2, 1))
@@ -67,7 +67,7 @@ def draw_differences(
         xytext=(4, 0),
         textcoords="offset points",
         va="center",
-        color=colours.muted,
+        color=colours.quiet,
         fontsize=TEXT,
         annotation_clip=False,
     )

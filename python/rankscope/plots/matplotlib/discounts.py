@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.plots.data import DiscountCurves
-    from rankscope.plots.matplotlib.theme import Theme, ThemeName
+    from rankscope.plots.matplotlib.theme import ThemeName
+    from rankscope.plots.palette import Palette
 
 MOST_TICKS = 15
 HIGHEST = 1.5
@@ -76,7 +77,7 @@ def draw_discounts(
     return ax
 
 
-def _draw_examined(ax: Axes, data: DiscountCurves, theme: Theme, highest: float) -> None:
+def _draw_examined(ax: Axes, data: DiscountCurves, theme: Palette, highest: float) -> None:
     """Draw the estimates from clicks for the ranks below rank 1."""
     examined = [each for each in data.examined if each.rank > 1]
     level = "" if data.level is None else f", with {data.level:.0%} intervals".replace("%", " %")
@@ -91,7 +92,7 @@ def _draw_examined(ax: Axes, data: DiscountCurves, theme: Theme, highest: float)
         fmt="h",
         markersize=7,
         capsize=4,
-        color=theme.muted,
+        color=theme.quiet,
         label=f"clicks by rank{level}",
         zorder=3,
     )
@@ -103,6 +104,6 @@ def _draw_examined(ax: Axes, data: DiscountCurves, theme: Theme, highest: float)
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
-                color=theme.muted,
+                color=theme.quiet,
                 fontsize=TEXT,
             )

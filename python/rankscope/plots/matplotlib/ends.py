@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from rankscope.plots.matplotlib.theme import Theme
+    from rankscope.plots.palette import Palette
 
     End = tuple[str, str, float, float]
 
@@ -18,7 +18,7 @@ POINTS = 72
 LINE_HEIGHT = 1.35
 
 
-def name_ends(ax: Axes, theme: Theme, ends: Sequence[End]) -> None:
+def name_ends(ax: Axes, theme: Palette, ends: Sequence[End]) -> None:
     """Write the name of each line next to its end, after the limits of the axes are set.
 
     Args:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rankscope.plots.data import Effect, Forest
-    from rankscope.plots.matplotlib.theme import Theme, ThemeName
+    from rankscope.plots.matplotlib.theme import ThemeName
+    from rankscope.plots.palette import Palette
 
 WIDEST_PAIR = 38
 """Pairs of names with more characters take two lines."""
@@ -49,7 +50,7 @@ def draw_forest(data: Forest, ax: Axes | None = None, *, theme: ThemeName = "lig
         ax.axvspan(-data.margin, data.margin, color=colours.faint, linewidth=0, zorder=0)
     ax.axvline(0, color=colours.ink, linewidth=0.9, zorder=1)
     for place, each in enumerate(data.effects):
-        colour = colours.lines[0] if each.is_significant else colours.muted
+        colour = colours.run[0] if each.is_significant else colours.quiet
         if not isnan(each.lower):
             ax.hlines(place, each.lower, each.upper, color=colour, linewidth=2.2, zorder=2)
         ax.plot(
@@ -90,7 +91,7 @@ def _name_rows(data: Forest) -> list[str]:
     return [f"{name}{between}{minus}" if minus else name for name, minus in pairs]
 
 
-def _write_values(ax: Axes, theme: Theme, data: Forest) -> None:
+def _write_values(ax: Axes, theme: Palette, data: Forest) -> None:
     """Write the numbers of each row to the right of the plot, under a head."""
     first, second, third = COLUMNS
     level = f"{100 * data.level:g} % interval"
@@ -112,7 +113,7 @@ def _write_values(ax: Axes, theme: Theme, data: Forest) -> None:
                 annotation_clip=False,
             )
 
-    write(-0.8, ("", level, "p"), theme.muted)
+    write(-0.8, ("", level, "p"), theme.quiet)
     for place, each in enumerate(data.effects):
         write(place, (format_signed(each.difference), _format(each), format_p(each.p)), theme.ink)
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from rankscope.plots.matplotlib.theme import Theme
+    from rankscope.plots.palette import Palette
 
 
 def draw_line(
-    ax: Axes, theme: Theme, number: int, name: str, *, x: Sequence[float], y: Sequence[float]
+    ax: Axes, theme: Palette, number: int, name: str, *, x: Sequence[float], y: Sequence[float]
 ) -> str:
     """Draw a line and return its color.
 
@@ -26,7 +26,7 @@ def draw_line(
         x: The x coordinates of its points.
         y: The y coordinates of its points.
     """
-    colour = theme.lines[number % len(theme.lines)]
+    colour = theme.run[number % len(theme.run)]
     ax.plot(
         x,
         y,

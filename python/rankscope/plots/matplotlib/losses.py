@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.plots.data.losses import UNDEFINED
+from rankscope.plots.data.losses import PARTS, UNDEFINED
 from rankscope.plots.matplotlib.axes import TEXT, dress_legend, name_axes, open_axes
 from rankscope.plots.matplotlib.theme import HATCHES
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from rankscope.plots.data import LossBars
     from rankscope.plots.matplotlib.theme import ThemeName
+    from rankscope.plots.palette import Palette
 
 COLUMNS = 4
 ROW = 17
@@ -42,7 +43,6 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
         if not any(sizes):
             continue
         is_last = part == UNDEFINED
-        fill = colours.fills[-1] if is_last else colours.fills[at % (len(colours.fills) - 1)]
         hatch = HATCHES[-1] if is_last else HATCHES[at % (len(HATCHES) - 1)]
         name = "no ideal" if is_last else part
         if data.is_over_time:
@@ -50,7 +50,12 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
         else:
             drawn = ax.barh(places, sizes, height=0.7, left=base, label=name)
         for patch in drawn.patches:
-            patch.set(facecolor=fill, edgecolor=colours.edge, hatch=hatch, linewidth=0.6)
+            patch.set(
+                facecolor=_fill(colours, part, at),
+                edgecolor=colours.edge,
+                hatch=hatch,
+                linewidth=0.6,
+            )
         base = [before + size for before, size in zip(base, sizes, strict=True)]
     for place, bar in zip(places, data.bars, strict=True):
         ax.annotate(
@@ -97,6 +102,12 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
     rows = -(-len(handles) // COLUMNS)
     ax.set_title(ax.get_title(loc="left"), loc="left", pad=12 + ROW * rows)
     return ax
+
+
+def _fill(colours: Palette, part: str, at: int) -> str:
+    """Return the color of a kind of loss, or of a stage of a pipeline."""
+    fill: str = getattr(colours, part) if part in PARTS else colours.stage[at % len(colours.stage)]
+    return fill
 
 
 def _title(data: LossBars) -> str:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
 
     from rankscope.plots.data import QueryScatter
-    from rankscope.plots.matplotlib.theme import Theme, ThemeName
+    from rankscope.plots.matplotlib.theme import ThemeName
+    from rankscope.plots.palette import Palette
 
 MOST_POINTS = 1000
 """More queries than these are drawn as cells that are darker where there are more queries."""
@@ -56,9 +57,9 @@ def draw_scatter(data: QueryScatter, ax: Axes | None = None, *, theme: ThemeName
     one, other = fit_names([data.baseline, data.run])
     signs = Counter(data.signs)
     kinds = (
-        (1, f"{other} better: {signs[1]:,}", colours.fills[0]),
-        (-1, f"{one} better: {signs[-1]:,}", colours.fills[1]),
-        (0, f"equal: {signs[0]:,}", colours.muted),
+        (1, f"{other} better: {signs[1]:,}", colours.better),
+        (-1, f"{one} better: {signs[-1]:,}", colours.worse),
+        (0, f"equal: {signs[0]:,}", colours.quiet),
     )
     pairs = [*zip(data.baseline_values, data.run_values, data.signs, strict=True)]
     is_dense = len(pairs) > MOST_POINTS
@@ -72,7 +73,7 @@ def draw_scatter(data: QueryScatter, ax: Axes | None = None, *, theme: ThemeName
     _share_scale(cells)
     x, y = data.means
     for draw, mean in ((ax.axvline, x), (ax.axhline, y)):
-        draw(mean, color=colours.muted, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2.5)
+        draw(mean, color=colours.quiet, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2.5)
     below = "\nstronger color: more queries" if is_dense else ""
     name_axes(
         ax,
@@ -85,7 +86,7 @@ def draw_scatter(data: QueryScatter, ax: Axes | None = None, *, theme: ThemeName
     return ax
 
 
-def _draw_points(ax: Axes, theme: Theme, points: list[tuple[float, float]], colour: str) -> None:
+def _draw_points(ax: Axes, theme: Palette, points: list[tuple[float, float]], colour: str) -> None:
     counted = Counter(points)
     ax.scatter(
         [x for x, _ in counted],
@@ -101,7 +102,7 @@ def _draw_points(ax: Axes, theme: Theme, points: list[tuple[float, float]], colo
 
 def _draw_cells(
     ax: Axes,
-    theme: Theme,
+    theme: Palette,
     data: QueryScatter,
     points: list[tuple[float, float]],
     colour: str,
@@ -141,7 +142,7 @@ def _share_scale(cells: Sequence[PolyCollection]) -> None:
         each.set_clim(1, max(most, 2))
 
 
-def _add_legend(ax: Axes, theme: Theme, entries: Sequence[tuple[str, str]]) -> None:
+def _add_legend(ax: Axes, theme: Palette, entries: Sequence[tuple[str, str]]) -> None:
     """Name the colors between the title and the plot, one in a row."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - loads Matplotlib
 

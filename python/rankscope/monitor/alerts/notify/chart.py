@@ -11,6 +11,7 @@ import math
 from datetime import UTC, datetime
 from io import BytesIO
 
+from rankscope.plots.palette import LIGHT
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -81,22 +82,22 @@ def draw_chart(chart: Chart) -> bytes | None:
     figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DOTS, layout="constrained")
     axes = figure.add_subplot()
     times: Any = [datetime.fromtimestamp(time, UTC) for time in chart.times]
-    axes.fill_between(times, chart.lower, chart.upper, color="#4269d0", alpha=0.18, linewidth=0)
-    axes.plot(times, chart.values, color="#4269d0", linewidth=1.8, marker="o", markersize=3)
+    axes.fill_between(times, chart.lower, chart.upper, color=LIGHT.accent, alpha=0.18, linewidth=0)
+    axes.plot(times, chart.values, color=LIGHT.accent, linewidth=1.8, marker="o", markersize=3)
     if chart.floor is not None:
-        axes.axhline(chart.floor, color="#b3261e", linewidth=1.2, linestyle="--")
+        axes.axhline(chart.floor, color=LIGHT.alert, linewidth=1.2, linestyle="--")
         axes.annotate(
             "floor",
             (0.0, chart.floor),
             xycoords=("axes fraction", "data"),
             xytext=(4, 3),
             textcoords="offset points",
-            color="#b3261e",
+            color=LIGHT.alert,
             fontsize=9,
         )
     if chart.began is not None and times:
         began: Any = datetime.fromtimestamp(chart.began, UTC)
-        axes.axvspan(began, max(times[-1], began), color="#b3261e", alpha=0.08, linewidth=0)
+        axes.axvspan(began, max(times[-1], began), color=LIGHT.alert, alpha=0.08, linewidth=0)
     # A dollar sign in a name begins no formula.
     axes.set_title(chart.title, loc="left", fontsize=10, parse_math=False)
     locator = AutoDateLocator(tz=UTC)  # type: ignore[no-untyped-call]  # of matplotlib

@@ -19,7 +19,7 @@ from rankscope.monitor.server.pages.rule import RuleForms
 from rankscope.monitor.server.pages.settings import SavingSettings
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.static import name_files, serve_files
-from rankscope.web.templating import read_template
+from rankscope.web.templating import read_style, read_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Pages:
         self._pages = (*find_pages(), channel_pages.page)
         own = files("rankscope.monitor.server.pages") / "templates"
         loaded = {
-            "look.css": read_template("look.css").encode(),
+            "look.css": read_style().encode(),
             "explanation.css": html.STYLE.encode(),
             "pages.css": (own / "pages.css").read_bytes(),
             # The first remembers the page as delivered, before the others write into it. Tables

@@ -1,0 +1,338 @@
+"""Rankscope in ir_measures: a provider for its measures, and rankscope's measures as its own."""
+
+from __future__ import annotations
+
+import math
+
+import rankscope as rs
+from rankscope.integrations.libraries import require
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    import pandas as pd
+
+    from rankscope.conventions import Convention
+    from rankscope.data.policy import ScoreType
+
+
+def make_provider(
+    *,
+    policy: rs.Policy | str | None = None,
+    convention: Convention | str | None = None,
+    score_type: ScoreType | None = None,
+) -> Any:
+    """Return a provider of ir_measures whose values rankscope computes.
+
+    By default, its values are those of trec_eval, and so of ir_measures. It has the measures that
+    both tools know, accepts grades that aren't integers, and needs no other program.
+
+    Args:
+        policy: As in `rankscope.evaluate`.
+        convention: As in `rankscope.evaluate`.
+        score_type: The precision in which scores are compared (default: single precision, as in
+            trec_eval, unless a convention sets it).
+
+    Returns:
+        An `ir_measures.Provider`. Documents that occur twice in a query are an error.
+
+    Raises:
+        UsageError: ir_measures is not installed.
+
+    Examples:
+        >>> from ir_measures import AP, nDCG
+        >>> qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}}
+        >>> run = {"q1": {"d2": 0.9, "d1": 0.8, "d3": 0.7}}
+        >>> make_provider().calc_aggregate([nDCG @ 10, AP], qrels, run)[AP]
+        0.5833333333333333
+    """
+    base = require("ir_measures").Provider
+    provider = type("RankscopeProvider", (_Provider, base), {})()
+    provider.settings = _read_settings(policy, convention, score_type)
+    return provider
+
+
+def register(provider: object = None) -> None:
+    """Let `ir_measures.calc_aggregate` and its other functions compute measures with rankscope.
+
+    This changes ir_measures for the whole process; `unregister` undoes it. Measures that rankscope
+    doesn't know are still computed by the other providers of ir_measures.
+
+    Args:
+        provider: A result of `make_provider` (default: one with the default settings).
+
+    Raises:
+        UsageError: ir_measures is not installed.
+
+    Examples:
+        >>> import ir_measures
+        >>> register()
+        >>> ir_measures.calc_aggregate([ir_measures.RR], {"q": {"d1": 0.5}}, {"q": {"d1": 1.0}})
+        {RR: 0.0}
+        >>> unregister()
+    """
+    library = require("ir_measures")
+    unregister()
+    chosen = make_provider() if provider is None else provider
+    library.providers.register(chosen)
+    # The first provider that supports a measure computes it.
+    library.DefaultPipeline.providers.insert(0, chosen)
+
+
+def unregister() -> None:
+    """Undo `register`: ir_measures computes all measures with its own providers again."""
+    library = require("ir_measures")
+    library.providers.registry.pop("rankscope", None)
+    kept = [each for each in library.DefaultPipeline.providers if each.NAME != "rankscope"]
+    library.DefaultPipeline.providers[:] = kept
+
+
+def make_measure(
+    measure: rs.Measure | str,
+    *,
+    policy: rs.Policy | str | None = None,
+    convention: Convention | str | None = None,
+    score_type: ScoreType | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return a measure of rankscope as a measure of ir_measures.
+
+    It works wherever ir_measures takes measures, without `register`, with all parameters and
+    policies of rankscope.
+
+    Args:
+        measure: The measure, or its name.
+        policy: As in `rankscope.evaluate`.
+        convention: As in `rankscope.evaluate`.
+        score_type: As in `make_provider`.
+        name: The name in results (default: that of the measure, with the policy and the convention
+            in brackets if you set them).
+
+    Returns:
+        An `ir_measures.Measure`. A query that the policy leaves out has the value NaN, and isn't in
+        the mean that ir_measures reports.
+
+    Raises:
+        UsageError: ir_measures is not installed.
+        MeasureError: The measure doesn't exist, or isn't averaged with the arithmetic mean.
+
+    Examples:
+        >>> import ir_measures
+        >>> qrels = {"q1": {"d1": 2, "d3": 1}}
+        >>> run = {"q1": {"d2": 0.9, "d1": 0.8, "d3": 0.7}}
+        >>> condensed = make_measure("RR", policy="unjudged=remove")
+        >>> ir_measures.calc_aggregate([condensed], qrels, run)
+        {RR [unjudged=remove]: 1.0}
+    """
+    base = require("ir_measures").Measure
+    ours = rs.parse(measure)
+    if ours.row.mean == "geometric":
+        raise rs.MeasureError(
+            f"{ours} has a geometric mean, which ir_measures can't compute",
+            hint="evaluate it with rankscope.evaluate",
+            code="bad_parameter",
+        )
+    chosen = [str(each) for each in (policy, convention) if each is not None]
+    shown = name or (f"{ours} [{', '.join(chosen)}]" if chosen else str(ours))
+    made = type("RankscopeMeasure", (_Measure, base), {"NAME": shown, "__name__": shown})()
+    made.ours, made.settings = ours, _read_settings(policy, convention, score_type)
+    made.choices = {
+        "policy": policy,
+        "convention": convention,
+        "score_type": score_type,
+        "name": name,
+    }
+    return made
+
+
+class _Provider:
+    """What rankscope's provider has besides the methods of `ir_measures.Provider`."""
+
+    NAME = "rankscope"
+    settings: dict[str, Any]
+
+    def supports(self, measure: Any) -> bool:
+        measure.validate_params()
+        if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
+            return False
+        try:
+            _translate(measure, {})
+        except rs.MeasureError:
+            return False
+        return True
+
+    def _evaluator(self, measures: Iterable[Any], qrels: object) -> _Evaluator:
+        return _Evaluator(list(measures), qrels, self.settings)
+
+
+class _Evaluator:
+    """Evaluates runs against the same judgments, with the methods of `ir_measures.Evaluator`."""
+
+    def __init__(self, measures: list[Any], qrels: object, settings: dict[str, Any]) -> None:
+        self.measures = measures
+        self._judgments = _Judgments(qrels)
+        self.qrel_qids = {*self._judgments.queries.values()}
+        self._ours = {each: _translate(each, self._judgments.grades) for each in measures}
+        self._settings = settings
+
+    def iter_calc(self, run: object) -> Iterator[Any]:
+        yield from self.calc(run).per_query
+
+    def calc_aggregate(self, run: object) -> dict[Any, float]:
+        means: dict[Any, float] = self.calc(run).aggregated
+        return means
+
+    def calc(self, run: object) -> Any:
+        library = require("ir_measures")
+        measures = list(dict.fromkeys(self._ours.values()))
+        found = self._judgments.evaluate(run, measures, self._settings)
+        means, values = {}, []
+        for theirs, ours in self._ours.items():
+            means[theirs] = 0.0 if found is None else found[ours]
+            for query, value in self._judgments.values(found, ours):
+                values.append(library.Metric(query, theirs, value))
+        return library.CalcResults(means, values)
+
+
+class _Measure:
+    """What a measure of rankscope has besides the methods of `ir_measures.Measure`."""
+
+    ours: rs.Measure
+    settings: dict[str, Any]
+    choices: dict[str, Any]
+
+    def runtime_impl(self, qrels: pd.DataFrame, run: object) -> Iterator[Any]:
+        # ir_measures calls this for measures that bring their own computation.
+        if qrels.empty:  # such as a batch of PyTerrier in which no query is judged
+            return
+        library = require("ir_measures")
+        judgments = _Judgments(qrels)
+        found = judgments.evaluate(run, [self.ours], self.settings)
+        for query, value in judgments.values(found, self.ours):
+            yield library.Metric(query, self, value)
+
+    def aggregator(self) -> _Aggregator:
+        return _Aggregator(is_sum=self.ours.row.mean == "sum")
+
+    def __call__(self, **settings: object) -> Any:
+        return make_measure(self.ours(**settings), **self.choices)
+
+    def __matmul__(self, value: float) -> Any:
+        return make_measure(self.ours @ value, **self.choices)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Measure):
+            return False  # PyTerrier would take it for one of ir_measures with the same name
+        return (self.ours, self.choices) == (other.ours, other.choices)
+
+    def __hash__(self) -> int:
+        return hash((_Measure, self.ours))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _remake, (self.ours, self.choices)
+
+
+def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:
+    return make_measure(measure, **choices)
+
+
+class _Judgments:
+    """Judgments in one of the forms of ir_measures, read once."""
+
+    def __init__(self, qrels: object) -> None:
+        rows = _read_rows(qrels, "relevance")
+        if isinstance(rows, dict):
+            queries = rows.keys()
+            grades = {grade for docs in rows.values() for grade in docs.values()}
+        elif isinstance(rows, list):
+            queries = dict.fromkeys(query for query, _, _ in rows).keys()
+            grades = {grade for _, _, grade in rows}
+        else:
+            queries = rows["query_id"].unique()
+            grades = {*rows["relevance"].unique()}
+        # ir_measures compares ids with those of its caller, which may be integers.
+        self.queries = {str(query): query for query in queries}
+        self.grades = {grade: grade for grade in grades | {0}}
+        self._qrels = rs.read_qrels(rows)
+
+    def evaluate(
+        self, run: object, measures: list[rs.Measure], settings: dict[str, Any]
+    ) -> rs.Evaluation | None:
+        """Return the values of a run, or `None` if it is empty and each value is thus 0.
+
+        Raises:
+            EmptyError: The run is empty, and a policy or a convention may give it other values.
+        """
+        try:
+            found: rs.Evaluation = rs.evaluate(
+                self._qrels, _read_rows(run, "score"), measures, **settings
+            )
+        except rs.EmptyError:
+            # PyTerrier passes an empty run for the queries that are in none of its batches.
+            if settings["policy"] is None and settings["convention"] is None:
+                return None
+            raise
+        return found
+
+    def values(
+        self, found: rs.Evaluation | None, measure: rs.Measure
+    ) -> Iterator[tuple[Any, float]]:
+        """Yield the value of each query, by the id that the caller gave it."""
+        if found is None:
+            yield from ((query, 0.0) for query in self.queries.values())
+            return
+        for query, value in zip(found.query_ids, found.per_query_list(measure), strict=True):
+            yield self.queries[str(query)], value
+
+
+class _Aggregator:
+    """The exact mean or sum of the values of queries, without those that a policy leaves out."""
+
+    def __init__(self, *, is_sum: bool) -> None:
+        self._is_sum = is_sum
+        self._values: list[float] = []
+
+    def add(self, value: float) -> None:
+        if not math.isnan(value):
+            self._values.append(value)
+
+    def result(self) -> float:
+        total = math.fsum(self._values)
+        if self._is_sum:
+            return total
+        return total / len(self._values) if self._values else math.nan
+
+
+def _read_settings(
+    policy: rs.Policy | str | None, convention: Convention | str | None, score_type: str | None
+) -> dict[str, Any]:
+    if score_type is None and convention is None:
+        score_type = "float32"
+    return {"policy": policy, "convention": convention, "score_type": score_type}
+
+
+def _read_rows(table: Any, number: str) -> Any:
+    """Return dicts as they are, the three columns of a frame, or a list of triples."""
+    if isinstance(table, dict):
+        return table
+    if hasattr(table, "columns"):
+        return table[["query_id", "doc_id", number]]
+    return [(row.query_id, row.doc_id, getattr(row, number)) for row in table]
+
+
+def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:
+    """Return the measure of rankscope that ir_measures means.
+
+    Args:
+        measure: The measure of ir_measures.
+        grades: Each grade, as the gain that a table of gains without the grade leaves it.
+
+    Raises:
+        MeasureError: rankscope has no such measure.
+    """
+    settings = dict(measure.params)
+    if "gains" in settings:
+        settings["gains"] = grades | settings["gains"]
+    return rs.parse(measure.NAME)(**settings)

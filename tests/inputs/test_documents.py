@@ -1,0 +1,276 @@
+"""The documents of a query as people have them: ranked lists of ids, and sets of relevant ids."""
+
+from __future__ import annotations
+
+import array
+import collections
+import subprocess
+import sys
+import types
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.measures import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MEASURES = ["nDCG@10", "AP", "RR", "P@2", "R@1"]
+RELEVANT = {"q1": ["d1", "d3"], "q2": ["d4"], "q3": ["d1"]}
+RANKED = {"q1": ["d2", "d1", "d3"], "q2": ["d4", "d5"], "q3": []}
+GRADED = {query: dict.fromkeys(docs, 1) for query, docs in RELEVANT.items()}
+SCORED = {
+    query: {doc: float(len(docs) - at) for at, doc in enumerate(docs)}
+    for query, docs in RANKED.items()
+}
+EXPECTED = rs.evaluate(GRADED, SCORED, MEASURES).to_dict()
+
+RUN_FORMS: dict[str, Callable[[list[str]], object]] = {
+    "list": list,
+    "tuple": tuple,
+    "deque": collections.deque,
+    "array of texts": lambda docs: np.array(docs, dtype=str),
+    "array of objects": lambda docs: np.array(docs, dtype=object),
+    "Series of pandas": lambda docs: pd.Series(docs, dtype=object),
+    "Series of pandas, of Arrow": lambda docs: pd.Series(docs, dtype="string[pyarrow]"),
+    "Series cut out of a frame": lambda docs: pd.Series(
+        docs, index=[9, 4, 7][: len(docs)], dtype=str
+    ),
+    "Series of categories": lambda docs: pd.Series(docs, dtype="category"),
+    "Index of pandas": lambda docs: pd.Index(docs, dtype=object),
+    "Series of Polars": lambda docs: pl.Series(docs, dtype=pl.String),
+    "array of Arrow": lambda docs: pa.array(docs, pa.string()),
+    "chunks of Arrow": lambda docs: pa.chunked_array([docs[:1], docs[1:]], pa.string()),
+    "pairs": lambda docs: [(doc, 1 / (1 + at)) for at, doc in enumerate(docs)],
+    "pairs as lists": lambda docs: [[doc, -at] for at, doc in enumerate(docs)],
+    "pairs in any order": lambda docs: [(doc, -at) for at, doc in enumerate(docs)][::-1],
+}
+JUDGED_FORMS: dict[str, Callable[[list[str]], object]] = {
+    **{name: form for name, form in RUN_FORMS.items() if not name.startswith("pairs")},
+    "set": set,
+    "frozenset": frozenset,
+    "keys": lambda docs: dict.fromkeys(docs).keys(),
+    "pairs with a grade": lambda docs: [(doc, 1) for doc in docs],
+}
+MAPPINGS: dict[str, Callable[[dict[str, object]], object]] = {
+    "dict": dict,
+    "OrderedDict": collections.OrderedDict,
+    "defaultdict": lambda of: collections.defaultdict(list, of),
+    "read-only mapping": types.MappingProxyType,
+    "Series of pandas": lambda of: pd.Series(of, dtype=object),
+}
+
+
+@pytest.mark.parametrize("form", RUN_FORMS)
+def test_the_order_of_ids_is_the_ranking(form: str) -> None:
+    run = {query: RUN_FORMS[form](docs) for query, docs in RANKED.items()}
+    assert rs.evaluate(GRADED, run, MEASURES).to_dict() == EXPECTED
+    assert rs.Rankings.from_run(GRADED, run).evaluate(MEASURES).to_dict() == EXPECTED
+
+
+@pytest.mark.parametrize("form", JUDGED_FORMS)
+def test_ids_alone_as_judgments_have_grade_1(form: str) -> None:
+    judged = {query: JUDGED_FORMS[form](docs) for query, docs in RELEVANT.items()}
+    assert rs.evaluate(judged, SCORED, MEASURES).to_dict() == EXPECTED
+    held = rs.read_qrels(judged)
+    assert [dict(held.judgments.documents(at)) for at in range(3)] == list(GRADED.values())
+
+
+@pytest.mark.parametrize("kind", MAPPINGS)
+def test_lists_are_read_from_mappings_of_every_kind(kind: str) -> None:
+    make = MAPPINGS[kind]
+    found = rs.evaluate(make({**RELEVANT}), make({**RANKED}), MEASURES)  # type: ignore[arg-type]
+    assert found.to_dict() == EXPECTED
+
+
+def test_lists_grouped_from_a_frame_are_read() -> None:
+    shown = pd.DataFrame({"user_id": [7, 7, 8], "item_id": [3, 1, 2]})
+    bought = pd.DataFrame({"user_id": [7, 8, 8], "item_id": [1, 2, 3]})
+    found = rs.evaluate(
+        bought.groupby("user_id")["item_id"].agg(set),
+        shown.groupby("user_id")["item_id"].agg(list),
+        ["RR", "R@2"],
+    )
+    assert found.to_dict() == {"7": {"RR": 0.5, "R@2": 1.0}, "8": {"RR": 1.0, "R@2": 0.5}}
+
+
+def test_integer_ids_match_their_text_and_are_counted() -> None:
+    found = rs.evaluate({1: {10, 11}}, {1: [12, 11, 10]}, "AP")
+    assert found["AP"] == (1 / 2 + 2 / 3) / 2
+    assert found.diagnostics == {"int_ids": 3 + 4}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_measure_of_a_list_is_that_of_descending_scores(name: str) -> None:
+    measure = TABLE[name].example.measure
+    asked, found = rs.evaluate(GRADED, SCORED, measure), rs.evaluate(RELEVANT, RANKED, measure)
+    assert str(found.to_dict()) == str(asked.to_dict())
+
+
+@given(
+    st.permutations([f"d{n}" for n in range(12)]),
+    st.sets(st.sampled_from([f"d{n}" for n in range(15)]), min_size=1),
+)
+def test_lists_and_descending_scores_agree(ranked: list[str], relevant: set[str]) -> None:
+    scored = {doc: -float(at) for at, doc in enumerate(ranked)}
+    for ties in ("doc_id", "doc_id_asc", "input", "average", "best", "worst"):
+        found = rs.evaluate({"q": relevant}, {"q": ranked}, MEASURES, policy=f"ties={ties}")
+        asked = rs.evaluate({"q": dict.fromkeys(relevant, 1)}, {"q": scored}, MEASURES)
+        assert found.to_dict() == asked.to_dict()
+
+
+def test_ranks_beyond_single_precision_stay_apart() -> None:
+    """A list has no scores that float32 could round."""
+    count = 3000
+    run = {"q": [f"d{n}" for n in range(count)]}
+    found = rs.evaluate({"q": [f"d{count - 1}"]}, run, "RR", score_type="float32")
+    assert found["RR"] == 1 / count
+
+
+def test_everything_that_reads_a_run_reads_lists() -> None:
+    other = {"q1": ["d3"], "q2": ["d5", "d4"]}
+    named = {"old": RANKED, "new": other}
+    scored = {
+        query: {doc: -float(at) for at, doc in enumerate(docs)} for query, docs in other.items()
+    }
+    several = rs.evaluate(RELEVANT, named, "AP")
+    assert several["old"]["AP"] == rs.evaluate(GRADED, SCORED, "AP")["AP"]
+    pairs = [(GRADED, {"old": SCORED, "new": scored}), (RELEVANT, named)]
+    texts = [str(rs.compare(qrels, runs, ["AP", "nDCG@10"])) for qrels, runs in pairs]
+    assert texts[0] == texts[1]
+    texts = [str(rs.diff(qrels, runs["old"], runs["new"], "nDCG@10")) for qrels, runs in pairs]
+    assert texts[0] == texts[1]
+    texts = [str(rs.agreement(runs["old"], runs["new"])) for _, runs in pairs]
+    assert texts[0] == texts[1]
+    texts = [str(rs.gate(qrels, runs["old"], runs["new"], {"AP": 0.5})) for qrels, runs in pairs]
+    assert texts[0] == texts[1]
+
+
+def test_a_set_as_a_run_is_refused_because_it_has_no_order() -> None:
+    with pytest.raises(rs.errors.FormatError, match="found set") as raised:
+        rs.evaluate(RELEVANT, {"q1": {"d1", "d2"}}, "AP")
+    assert "no order" in raised.value.hint
+    assert raised.value.location == 'run["q1"]'
+
+
+def test_a_document_listed_twice_is_a_duplicate() -> None:
+    run = {"q1": ["d2", "d1", "d2"]}
+    with pytest.raises(rs.errors.DuplicateError, match="found `d2` of query `q1` again"):
+        rs.evaluate(RELEVANT, run, "AP")
+    with pytest.raises(rs.errors.DuplicateError):
+        rs.Rankings.from_run(RELEVANT, run)
+    for duplicates in ("first", "max"):
+        found = rs.evaluate(RELEVANT, run, "AP", duplicates=duplicates)
+        assert found.to_dict() == rs.evaluate(RELEVANT, {"q1": ["d2", "d1"]}, "AP").to_dict()
+
+
+def test_a_document_judged_twice_by_a_list_counts_once() -> None:
+    found = rs.evaluate({"q1": ["d1", "d1"]}, {"q1": ["d2", "d1"]}, "R@2")
+    assert found["R@2"] == 1
+    assert found.diagnostics["duplicate_identical"] == 1
+
+
+ROWS = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12]})
+REFUSED: dict[str, tuple[Callable[[], object], str, str]] = {
+    "text": (lambda: "d1", "found str", "['d1']"),
+    "bytes": (lambda: b"d1", "found bytes", "[b'd1']"),
+    "nothing": (lambda: None, "found NoneType", "[]"),
+    "a number": (lambda: 7, "found int", "['d1', 'd2']"),
+    "iterator": (lambda: iter(["d1"]), "found list_iterator", "list("),
+    "generator": (lambda: (doc for doc in ["d1"]), "found generator", "list("),
+    "matrix": (lambda: np.array([["d1"]]), "found ndarray", "['d1', 'd2']"),
+    "no dimension": (lambda: np.array("d1"), "found ndarray", "['d1', 'd2']"),
+    "frame": (lambda: ROWS, "found DataFrame", "['d1', 'd2']"),
+    "integers of a frame": (lambda: ROWS["item"], "found Series", ".tolist()"),
+}
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_list_is_refused_with_what_to_write(role: str, name: str) -> None:
+    make, found, hint = REFUSED[name]
+    plain = {"q0": {"d1": 1.0}}
+    odd = {**plain, "q1": make()}
+    with pytest.raises(rs.errors.FormatError, match=found) as raised:
+        rs.evaluate(*((odd, plain) if role == "qrels" else (plain, odd)), "AP")  # type: ignore[misc]
+    assert raised.value.code == "not_a_mapping"
+    assert raised.value.location == f'{role}["q1"]'
+    assert hint in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("odd", "code"),
+    [
+        (1.5, "id_type"),
+        (None, "missing_id"),
+        ("", "missing_id"),
+        (b"d1", "id_type"),
+        (True, "id_type"),
+        ("a\0b", "nul_byte"),
+        ("\ud800", "surrogate"),
+        ({"id": "d1"}, "id_type"),
+        (("q", "d", 1), "id_type"),
+        ("x" * 4097, "id_length"),
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_an_item_that_is_no_id_is_refused(odd: object, code: str) -> None:
+    for qrels, run in (({"q": ["d1", odd]}, RANKED), (RELEVANT, {"q1": ["d1", odd]})):
+        with pytest.raises(rs.errors.RankscopeError) as raised:
+            rs.evaluate(qrels, run, "AP")  # type: ignore[arg-type]
+        assert raised.value.code == code
+
+
+def test_integers_of_a_frame_with_a_named_index_are_scores() -> None:
+    """Only an index without a name can be the numbers of rows."""
+    scores = pd.DataFrame({"item": [10, 11], "score": [2, 1]}).set_index("item")["score"]
+    assert rs.evaluate({1: [11]}, {1: scores}, "RR")["RR"] == 0.5
+
+
+def test_several_runs_can_be_rows_lists_or_columns() -> None:
+    rows = [("q1", "d2", 2.0), ("q1", "d1", 1.0)]
+    for run in (
+        rows,
+        {"q1": ["d2", "d1"]},
+        {"q1": np.array(["d2", "d1"])},
+        pd.DataFrame(rows, columns=["qid", "docid", "score"]),
+    ):
+        found = rs.evaluate({"q1": ["d1"]}, {"bm25": run}, "RR")
+        assert isinstance(found, rs.Evaluations)
+        assert found["bm25"]["RR"] == 0.5
+
+
+@pytest.mark.parametrize("library", [pd.Series, pl.Series, pa.array])
+def test_columns_by_query_are_one_run(library: Callable[[list[str]], object]) -> None:
+    found = rs.evaluate({"q1": ["d1"]}, {"q1": library(["d2", "d1"])}, "RR")  # type: ignore[arg-type]
+    assert isinstance(found, rs.Evaluation)
+    assert found["RR"] == 0.5
+
+
+def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:
+    program = (
+        "import rankscope as rs\n"
+        "try: rs.read_qrels({'q': {f'{n}\\0' for n in range(50)}})\n"
+        "except rs.errors.InputError as error: print(error)\n"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+
+
+def test_arrays_of_python_are_ids() -> None:
+    assert rs.evaluate({1: array.array("q", [3])}, {1: array.array("q", [4, 3])}, "RR")["RR"] == 0.5
