@@ -145,8 +145,9 @@ def evaluate(
         encoding: The encoding of files.
         threads: The number of threads (default: all cores). Values don't depend on it.
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
-        progress: A function that is called from time to time with the bytes of the run read so far,
-            and with their total if it is known.
+        progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
+            function that is called from time to time with the bytes of the run read so far, and
+            with their total if it is known.
 
     Returns:
         The means, the values of each query, and the counts behind them; for several runs, a mapping
@@ -183,7 +184,13 @@ def evaluate(
     if not isinstance(qrels, Qrels):
         for each in runs.values():
             engine.refuse_one_stdin_for_both(qrels, each)
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+            progress=progress is True,
+        )
     evaluated = {
         name: engine.evaluate_run(
             qrels,
