@@ -184,9 +184,9 @@ def _refuse_unlinked(swaps: Swaps, depth: int) -> None:
     ]
     while grown:
         grown = False
-        for pair in pairs:
-            if pair & linked and not pair <= linked:
-                linked |= pair
+        for joined in pairs:
+            if joined & linked and not joined <= linked:
+                linked |= joined
                 grown = True
     lost = [rank for rank in range(depth) if rank not in linked or at_rank[rank] == 0]
     if lost:
