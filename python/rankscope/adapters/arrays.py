@@ -98,7 +98,7 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     given = {
-        "y_true": to_numbers(y_true, "y_true", dimensions=(1, 2)),
+        "y_true": to_numbers(y_true, "y_true", dimensions=(1, 2), are_grades=True),
         "y_score": to_numbers(y_score, "y_score", dimensions=(1, 2)),
     }
     relevance, scores = map(np.atleast_2d, given.values())
@@ -140,7 +140,7 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    grades = to_numbers(relevance, "relevance", dimensions=(1,))
+    grades = to_numbers(relevance, "relevance", dimensions=(1,), are_grades=True)
     values = to_numbers(scores, "scores", dimensions=(1,))
     sizes = to_numbers(group_sizes, "group_sizes", dimensions=(1,))
     is_size = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
