@@ -8,7 +8,7 @@
 //! production. The test `test_rust_layers.py` checks the order.
 //!
 //! The files beside this one come before all folders: [`error`], [`memory`], [`notes`], [`watch`],
-//! [`threads`] and [`policy`]. Only the optional module `python` knows Python.
+//! [`threads`], [`policy`] and [`saved`]. Only the optional module `python` knows Python.
 
 // Tests may run out of memory as they like.
 #![cfg_attr(
@@ -32,6 +32,7 @@ pub mod python;
 pub mod qrels;
 pub mod rank;
 pub mod resample;
+pub mod saved;
 pub mod table;
 pub mod text;
 pub mod threads;

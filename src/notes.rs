@@ -87,6 +87,30 @@ impl Notes {
         }
     }
 
+    /// Of each kind: whether it was seen, how often, and the first block and line.
+    #[must_use]
+    pub fn numbers(&self) -> [[u64; 4]; KINDS] {
+        let number = |entry: Option<(u64, BlockLine)>| match entry {
+            Some((count, (block, line))) => [1, count, block, line],
+            None => [0; 4],
+        };
+        self.entries.map(number)
+    }
+
+    /// Notes of such numbers; nothing where there are more or fewer kinds.
+    #[must_use]
+    pub fn from_numbers(numbers: &[u64]) -> Option<Self> {
+        let (kinds, rest) = numbers.as_chunks::<4>();
+        let mut entries = [None; KINDS];
+        if kinds.len() != KINDS || !rest.is_empty() {
+            return None;
+        }
+        for (entry, &[seen, count, block, line]) in entries.iter_mut().zip(kinds) {
+            *entry = (seen > 0).then_some((count, (block, line)));
+        }
+        Some(Self { entries })
+    }
+
     /// Code, count and first line of each kind that was seen; line 0 means that it has none.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         CODES

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope.measures.compat import Tool
     from rankscope.monitor.store.store import Store
 
-PLACE = re.compile(r"^<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->$", re.MULTILINE)
+PLACE = re.compile(r"<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->")
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"

@@ -81,8 +81,7 @@ class RankscopeError(Exception):
         return f"{self.summary}\n\nHint: {self.hint}" if self.hint else self.summary
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = {key: value for key, value in self.__dict__.items() if key != "message"}
-        return _rebuild, (type(self), self.message, state)
+        return _rebuild, (type(self), self.message, self.__dict__)
 
 
 class UsageError(RankscopeError, ValueError):
@@ -152,7 +151,11 @@ _CLASSES: dict[str, type[RankscopeError]] = {
 
 
 def _rebuild(kind: type[RankscopeError], message: str, state: dict[str, object]) -> RankscopeError:
-    error = kind(message)
+    if kind.__init__ is RankscopeError.__init__:
+        error = kind(message)
+    else:  # the constructor of an error for one mistake takes what it is about
+        error = kind.__new__(kind, message)
+        RankscopeError.__init__(error, message)
     error.__dict__.update(state)
     return error
 

@@ -1,6 +1,7 @@
 //! The values of all measures, and how they are aggregated.
 
 use crate::error::{Error, Kind, Result, show};
+use crate::evaluate::averaging::Averaging;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
 use crate::evaluate::scorer::{Scorer, append_values};
@@ -11,6 +12,7 @@ use crate::notes::Notes;
 use crate::number::aggregate::Part;
 use crate::policy::{Aggregate, Empty, Missing, Policy};
 use crate::qrels::axis::Axis;
+use crate::saved::{Reader, What, Writer, damaged, require};
 
 /// How many queries and documents there were of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,7 +112,7 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
     for (column, measure) in plan.measures.iter().enumerate() {
         made.apply_empty(column, measure, plan.policy, axis)?;
     }
-    made.aggregate(plan);
+    made.aggregate(&plan.averaging());
     let left_out = if plan.policy.missing == Missing::Skip { made.counts.missing } else { 0 };
     made.counts.evaluated = made.counts.queries - left_out;
     Ok(made)
@@ -132,11 +134,95 @@ impl Evaluation {
         self.candidates.merge(other.candidates);
     }
 
-    /// Brings the values of all queries together, by a plan of the same measures and policy.
-    pub fn aggregate(&mut self, plan: &Plan) {
-        let all = (0..plan.measures.len())
-            .map(|column| self.mean_over(plan, column, 0..self.is_present.len()));
+    /// Brings the values of all queries together.
+    pub fn aggregate(&mut self, averaging: &Averaging) {
+        let all = (0..averaging.measures.len())
+            .map(|column| self.mean_over(averaging, column, 0..self.is_present.len()));
         (self.means, self.denominators) = all.unzip();
+    }
+
+    /// Saves it, with how its values were brought together.
+    #[must_use]
+    pub fn save(&self, averaging: &Averaging) -> Vec<u8> {
+        let mut out = Writer::new(What::Evaluation);
+        out.flags(&self.is_present);
+        averaging.write_to(&mut out);
+        self.values.iter().for_each(|values| out.doubles(values));
+        for ratios in &self.ratios {
+            let (sums, others): (Vec<f64>, Vec<f64>) = ratios.iter().copied().unzip();
+            out.doubles(&sums);
+            out.doubles(&others);
+        }
+        out.doubles(&self.means);
+        out.counts(&self.denominators);
+        let Counts { queries, evaluated, empty, missing, run_only, tied, at_cutoffs } =
+            &self.counts;
+        out.counts(&[*queries, *evaluated, *empty, *missing, *run_only, *tied]);
+        let at_cutoffs: Vec<[u64; 2]> = at_cutoffs.iter().map(|&(one, two)| [one, two]).collect();
+        out.counts(at_cutoffs.as_flattened());
+        out.notes(&self.notes);
+        out.count(self.flat);
+        let (kind, size) = match self.candidates {
+            Candidates::None => (0, 0),
+            Candidates::Sampled(size) => (1, size as u64),
+            Candidates::Other => (2, 0),
+        };
+        out.byte(kind);
+        out.count(size);
+        out.finish()
+    }
+
+    /// Reads what was saved.
+    ///
+    /// # Errors
+    /// Where the bytes are damaged, or of another version.
+    pub fn restore(bytes: &[u8]) -> Result<(Self, Averaging)> {
+        let mut saved = Reader::new(bytes, What::Evaluation)?;
+        let is_present = saved.flags()?;
+        let queries = is_present.len();
+        let averaging = Averaging::read_from(&mut saved, queries)?;
+        let measures = averaging.measures.len();
+        let mut read = || {
+            let values = saved.doubles()?;
+            require(values.len() == queries)?;
+            Ok(values)
+        };
+        let values = (0..measures).map(|_| read()).collect::<Result<Vec<_>>>()?;
+        let pairs = (0..averaging.ratios()).map(|_| Ok((read()?, read()?)));
+        let pairs = pairs.collect::<Result<Vec<(Vec<f64>, Vec<f64>)>>>()?;
+        let ratios = pairs.into_iter().map(|(sums, others)| sums.into_iter().zip(others).collect());
+        let ratios = ratios.collect();
+        let (means, denominators) = (saved.doubles()?, saved.counts()?);
+        require(means.len() == measures && denominators.len() == measures)?;
+        let counts = saved.counts()?;
+        let &[queries, evaluated, empty, missing, run_only, tied] = &counts[..] else {
+            return Err(damaged());
+        };
+        let at_cutoffs = saved.counts()?;
+        let (at_cutoffs, rest) = at_cutoffs.as_chunks::<2>();
+        require(rest.is_empty())?;
+        let at_cutoffs = at_cutoffs.iter().map(|&[one, two]| (one, two)).collect();
+        let counts = Counts { queries, evaluated, empty, missing, run_only, tied, at_cutoffs };
+        let (notes, flat) = (saved.notes()?, saved.count()?);
+        let candidates = match (saved.byte()?, usize::try_from(saved.count()?)) {
+            (0, _) => Candidates::None,
+            (1, Ok(size)) => Candidates::Sampled(size),
+            (2, _) => Candidates::Other,
+            _ => return Err(damaged()),
+        };
+        saved.finish()?;
+        let made = Self {
+            values,
+            ratios,
+            means,
+            denominators,
+            counts,
+            is_present,
+            notes,
+            flat,
+            candidates,
+        };
+        Ok((made, averaging))
     }
 
     fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
@@ -219,49 +305,49 @@ impl Evaluation {
     #[must_use]
     pub fn mean_over(
         &self,
-        plan: &Plan,
+        averaging: &Averaging,
         column: usize,
         queries: impl IntoIterator<Item = usize>,
     ) -> (f64, u64) {
-        let parts = self.parts(plan, column, queries);
-        (plan.measures[column].aggregate.of(&parts), parts.len() as u64)
+        let parts = self.parts(averaging, column, queries);
+        (averaging.measures[column].1.of(&parts), parts.len() as u64)
     }
 
     /// What the aggregate of a measure over some queries is made of.
     #[must_use]
     pub fn parts(
         &self,
-        plan: &Plan,
+        averaging: &Averaging,
         column: usize,
         queries: impl IntoIterator<Item = usize>,
     ) -> Vec<Part> {
-        let is_ratio = |measure: &Measure| measure.aggregate == Aggregate::RatioOfSums;
-        let ratios = is_ratio(&plan.measures[column]).then(|| {
-            let before = plan.measures[..column].iter().filter(|measure| is_ratio(measure));
+        let is_ratio = |measure: &&(String, Aggregate)| measure.1 == Aggregate::RatioOfSums;
+        let ratios = is_ratio(&&averaging.measures[column]).then(|| {
+            let before = averaging.measures[..column].iter().filter(is_ratio);
             &self.ratios[before.count()]
         });
         let part = |query: usize| Part {
             value: self.values[column][query],
-            weight: plan.weights.as_ref().map_or(1.0, |weights| weights[query]),
+            weight: averaging.weights.as_ref().map_or(1.0, |weights| weights[query]),
             ratio: ratios.map_or((f64::NAN, f64::NAN), |ratios| ratios[query]),
         };
-        self.entering(plan, column, queries).map(part).collect()
+        self.entering(averaging, column, queries).map(part).collect()
     }
 
     /// Which of some queries enter the mean of a measure.
     pub fn entering(
         &self,
-        plan: &Plan,
+        averaging: &Averaging,
         column: usize,
         queries: impl IntoIterator<Item = usize>,
     ) -> impl Iterator<Item = usize> {
-        queries.into_iter().filter(move |&query| self.takes_part(plan, query, column))
+        queries.into_iter().filter(move |&query| self.takes_part(averaging, query, column))
     }
 
     /// Whether a query enters the mean of a measure.
-    fn takes_part(&self, plan: &Plan, query: usize, column: usize) -> bool {
-        let is_left_out = !self.is_present[query] && plan.policy.missing == Missing::Skip;
-        let is_skipped = plan.policy.empty == Empty::Skip && self.values[column][query].is_nan();
+    fn takes_part(&self, averaging: &Averaging, query: usize, column: usize) -> bool {
+        let is_left_out = !self.is_present[query] && averaging.missing == Missing::Skip;
+        let is_skipped = averaging.empty == Empty::Skip && self.values[column][query].is_nan();
         !is_left_out && !is_skipped
     }
 }

@@ -1,5 +1,6 @@
 //! Evaluation: the values of all measures for every query, and their aggregates.
 
+pub mod averaging;
 pub mod candidates;
 pub mod evaluation;
 pub mod matrix;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
+use crate::evaluate::averaging::{Averaging, check_weights, unavailable};
 use crate::kernels::views::{Seen, Views};
 use crate::kernels::{Kernel, Query};
 use crate::memory::Vec;
@@ -26,21 +27,11 @@ pub struct Measure {
 
 impl Measure {
     fn check_aggregate(&self, is_weighted: bool) -> Result<()> {
-        let refuse = |wanted: &str| {
-            Err(Error::new(
-                Kind::Policy,
-                "aggregate_unavailable",
-                format!("expected measures {wanted}, found {}", self.name),
-            )
-            .hint("say aggregate=\"mean\", or leave the measure out"))
-        };
         if self.aggregate == Aggregate::RatioOfSums && self.kernel.ratio(&Query::EMPTY).is_none() {
-            return refuse("that are ratios, as aggregate=\"ratio_of_sums\" needs");
+            let wanted = "that are ratios, as aggregate=\"ratio_of_sums\" needs";
+            return Err(unavailable(&self.name, wanted));
         }
-        if is_weighted && !self.aggregate.takes_weights() {
-            return refuse("whose aggregate has weights, which medians and quantiles have not");
-        }
-        Ok(())
+        if is_weighted { check_weights(&self.name, self.aggregate) } else { Ok(()) }
     }
 }
 
@@ -62,13 +53,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The same with other weights of the queries.
-    ///
-    /// # Errors
-    /// Where an aggregate takes none.
-    pub fn with_weights(&self, weights: Vec<f64>) -> Result<Self> {
-        self.measures.iter().try_for_each(|measure| measure.check_aggregate(true))?;
-        Ok(Self { weights: Some(weights), ..self.clone() })
+    /// How the values are brought together.
+    #[must_use]
+    pub fn averaging(&self) -> Averaging {
+        let named = |measure: &Measure| (measure.name.clone(), measure.aggregate);
+        Averaging {
+            measures: self.measures.iter().map(named).collect(),
+            empty: self.policy.empty,
+            missing: self.policy.missing,
+            weights: self.weights.clone(),
+        }
     }
 
     /// Whether a measure sees lists without unjudged documents.

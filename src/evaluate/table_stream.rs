@@ -58,7 +58,7 @@ impl TableStream {
     #[must_use]
     pub fn finish(self, plan: &Plan) -> Option<(Evaluation, Vocabulary, Attributes)> {
         let mut made = self.made?;
-        made.aggregate(plan);
+        made.aggregate(&plan.averaging());
         Some((made, self.names, self.attributes))
     }
 }

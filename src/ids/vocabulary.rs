@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::ids::interner::{IdHasher, Ids};
 use crate::memory::{Vec, vec};
 use crate::number::decimal::Decimal;
+use crate::saved::{Reader, Writer, damaged, require};
 use crate::table::cells::{Cells, look_through};
 use crate::table::columns::{IdColumn, check_text, slice};
 use crate::threads::{self, FEW_ROWS};
@@ -286,6 +287,47 @@ impl Vocabulary {
             .collect();
         *self = Self::Texts(ids);
         codes
+    }
+}
+
+impl Vocabulary {
+    /// Saves the identifiers in order.
+    pub fn write_to(&self, out: &mut Writer) {
+        match self {
+            Self::Texts(ids) => {
+                out.byte(0);
+                out.texts((0..ids.texts().len()).map(|number| ids.texts().get(number)));
+            }
+            Self::Integers(integers) => {
+                out.byte(1);
+                out.integers(&integers.values);
+            }
+        }
+    }
+
+    /// Reads identifiers that were saved.
+    ///
+    /// # Errors
+    /// Where they are damaged, or one is there twice.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        match saved.byte()? {
+            0 => {
+                let mut ids = Ids::default();
+                for (number, text) in saved.texts()?.enumerate() {
+                    require(ids.number(text?) == number)?;
+                }
+                Ok(Self::Texts(ids))
+            }
+            1 => {
+                let values = saved.integers()?;
+                let mut integers = Integers::for_values(&values);
+                for (number, &value) in values.iter().enumerate() {
+                    require(integers.number(value) == number)?;
+                }
+                Ok(Self::Integers(integers))
+            }
+            _ => Err(damaged()),
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The Python class `Evaluation`: values, means and intervals.
 
-use std::sync::Arc;
-
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -11,10 +9,12 @@ use super::choices::choose;
 use super::column::{Column, Data};
 use super::errors::to_python;
 use super::plan::Plan;
+use super::saved::{Reduced, reduce, restore};
 use super::texts::NoteRows;
 use super::vectors::copy_of;
 use super::watch::Watch;
-use crate::evaluate::{evaluation, plan};
+use crate::evaluate::averaging::Averaging;
+use crate::evaluate::evaluation;
 use crate::memory::{Vec, guard, vec};
 use crate::number::aggregate::Part;
 use crate::number::distributions;
@@ -27,12 +27,12 @@ use crate::resample::interval::{Estimate, Method, Settings, estimate};
 #[pyclass(frozen, module = "rankscope._core")]
 pub struct Evaluation {
     made: evaluation::Evaluation,
-    plan: Arc<plan::Plan>,
+    averaging: Averaging,
 }
 
 impl Evaluation {
     pub(super) fn new(made: evaluation::Evaluation, plan: &Plan) -> Self {
-        Self { made, plan: Arc::clone(&plan.0) }
+        Self { made, averaging: plan.0.averaging() }
     }
 }
 
@@ -88,13 +88,27 @@ impl Evaluation {
         self.made.notes.iter().collect()
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        guard(|| reduce(py, "restore_evaluation", &self.made.save(&self.averaging)))
+    }
+
+    /// Itself, for it can't be changed.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
     /// The same values, with other weights of the queries.
     fn reweigh(&self, py: Python<'_>, weights: Vec<f64>) -> PyResult<Self> {
         guard(|| {
-            let plan = self.plan.with_weights(weights).map_err(|error| to_python(py, &error))?;
+            let weighted = self.averaging.with_weights(weights);
+            let averaging = weighted.map_err(|error| to_python(py, &error))?;
             let mut made = self.made.clone();
-            made.aggregate(&plan);
-            Ok(Self { made, plan: Arc::new(plan) })
+            made.aggregate(&averaging);
+            Ok(Self { made, averaging })
         })
     }
 
@@ -105,11 +119,11 @@ impl Evaluation {
             let members = members(&groups, count);
             let over = |column| {
                 let mean = |queries: &Vec<usize>| {
-                    self.made.mean_over(&self.plan, column, queries.iter().copied())
+                    self.made.mean_over(&self.averaging, column, queries.iter().copied())
                 };
                 members.iter().map(mean).collect()
             };
-            Ok((0..self.plan.measures.len()).map(over).collect())
+            Ok((0..self.averaging.measures.len()).map(over).collect())
         })
     }
 
@@ -135,20 +149,20 @@ impl Evaluation {
             let members = members(&groups, count);
             Watch::new(None).run(py, |watch| {
                 let mut all = Vec::new();
-                let measures = self.plan.measures.iter().zip(&ranges);
-                for (column, (measure, &range)) in measures.enumerate() {
+                let measures = self.averaging.measures.iter().zip(&ranges);
+                for (column, ((_, aggregate), &range)) in measures.enumerate() {
                     let draws = Draws { resamples, seed };
                     let settings = Settings { level, method, draws, range, threads };
                     let mut of_groups = Vec::with_capacity(count);
                     for queries in &members {
                         let queries = || queries.iter().copied();
-                        let parts = self.made.parts(&self.plan, column, queries());
+                        let parts = self.made.parts(&self.averaging, column, queries());
                         let codes: Option<Vec<i64>> = clusters.as_ref().map(|clusters| {
-                            let entering = self.made.entering(&self.plan, column, queries());
+                            let entering = self.made.entering(&self.averaging, column, queries());
                             entering.map(|query| clusters[query]).collect()
                         });
                         let codes = codes.as_deref();
-                        let made = estimate(measure.aggregate, &parts, codes, settings, watch)?;
+                        let made = estimate(*aggregate, &parts, codes, settings, watch)?;
                         of_groups.push(row(&made));
                     }
                     all.push(of_groups);
@@ -157,6 +171,13 @@ impl Evaluation {
             })
         })
     }
+}
+
+/// An evaluation from the bytes that `__reduce__` gave.
+#[pyfunction]
+pub(super) fn restore_evaluation(py: Python<'_>, saved: &[u8]) -> PyResult<Evaluation> {
+    let (made, averaging) = restore(py, saved, evaluation::Evaluation::restore)?;
+    Ok(Evaluation { made, averaging })
 }
 
 /// A value and the ends of its interval; the method, or the reason why there is no interval; the number

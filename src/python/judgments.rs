@@ -11,6 +11,7 @@ use super::input::{Source, input};
 use super::objects::{
     Documents, Number, documents, each_row, entries, read_id, read_number, read_query,
 };
+use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, names, text};
 use super::watch::Watch;
 use super::{choices, table};
@@ -19,6 +20,7 @@ use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard};
 use crate::notes::{Note, Notes};
 use crate::qrels::judgments;
+use crate::saved::{Reader, What, Writer};
 
 /// The judgments of many queries.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -156,6 +158,35 @@ impl Judgments {
     fn notes(&self) -> NoteRows {
         self.0.notes().iter().collect()
     }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        guard(|| {
+            let mut out = Writer::new(What::Judgments);
+            self.0.write_to(&mut out);
+            reduce(py, "restore_judgments", &out.finish())
+        })
+    }
+
+    /// Itself, for it can't be changed.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+}
+
+/// Judgments from the bytes that `__reduce__` gave.
+#[pyfunction]
+pub fn restore_judgments(py: Python<'_>, saved: &[u8]) -> PyResult<Judgments> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    restore(py, saved, |bytes| {
+        let mut saved = Reader::new(bytes, What::Judgments)?;
+        let made = judgments::Judgments::read_from(&mut saved, threads)?;
+        saved.finish()?;
+        Ok(Judgments(Arc::new(made)))
+    })
 }
 
 impl Judgments {

@@ -20,6 +20,7 @@ mod plan;
 mod rankings;
 mod reserve;
 mod run;
+mod saved;
 mod significance;
 mod sums;
 mod table;
@@ -36,14 +37,14 @@ use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
 use self::column::Column;
-use self::evaluation::{Evaluation, bound_below, estimate_mean, t_quantile};
+use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
-use self::judgments::Judgments;
+use self::judgments::{Judgments, restore_judgments};
 use self::logged::{find_shown, unpack_pieces};
-use self::matrix::mean_of_rows;
+use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
-use self::rankings::Rankings;
+use self::rankings::{Rankings, restore_rankings};
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
 use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
@@ -66,8 +67,9 @@ mod _core {
         TableStream, add_sums, audit_ties, bound, bound_below, bound_difference, compare_rankings,
         count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict, evaluate_path,
         evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2, mean_of_rows, merge_sums,
-        noncentral_t_lower, normal_tails, round_sums, student_tails, student_upper, sum_groups,
-        t_quantile, unpack_pieces,
+        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
+        round_sums, student_tails, student_upper, sum_groups, t_quantile, unpack_pieces,
+        values_of_rows,
     };
 
     #[pymodule_init]

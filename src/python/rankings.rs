@@ -14,6 +14,7 @@ use super::evaluation::Evaluation;
 use super::judgments::Judgments;
 use super::plan::Plan;
 use super::run::Run;
+use super::saved::{Reduced, reduce, restore};
 use super::table::{Ids, TableColumns};
 use super::texts::{names, text};
 use super::vectors::copy_of;
@@ -25,6 +26,7 @@ use crate::qrels::grades::Grades;
 use crate::rank::join_columns::RunColumns;
 use crate::rank::rankings;
 use crate::rank::rows::Columns;
+use crate::saved::{Reader, What, Writer};
 
 /// A run joined with its judgments, in rank order.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -219,6 +221,36 @@ impl Rankings {
     fn attributes(&self) -> PyResult<Vec<String>> {
         guard(|| Ok(self.made.attributes().names().map(str::to_owned).collect()))
     }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        guard(|| {
+            let mut out = Writer::new(What::Rankings);
+            out.bytes(self.name.as_bytes());
+            self.made.write_to(&mut out);
+            reduce(py, "restore_rankings", &out.finish())
+        })
+    }
+
+    /// Itself, for it can't be changed.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+}
+
+/// Rankings from the bytes that `__reduce__` gave.
+#[pyfunction]
+pub fn restore_rankings(py: Python<'_>, saved: &[u8]) -> PyResult<Rankings> {
+    restore(py, saved, |bytes| {
+        let mut saved = Reader::new(bytes, What::Rankings)?;
+        let name = saved.text()?.to_owned();
+        let made = Arc::new(rankings::Rankings::read_from(&mut saved)?);
+        saved.finish()?;
+        Ok(Rankings { made, name })
+    })
 }
 
 impl Rankings {

@@ -4,6 +4,7 @@ use crate::error::{Error, Kind, Result, show};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::qrels::axis::Names;
+use crate::saved::{Reader, Writer, require};
 use crate::table::columns::IdColumn;
 
 /// Named values of each query.
@@ -40,6 +41,32 @@ impl Attributes {
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|attribute| attribute.name.as_str())
+    }
+
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        out.count(self.0.len() as u64);
+        for Attribute { name, values, codes } in &self.0 {
+            out.bytes(name.as_bytes());
+            values.write_to(out);
+            out.codes(codes);
+        }
+    }
+
+    /// Reads those of so many queries that were saved.
+    ///
+    /// # Errors
+    /// Where they are damaged.
+    pub fn read_from(saved: &mut Reader<'_>, queries: usize) -> Result<Self> {
+        let mut attributes = Vec::new();
+        for _ in 0..saved.count()? {
+            let name = saved.text()?.to_owned();
+            let values = Vocabulary::read_from(saved)?;
+            let codes = saved.codes(values.len())?;
+            require(codes.len() == queries)?;
+            attributes.push(Attribute { name, values, codes });
+        }
+        Ok(Self(attributes))
     }
 
     /// Adds those of further queries.

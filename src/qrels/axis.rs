@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use crate::error::Result;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec, vec};
 use crate::number::levels::Grade;
 use crate::qrels::grades::Grades;
+use crate::saved::{Reader, Writer, damaged, require};
 use crate::threads;
 
 /// Queries and all judged grades of each.
@@ -55,6 +57,36 @@ impl Names {
             Self::Known(ids) => ids.get(query),
             Self::Numbers(_) => Cow::Owned(query.to_string().into_bytes()),
         }
+    }
+}
+
+impl Names {
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        match self {
+            Self::Known(ids) => {
+                out.flag(true);
+                ids.write_to(out);
+            }
+            Self::Numbers(count) => {
+                out.flag(false);
+                out.count(*count as u64);
+            }
+        }
+    }
+
+    /// Reads what was saved.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        Ok(if saved.flag()? {
+            Self::Known(Vocabulary::read_from(saved)?)
+        } else {
+            let count = usize::try_from(saved.count()?).map_err(|_| damaged())?;
+            require(count < usize::MAX)?;
+            Self::Numbers(count)
+        })
     }
 }
 
@@ -172,6 +204,41 @@ impl Axis {
         Self { grades: different.grades, ..self }
     }
 
+    /// Saves it.
+    pub fn write_to(&self, out: &mut Writer) {
+        self.names.write_to(out);
+        self.ideal.write_to(out);
+        out.offsets(&self.offsets);
+        out.doubles(&self.grades);
+    }
+
+    /// Reads an axis that was saved.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        let names = Names::read_from(saved)?;
+        let ideal = Grades::read_from(saved)?;
+        let offsets = saved.offsets(ideal.len())?;
+        require(offsets.len() == names.len() + 1)?;
+        let grades = saved.doubles()?;
+        require(grades.is_sorted_by(|one, other| one < other))?;
+        let made = Self::of_sorted(names, offsets, ideal, grades);
+        for ends in made.offsets.windows(2) {
+            let of_query = (ends[0]..ends[1]).map(|at| made.ideal.get(at));
+            require(of_query.clone().all(|grade| made.knows(grade)))?;
+            require(of_query.is_sorted_by(|one, other| one >= other))?;
+        }
+        Ok(made)
+    }
+
+    /// Whether a grade is among the different ones.
+    #[must_use]
+    pub fn knows(&self, grade: f64) -> bool {
+        let at = self.grades.partition_point(|&known| known < grade);
+        self.grades.get(at) == Some(&grade)
+    }
+
     fn of_sorted(names: Names, offsets: Vec<usize>, ideal: Grades, grades: Vec<f64>) -> Self {
         Self { names, offsets, ideal, doubles: OnceLock::new(), grades }
     }
@@ -192,6 +259,12 @@ impl Axis {
     #[must_use]
     pub fn name(&self, query: usize) -> Cow<'_, [u8]> {
         self.names.get(query)
+    }
+
+    /// What the queries are called.
+    #[must_use]
+    pub fn names_of(&self) -> &Names {
+        &self.names
     }
 
     /// What the queries are called, in order.

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use crate::error::Result;
 use crate::memory::Vec;
 use crate::number::levels::{Grade, Level};
+use crate::saved::{Reader, Writer, damaged, require};
 
 /// A column of grades.
 #[derive(Clone, Debug)]
@@ -68,6 +70,37 @@ impl Grades {
                 kept.get_or_init(|| levels.iter().map(|level| level.value()).collect())
             }
             Self::Doubles(grades) => grades,
+        }
+    }
+
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        match self {
+            Self::Levels(levels) => {
+                out.byte(0);
+                let levels: Vec<u8> = levels.iter().map(|level| level.0).collect();
+                out.bytes(&levels);
+            }
+            Self::Doubles(grades) => {
+                out.byte(1);
+                out.doubles(grades);
+            }
+        }
+    }
+
+    /// Reads what was saved.
+    ///
+    /// # Errors
+    /// Where it is damaged, or a grade is infinite.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        match saved.byte()? {
+            0 => Ok(Self::Levels(saved.bytes()?.iter().map(|&level| Level(level)).collect())),
+            1 => {
+                let grades = saved.doubles()?;
+                require(grades.iter().all(|grade| !grade.is_infinite()))?;
+                Ok(Self::Doubles(grades))
+            }
+            _ => Err(damaged()),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
 use crate::qrels::duplicates::{judged_twice, resolve};
 use crate::qrels::numbered::{self, Numbered, no_judgments};
+use crate::saved::{Reader, Writer, require};
 use crate::table::cells::Cells;
 use crate::table::columns::IdColumn;
 use crate::text::blocks::{Block, Blocks};
@@ -125,16 +126,44 @@ impl Judgments {
 
     /// The same judgments by the numbers of documents.
     pub fn by_number(&self) -> &Numbered {
-        self.by_number.get_or_init(|| {
-            let Some(ByText { entries, texts, .. }) = self.by_text.get() else {
-                return Numbered::default();
-            };
-            let mut docs = Ids::default();
-            let number = |entry: &Entry| docs.number(texts.get(entry.text as usize));
-            #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
-            let codes = entries.iter().map(number).map(|code| code as u32).collect();
-            let grades = entries.iter().map(|entry| entry.grade).collect();
-            Numbered { docs: Vocabulary::Texts(docs), codes, grades }
+        self.by_number.get_or_init(|| self.by_text.get().map_or_else(Numbered::default, number))
+    }
+
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        self.axis.names_of().write_to(out);
+        out.notes(&self.notes);
+        match (self.by_number.get(), self.by_text.get()) {
+            (Some(numbered), _) => numbered.write_to(out),
+            (None, Some(by_text)) => number(by_text).write_to(out),
+            (None, None) => Numbered::default().write_to(out),
+        }
+        out.offsets(self.axis.offsets());
+    }
+
+    /// Reads judgments that were saved.
+    ///
+    /// # Errors
+    /// Where they are damaged.
+    pub fn read_from(saved: &mut Reader<'_>, threads: usize) -> Result<Self> {
+        let names = Names::read_from(saved)?;
+        let notes = saved.notes()?;
+        let numbered = Numbered::read_from(saved)?;
+        let offsets = saved.offsets(numbered.codes.len())?;
+        require(offsets.len() == names.len() + 1)?;
+        let mut of_query = Vec::new();
+        for ends in offsets.windows(2) {
+            of_query.clear();
+            of_query.extend_from_slice(&numbered.codes[ends[0]..ends[1]]);
+            of_query.sort_unstable();
+            require(of_query.windows(2).all(|pair| pair[0] < pair[1]))?;
+        }
+        let axis = Axis::new(names, offsets, memory::copy(&numbered.grades), threads);
+        Ok(Self {
+            axis: Arc::new(axis),
+            by_text: OnceLock::new(),
+            by_number: OnceLock::from(numbered),
+            notes,
         })
     }
 
@@ -156,6 +185,16 @@ impl Judgments {
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
+}
+
+/// Judged documents by their numbers.
+fn number(ByText { entries, texts, .. }: &ByText) -> Numbered {
+    let mut docs = Ids::default();
+    let number = |entry: &Entry| docs.number(texts.get(entry.text as usize));
+    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+    let codes = entries.iter().map(number).map(|code| code as u32).collect();
+    let grades = entries.iter().map(|entry| entry.grade).collect();
+    Numbered { docs: Vocabulary::Texts(docs), codes, grades }
 }
 
 /// The judged documents of one query.

@@ -10,6 +10,7 @@ use crate::notes::{Note, Notes};
 use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
 use crate::qrels::duplicates::{judged_twice, resolve};
+use crate::saved::{Reader, Writer, require};
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths};
 use crate::table::group::{Grouped, group};
@@ -24,6 +25,27 @@ pub struct Numbered {
     pub codes: Vec<u32>,
     /// The grade of each.
     pub grades: Vec<f64>,
+}
+
+impl Numbered {
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        self.docs.write_to(out);
+        out.codes(&self.codes);
+        out.doubles(&self.grades);
+    }
+
+    /// Reads what was saved.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        let docs = Vocabulary::read_from(saved)?;
+        let codes = saved.codes(docs.len())?;
+        let grades = saved.doubles()?;
+        require(grades.len() == codes.len() && grades.iter().all(|grade| grade.is_finite()))?;
+        Ok(Self { docs, codes, grades })
+    }
 }
 
 /// The queries, judgments and notes of columns of queries, documents and grades.

@@ -11,6 +11,7 @@ use crate::number::levels::Grade;
 use crate::number::sorter::Sorter;
 use crate::policy::Ties;
 use crate::qrels::judgments::Judgments;
+use crate::saved::Writer;
 use crate::threads::{self, FEW_ROWS};
 
 /// The different documents of rankings: those of the judgments first, then others.
@@ -56,6 +57,20 @@ impl Docs {
                     None => (docs, code),
                     Some(other) => (&self.others, other),
                 }
+            }
+        }
+    }
+
+    /// Saves all of them as one vocabulary, with the same codes.
+    pub fn write_to(&self, out: &mut Writer) {
+        let judged = self.judged.as_ref().map(|judged| &judged.by_number().docs);
+        match judged {
+            None => self.others.write_to(out),
+            Some(judged) if self.others.is_empty() => judged.write_to(out),
+            Some(judged) => {
+                let mut all = judged.clone();
+                all.append_new(&self.others);
+                all.write_to(out);
             }
         }
     }

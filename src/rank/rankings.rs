@@ -19,6 +19,7 @@ use crate::rank::order::{Docs, Rows, rank_rows};
 use crate::rank::ranked;
 use crate::rank::rows::{Columns, Table, are_regular, check_grade, check_values};
 use crate::rank::run::Run;
+use crate::saved::{Reader, Writer, require};
 use crate::text::trec::List;
 
 /// A run joined with its judgments, each list in rank order; immutable.
@@ -221,6 +222,63 @@ impl Rankings {
         made.rank(threads);
         made.note_gaps(are_ranks);
         Ok(made)
+    }
+
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        self.axis.write_to(out);
+        out.word(self.ties);
+        out.notes(&self.notes);
+        out.count(self.flat);
+        out.flag(self.is_grouped);
+        out.doubles(&self.scores);
+        self.relevance.write_to(out);
+        out.offsets(&self.offsets);
+        out.flags(&self.is_present);
+        self.docs.write_to(out);
+        out.codes(&self.codes);
+        self.run_only.write_to(out);
+        self.attributes.write_to(out);
+    }
+
+    /// Reads rankings that were saved.
+    ///
+    /// # Errors
+    /// Where they are damaged.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        let axis = Axis::read_from(saved)?;
+        let (ties, notes) = (saved.word()?, saved.notes()?);
+        let (flat, is_grouped) = (saved.count()?, saved.flag()?);
+        let scores = saved.doubles()?;
+        require(scores.iter().all(|score| !score.is_nan()))?;
+        let relevance = Grades::read_from(saved)?;
+        require(relevance.len() == scores.len())?;
+        let is_known = |grade: f64| grade.is_nan() || axis.knows(grade);
+        require((0..relevance.len()).all(|row| is_known(relevance.get(row))))?;
+        let offsets = saved.offsets(scores.len())?;
+        let is_present = saved.flags()?;
+        require(offsets.len() == axis.len() + 1 && is_present.len() == axis.len())?;
+        let docs = Vocabulary::read_from(saved)?;
+        let codes = saved.codes(docs.len())?;
+        require(codes.is_empty() || codes.len() == scores.len())?;
+        let run_only = Vocabulary::read_from(saved)?;
+        let attributes = Attributes::read_from(saved, axis.len())?;
+        Ok(Self {
+            axis: Arc::new(axis),
+            ties,
+            offsets,
+            relevance,
+            doubles: OnceLock::new(),
+            scores,
+            docs: Docs::new(None, docs),
+            codes,
+            is_present,
+            run_only,
+            is_grouped,
+            attributes,
+            notes,
+            flat,
+        })
     }
 
     /// Puts the rows of each query in rank order.

@@ -46,8 +46,10 @@ OF_GRADES: dict[str, Callable[[Any], Any]] = {
     ],
     "ndcg_score": lambda x: rs.ndcg_score([x], [SCORES]),
     "dcg_score": lambda x: rs.dcg_score([x], [SCORES]),
-    "ndcg": rs.ndcg,
-    "cg": lambda x: rs.cg(x) / rs.cg(PLAIN) * rs.ndcg(PLAIN),
+    "ndcg": lambda x: rs.ndcg(x, groups="one"),
+    "ndcg by groups": lambda x: rs.ndcg(x, groups=["q"] * 3)[0],
+    "cg": lambda x: rs.cg(x, groups="one") / rs.cg(PLAIN) * rs.ndcg(PLAIN),
+    "ndcg_score by groups": lambda x: rs.ndcg_score(x, SCORES, groups=["q"] * 3),
     "ndcg_score, ties ignored": lambda x: rs.ndcg_score([x], [SCORES], ignore_ties=True),
     "ideal of ndcg": lambda x: rs.ndcg(PLAIN, ideal=x),
     "lists of ndcg": lambda x: rs.ndcg([x, x])[1],
@@ -57,7 +59,11 @@ OF_SCORES: dict[str, Callable[[Any], Any]] = {
     "from_arrays": lambda x: Rankings.from_arrays(SCORES, x).evaluate(nDCG)[nDCG],
     "ndcg_score": lambda x: rs.ndcg_score([SCORES], [x]),
     "dcg_score": lambda x: rs.dcg_score([SCORES], [x]),
-    "ndcg_score, ties ignored": lambda x: rs.ndcg_score(SCORES, x, ignore_ties=True),
+    "ndcg_score, ties ignored": lambda x: rs.ndcg_score([SCORES], [x], ignore_ties=True),
+    "ndcg_score by groups": lambda x: rs.ndcg_score(SCORES, x, groups=["q"] * 3),
+    "one ndcg_score, ties ignored": lambda x: rs.ndcg_score(
+        SCORES, x, groups="one", ignore_ties=True
+    ),
 }
 FLAT = ("from_groups", "from_arrays", "ndcg", "cg")
 """Those whose numbers are no list of lists."""
@@ -120,7 +126,7 @@ def test_what_is_beyond_all_doubles_is_refused_as_infinity_is(form: str, way: st
 def check_place(error: rs.errors.RankscopeError, way: str, at: int | None) -> None:
     """Hold the place of a refusal against where it must be."""
     assert error.file in {"relevance", "scores", "y_true", "y_score", "lists", "rel", "ideal"}
-    is_flat = way.rpartition(" ")[2] in FLAT or way == "scores of ndcg_score, ties ignored"
+    is_flat = way.rpartition(" ")[2] in FLAT or "by groups" in way or "one" in way
     is_nested = not is_flat or "rows" in way or "lists" in way
     place = [at] if at else []
     assert error.location.split(":")[1:] == list(map(str, [1] * is_nested + place))
@@ -258,7 +264,10 @@ def test_lists_in_lists_in_lists_are_refused_however_deep() -> None:
         lambda: Rankings.from_arrays(np.zeros((0, 3)), np.zeros((0, 3))),
         lambda: Rankings.from_arrays([[1, 0]], [[math.nan, math.nan]]),
         lambda: Rankings.from_arrays([[math.nan, math.nan]], [[1, 2]]),
-        lambda: rs.ndcg_score([], []),
+        lambda: rs.ndcg_score([[]], [[]]),
+        lambda: rs.ndcg_score([], [], groups="one"),
+        lambda: rs.ndcg_score([], [], groups=[]),
+        lambda: rs.ndcg([], groups=[]),
         lambda: rs.ndcg([]),
         lambda: rs.cg([]),
         lambda: rs.Rankings.from_table({"qid": [], "label": [], "score": []}),
@@ -300,8 +309,12 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
             ("y_score:2", score, lambda: Rankings.from_arrays(SCORES, odd)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two, ignore_ties=True)),
-            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed)),
-            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed, ignore_ties=True)),
+            ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed, padding="nan")),
+            (
+                "y_score:2:2",
+                score,
+                lambda: rs.ndcg_score([SCORES] * 2, holed, ignore_ties=True, padding="nan"),
+            ),
             ("y_true:2", grade, lambda: Rankings.from_arrays(odd, [SCORES])),
             ("relevance:2", grade, lambda: Rankings.from_groups(odd, SCORES, [2, 1])),
             ("lists:2:2", grade, lambda: Rankings.from_lists([[1], odd])),

@@ -211,6 +211,14 @@ def test_measures_of_rankscope_are_measures_of_ir_measures() -> None:
     ]
 
 
+def test_a_measure_with_the_name_of_one_of_ir_measures_is_another_measure() -> None:
+    measure = make_measure("AP")
+    assert str(measure) == str(AP)
+    assert {AP: 1, measure: 2}[AP] == 1
+    assert measure == make_measure("AP")
+    assert measure != make_measure("AP", policy="unjudged=remove", name="AP")
+
+
 def test_the_operators_of_measures_keep_the_policy() -> None:
     measure = make_measure("AP", policy="unjudged=remove")
     assert str(measure @ 5) == "AP@5 [unjudged=remove]"

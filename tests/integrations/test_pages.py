@@ -12,6 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "integrations").glob("*.md"))
 
 
+# Libraries warn about what they use of each other, which no page can change.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:.*Any type hint is inferred")  # MLflow, of its own code
+@pytest.mark.filterwarnings("ignore:WilcoxonPruner is experimental")
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import rankscope
 import rankscope.measures
 from rankscope.measures import TABLE, Measure, Row, parse
 from rankscope.measures.spec import PROPERTIES
@@ -72,3 +73,18 @@ def test_loading_the_table_loads_no_array_library_and_nothing_only_errors_need()
     code = "import sys, rankscope.measures; print({'numpy', 'difflib'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_better_of_two_rankings_has_the_better_value(row: Row) -> None:
+    measure = parse(row.example.measure)
+    assert measure.better == row.better
+    best = [3.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    values = [
+        rankscope.Rankings.from_lists([grades]).evaluate(measure)[measure]
+        for grades in (best, best[::-1])
+    ]
+    if row.better == "higher":
+        assert values[0] >= values[1]
+    elif row.better == "lower":
+        assert values[0] <= values[1]

@@ -80,8 +80,8 @@ def test_nan_is_no_document_or_no_judgment(place: tuple[int, int]) -> None:
     for holed in (scores, grades):
         before = holed[place]
         holed[place] = math.nan
-        expected = rs.ndcg_score(grades.tolist(), scores.tolist(), k=3)
-        assert rs.ndcg_score(grades, scores, k=3) == expected
+        expected = rs.ndcg_score(grades.tolist(), scores.tolist(), k=3, padding="nan")
+        assert rs.ndcg_score(grades, scores, k=3, padding="nan") == expected
         holed[place] = before
 
 

@@ -12,16 +12,21 @@ from rankscope.adapters.numbers import (
     no_judgments,
     to_numbers,
 )
+from rankscope.adapters.row_groups import read_row_groups
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Literal, TypeAlias
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from rankscope.adapters.row_groups import GivenGroups
+
+    Padding: TypeAlias = Literal["nan"] | None
 
 PLAIN = ("<f8", "<f4", "<i8", "<i4")
 """The types of matrices that the core reads where they lie."""
@@ -84,13 +89,23 @@ def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
     return values
 
 
-def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = False) -> Groups:
-    """Read two matrices. A score that is NaN or masked means that there is no document.
+def from_matrices(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    is_reversed: bool = False,
+    padding: Padding = "nan",
+    dimensions: tuple[int, ...] = (1, 2),
+) -> Groups:
+    """Read two matrices. A score that is masked means that there is no document.
 
     Args:
         y_true: Grades, a row a query and a column a document.
         y_score: Scores of the same shape.
         is_reversed: Whether the last column counts as the first.
+        padding: `"nan"` if a score that is NaN means that there is no document, too; else it is an
+            error.
+        dimensions: How many dimensions they may have; with one, they are a single query.
 
     Raises:
         InputError: They do not fit.
@@ -98,8 +113,13 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     given = {
+<<<<<<< HEAD
         "y_true": to_numbers(y_true, "y_true", dimensions=(1, 2), are_grades=True),
         "y_score": to_numbers(y_score, "y_score", dimensions=(1, 2)),
+=======
+        "y_true": to_numbers(y_true, "y_true", dimensions=dimensions),
+        "y_score": to_numbers(y_score, "y_score", dimensions=dimensions),
+>>>>>>> main
     }
     relevance, scores = map(np.atleast_2d, given.values())
     if relevance.shape != scores.shape:
@@ -111,6 +131,8 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
         )
     if scores.shape[0] == 0:
         raise _no_queries("y_true")
+    if padding is None:
+        _refuse_nan(given["y_score"], y_score)
     if is_reversed:
         relevance, scores = relevance[:, ::-1], scores[:, ::-1]
     is_there = ~np.isnan(scores)
@@ -130,6 +152,89 @@ def from_matrices(y_true: ArrayLike, y_score: ArrayLike, *, is_reversed: bool = 
             find=find,
         )
     )
+
+
+def from_rows(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    groups: GivenGroups,
+    *,
+    is_reversed: bool = False,
+    padding: Padding = "nan",
+) -> Groups:
+    """Read two columns of rows, and which query each row belongs to.
+
+    Args:
+        y_true: The grade of each row.
+        y_score: The score of each row.
+        groups: As in `read_row_groups`.
+        is_reversed: Whether the last row of a query counts as the first.
+        padding: As in `from_matrices`.
+
+    Raises:
+        UsageError: The groups are none.
+        InputError: They do not fit.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    grades = to_numbers(y_true, "y_true", dimensions=(1,))
+    values = to_numbers(y_score, "y_score", dimensions=(1,))
+    if len(grades) != len(values):
+        raise FormatError(
+            f"expected as many scores as grades, found {len(values)} for {len(grades)}",
+            hint="both have a value a row",
+            code="length_mismatch",
+            file="y_score",
+        )
+    if len(grades) == 0:
+        raise _no_queries("y_true")
+    if padding is None:
+        _refuse_nan(values, y_score)
+    rows = read_row_groups(groups, len(grades))
+    if is_reversed:
+        rows = rows.reverse()
+    grades, values = rows.take(grades), rows.take(values)
+    places = np.flatnonzero(~np.isnan(values))
+    return _judged(
+        Groups(
+            offsets=np.searchsorted(places, rows.offsets),
+            relevance=grades[places],
+            scores=values[places],
+            names=("y_true", "y_score"),
+            find=lambda row, _: (rows.find(int(places[row])),),
+        )
+    )
+
+
+def _refuse_nan(numbers: NDArray[np.float64], given: object) -> None:
+    """Raise an error for a score that is NaN and not masked."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_nan = np.isnan(numbers)
+    if not is_nan.any():
+        return
+    is_bad = is_nan & ~_find_masked(given, numbers.shape)
+    if is_bad.any():
+        error = FormatError(
+            "expected a score for every document, found NaN",
+            hint="if NaN fills up the rows of shorter lists, say so: padding='nan'",
+            code="score_nan",
+            file="y_score",
+        )
+        raise located(error, tuple(np.argwhere(is_bad)[0].tolist()))
+
+
+def _find_masked(given: object, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return where an array, or the rows of a list, are masked."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if isinstance(given, np.ma.MaskedArray):
+        return np.asarray(np.ma.getmaskarray(given))
+    is_masked = np.zeros(shape, dtype=bool)
+    for at, row in enumerate(given if isinstance(given, list | tuple) else ()):
+        if isinstance(row, np.ma.MaskedArray):
+            is_masked[at] = np.ma.getmaskarray(row)
+    return is_masked
 
 
 def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
@@ -188,11 +293,47 @@ def from_lists(
     Raises:
         InputError: They are not lists of numbers.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, relevance = join_lists(lists, name)
     if len(offsets) == 1:
         raise _no_queries(name)
+    return _in_rank_order(offsets, relevance, ideal, name, lambda row: place_in(row, offsets))
+
+
+def from_ranked_rows(
+    grades: ArrayLike,
+    groups: GivenGroups,
+    ideal: Iterable[Sequence[float]] | None,
+    name: str = "rel",
+) -> Groups:
+    """Read one column of grades in which the rows of each query are in rank order.
+
+    Args:
+        grades: The grade of each row.
+        groups: As in `read_row_groups`.
+        ideal: All judged grades of each query (default: those of its rows).
+        name: What messages call the column.
+
+    Raises:
+        UsageError: The groups are none.
+        InputError: They do not fit.
+    """
+    relevance = to_numbers(grades, name, dimensions=(1,))
+    rows = read_row_groups(groups, len(relevance))
+    if len(rows.offsets) == 1:
+        raise _no_queries(name)
+    relevance = rows.take(relevance)
+    return _in_rank_order(rows.offsets, relevance, ideal, name, lambda row: (rows.find(row),))
+
+
+def _in_rank_order(
+    offsets: NDArray[np.int64],
+    relevance: NDArray[np.float64],
+    ideal: Iterable[Sequence[float]] | None,
+    name: str,
+    find: Callable[[int], tuple[int, ...]],
+) -> Groups:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
     # Scores that descend from 0 in each list keep its order, without ties.
     lengths = np.diff(offsets)
     scores = np.repeat(offsets[:-1], lengths).astype(np.float64) - np.arange(len(relevance))
@@ -211,7 +352,7 @@ def from_lists(
             scores=scores,
             ideal=given,
             names=(name, name),
-            find=lambda row, _: place_in(row, offsets),
+            find=lambda row, _: find(row),
         )
     )
 

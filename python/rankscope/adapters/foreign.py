@@ -169,6 +169,13 @@ def is_row(kind: type) -> bool:
     return is_sequence or hasattr(kind, "__array__") or kind.__module__ == "array"
 
 
+def is_column(value: object) -> bool:
+    """Check by its attributes whether a value is a column, or a table, of a data frame library."""
+    # pandas arrays have nothing else that arrays of other libraries lack.
+    names = ("to_frame", "isna", "__arrow_c_array__", "__arrow_c_stream__")
+    return any(hasattr(value, name) for name in names)
+
+
 def check_file(array: NDArray[Any], name: str) -> None:
     """Raise an error for a memory-mapped array whose file is gone or truncated."""
     import mmap  # noqa: PLC0415 - NumPy has loaded it

@@ -285,7 +285,7 @@ def is_table(value: object) -> bool:
     return is_arrow or hasattr(type(value), "columns")
 
 
-def is_column(value: object) -> bool:
+def is_single_column(value: object) -> bool:
     """Check whether an object is a single column of a library, such as a Series."""
     is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
     has_type = hasattr(value, "dtype") or hasattr(value, "type")

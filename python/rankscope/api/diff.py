@@ -10,6 +10,7 @@ from rankscope.api.rankings import Rankings
 from rankscope.data.policy import ties_of
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,6 +108,47 @@ def diff(
     return diff_rankings((rankings[0], rankings[1]), asked, chosen, called, threads)
 
 
+@record(frozen=True, slots=True)
+class RankedPair:
+    """Two rankings whose difference can be asked about.
+
+    Args:
+        rankings: The rankings, of the same queries.
+        measure: The measure.
+        policy: The policy.
+        sides: Their values.
+        threads: How many threads to use.
+    """
+
+    rankings: tuple[Rankings, Rankings]
+    measure: Measure
+    policy: Policy
+    sides: tuple[Side, Side]
+    threads: int | None
+
+    def explain(self, query_id: str) -> DocumentMoves:
+        """Return the documents of a query that moved."""
+        from rankscope.explain.diff.runs import list_moves  # noqa: PLC0415 - only if asked
+
+        one, other = self.rankings
+        number = find_query(one, query_id)
+        first, second = (side.columns["value"][number].item() for side in self.sides)
+        return list_moves(
+            (take_query(one, number), take_query(other, number)),
+            self.measure,
+            self.policy,
+            (first, second),
+            is_sum=self.measure.row.name in SUMS and self.policy.negative != "minmax",
+        )
+
+    def bound(self, scale: Iterable[float] | None) -> Bounds:
+        """Return bounds of the difference, whatever the unjudged documents are."""
+        one, other = self.rankings
+        return other.bounds(
+            self.measure, scale=scale, against=one, policy=self.policy, threads=self.threads
+        )
+
+
 def diff_rankings(
     rankings: tuple[Rankings, Rankings],
     measure: Measure,
@@ -139,23 +181,7 @@ def diff_rankings(
         made = [_measure(each, measure, policy, weights, threads) for each in rankings]
         one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
 
-    def explain(query_id: str) -> DocumentMoves:
-        from rankscope.explain.diff.runs import list_moves  # noqa: PLC0415 - as above
-
-        number = find_query(rankings[0], query_id)
-        value, other_value = (side.columns["value"][number].item() for side in (one, other))
-        return list_moves(
-            (take_query(rankings[0], number), take_query(rankings[1], number)),
-            measure,
-            policy,
-            (value, other_value),
-            is_sum=measure.row.name in SUMS and policy.negative != "minmax",
-        )
-
-    def bound(scale: Iterable[float] | None) -> Bounds:
-        one, other = rankings
-        return other.bounds(measure, scale=scale, against=one, policy=policy, threads=threads)
-
+    pair = RankedPair(rankings, measure, policy, (one, other), threads)
     return compare_runs(
         (one, other),
         measure=measure,
@@ -163,8 +189,8 @@ def diff_rankings(
         read_ids=lambda: rankings[0].query_ids,
         unpaired=count,
         observes_retrieval=getattr(made[0], "observes_retrieval", True),
-        explain=explain,
-        bound=bound,
+        explain=pair.explain,
+        bound=pair.bound,
         unjudged=range_despite_unjudged(rankings[1], rankings[0], measure, policy, threads),
         tied=range_despite_ties(rankings[1], rankings[0], measure, policy, threads),
         comparison=_test(one, other, measure, made[0].policy, threads),

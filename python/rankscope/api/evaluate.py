@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from rankscope import engine
 from rankscope.adapters.documents import has_documents
-from rankscope.adapters.tables import is_column, is_table
+from rankscope.adapters.tables import is_single_column, is_table
 from rankscope.data.interval import read_interval
 from rankscope.data.qrels import Qrels
 from rankscope.errors import MeasureError, UsageError
@@ -145,8 +145,9 @@ def evaluate(
         encoding: The encoding of files.
         threads: The number of threads (default: all cores). Values don't depend on it.
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
-        progress: A function that is called from time to time with the bytes of the run read so far,
-            and with their total if it is known.
+        progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
+            function that is called from time to time with the bytes of the run read so far, and
+            with their total if it is known.
 
     Returns:
         The means, the values of each query, and the counts behind them; for several runs, a mapping
@@ -185,7 +186,13 @@ def evaluate(
     if not isinstance(qrels, Qrels):
         for each in runs.values():
             engine.refuse_one_stdin_for_both(qrels, each)
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+            progress=progress is True,
+        )
     evaluated = {
         name: engine.evaluate_run(
             qrels,
@@ -268,7 +275,7 @@ def _read_runs(given: object) -> dict[str, InputLike] | None:
         return None
     first = next(iter(given.values()))
     is_run = isinstance(first, str | bytes | os.PathLike | File)
-    is_run = is_run or (is_table(first) and not is_column(first)) or _is_rows(first)
+    is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
     # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):
         is_run = bool(first) and all(map(has_documents, first.values()))

@@ -18,6 +18,7 @@ def estimate_examination(
     click: str = "click",
     propensity: str | None = None,
     ranks: int | None = None,
+    cluster: str | None = None,
     level: float = 0.95,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
 ) -> ExaminationCurve:
@@ -31,8 +32,9 @@ def estimate_examination(
     either, the curve mixes attention with the skill of the ranker.
 
     Rates have Wilson intervals (1927), with the effective number of impressions if there are
-    weights. Intervals of quotients are derived from them (MOVER-R, Donner and Zou, 2012). All
-    assume that impressions are independent.
+    weights. Intervals of quotients are derived from them (MOVER-R, Donner and Zou, 2012). With
+    propensities or clusters, a rank has no interval if its impressions count as much as fewer than
+    100 of equal weight, 10 clicked ones, or 30 clusters.
 
     Args:
         log: A table with one row per document shown: a data frame, an Arrow table, a mapping of
@@ -42,6 +44,8 @@ def estimate_examination(
         click: The column of clicks, 0 or 1.
         propensity: The column of probabilities with which the policy put the document at the rank.
         ranks: The number of ranks (default: all).
+        cluster: The column of users or sessions, whose impressions aren't independent (default: all
+            impressions are independent).
         level: The confidence level of intervals, between 0 and 1.
         encoding: The encoding of text files.
 
@@ -75,6 +79,6 @@ def estimate_examination(
             hint="leave it out for all that there are",
             code="bad_parameter",
         )
-    names = {"rank": rank, "click": click, "propensity": propensity}
+    names = {"rank": rank, "click": click, "propensity": propensity, "cluster": cluster}
     found = tally(read_clicks(log, names, encoding=encoding), ranks)
     return estimate(found, float(level), is_weighted=propensity is not None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -16,7 +14,8 @@ if TYPE_CHECKING:
     Setting: TypeAlias = object
     """A value of a parameter of a measure, as its domain reads it."""
 
-NOTHING: Mapping[str, Setting] = MappingProxyType({})
+NOTHING: Mapping[str, Setting] = {}
+NO_POLICY: Mapping[str, str] = {}
 
 
 @record(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class Form:
     settings: Mapping[str, Setting] = NOTHING
     takes: tuple[str, ...] = ("k",)
     cut: bool | None = None
-    policy: Mapping[str, str] = MappingProxyType({})
+    policy: Mapping[str, str] = NO_POLICY
     score_type: Literal["", "float64", "float32"] = ""
     limit: Limit | None = None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -26,6 +28,11 @@ class Queries:
     duplicates: str
     read_ids: Callable[[], list[str]]
     notes: tuple[tuple[str, int, int], ...] = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # With the IDs alone: a result that travels leaves the documents at home.
+        read_ids: Callable[[], list[str]] = partial(list, tuple(self.read_ids()))
+        return Queries, (self.name, self.duplicates, read_ids, self.notes)
 
 
 @record(frozen=True, slots=True)

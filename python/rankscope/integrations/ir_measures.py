@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    import pandas as pd
+
     from rankscope.conventions import Convention
     from rankscope.data.policy import ScoreType
 
@@ -21,7 +23,7 @@ def make_provider(
     policy: rs.Policy | str | None = None,
     convention: Convention | str | None = None,
     score_type: ScoreType | None = None,
-) -> Any:  # noqa: ANN401 - ir_measures may not be installed
+) -> Any:
     """Return a provider of ir_measures whose values rankscope computes.
 
     By default, its values are those of trec_eval, and so of ir_measures. It has the measures that
@@ -94,7 +96,7 @@ def make_measure(
     convention: Convention | str | None = None,
     score_type: ScoreType | None = None,
     name: str | None = None,
-) -> Any:  # noqa: ANN401 - ir_measures may not be installed
+) -> Any:
     """Return a measure of rankscope as a measure of ir_measures.
 
     It works wherever ir_measures takes measures, without `register`, with all parameters and
@@ -151,7 +153,7 @@ class _Provider:
     NAME = "rankscope"
     settings: dict[str, Any]
 
-    def supports(self, measure: Any) -> bool:  # noqa: ANN401 - a measure of ir_measures
+    def supports(self, measure: Any) -> bool:
         measure.validate_params()
         if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
             return False
@@ -182,7 +184,7 @@ class _Evaluator:
         means: dict[Any, float] = self.calc(run).aggregated
         return means
 
-    def calc(self, run: object) -> Any:  # noqa: ANN401 - a tuple of ir_measures
+    def calc(self, run: object) -> Any:
         library = require("ir_measures")
         measures = list(dict.fromkeys(self._ours.values()))
         found = self._judgments.evaluate(run, measures, self._settings)
@@ -201,8 +203,10 @@ class _Measure:
     settings: dict[str, Any]
     choices: dict[str, Any]
 
-    def runtime_impl(self, qrels: object, run: object) -> Iterator[Any]:
+    def runtime_impl(self, qrels: pd.DataFrame, run: object) -> Iterator[Any]:
         # ir_measures calls this for measures that bring their own computation.
+        if qrels.empty:  # such as a batch of PyTerrier in which no query is judged
+            return
         library = require("ir_measures")
         judgments = _Judgments(qrels)
         found = judgments.evaluate(run, [self.ours], self.settings)
@@ -212,17 +216,25 @@ class _Measure:
     def aggregator(self) -> _Aggregator:
         return _Aggregator(is_sum=self.ours.row.mean == "sum")
 
-    def __call__(self, **settings: object) -> Any:  # noqa: ANN401 - a measure of ir_measures
+    def __call__(self, **settings: object) -> Any:
         return make_measure(self.ours(**settings), **self.choices)
 
-    def __matmul__(self, value: float) -> Any:  # noqa: ANN401 - a measure of ir_measures
+    def __matmul__(self, value: float) -> Any:
         return make_measure(self.ours @ value, **self.choices)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Measure):
+            return False  # PyTerrier would take it for one of ir_measures with the same name
+        return (self.ours, self.choices) == (other.ours, other.choices)
+
+    def __hash__(self) -> int:
+        return hash((_Measure, self.ours))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _remake, (self.ours, self.choices)
 
 
-def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
+def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:
     return make_measure(measure, **choices)
 
 
@@ -301,7 +313,7 @@ def _read_settings(
     return {"policy": policy, "convention": convention, "score_type": score_type}
 
 
-def _read_rows(table: Any, number: str) -> Any:  # noqa: ANN401 - any form that ir_measures takes
+def _read_rows(table: Any, number: str) -> Any:
     """Return dicts as they are, the three columns of a frame, or a list of triples."""
     if isinstance(table, dict):
         return table
@@ -310,7 +322,7 @@ def _read_rows(table: Any, number: str) -> Any:  # noqa: ANN401 - any form that 
     return [(row.query_id, row.doc_id, getattr(row, number)) for row in table]
 
 
-def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:  # noqa: ANN401 - of ir_measures
+def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:
     """Return the measure of rankscope that ir_measures means.
 
     Args:

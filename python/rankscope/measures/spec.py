@@ -94,6 +94,7 @@ class Row:
         undefined: When it is undefined, in one sentence; empty if never.
         value_range: The lowest and the highest value with the default parameters.
         mean: How the values of queries are aggregated.
+        better: Which values are better; `neither` if it doesn't measure the quality of a ranking.
         ties: Whether the expected value over the orders of tied documents has a closed form.
         references: The sources of the definition.
         aliases: Other names with the same meaning.
@@ -116,6 +117,7 @@ class Row:
     undefined: str = ""
     value_range: tuple[float, float]
     mean: Literal["mean", "sum", "geometric"] = "mean"
+    better: Literal["higher", "lower", "neither"] = "higher"
     ties: Literal["exact", "unavailable"]
     references: tuple[str, ...]
     aliases: tuple[str, ...] = ()
@@ -193,6 +195,11 @@ class Measure:
         MLflow, Weights & Biases, Prometheus and SQL accept it.
         """
         return spelling.plain_name(self)
+
+    @property
+    def better(self) -> Literal["higher", "lower", "neither"]:
+        """Which values are better; `neither` if it doesn't measure the quality of a ranking."""
+        return self.row.better
 
     @property
     def parameters(self) -> dict[str, Value]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rankscope.results import Counts
 
 
+HEIGHT = 640
+"""The height of a report in a notebook, in pixels. It scrolls by itself."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class InputFile:
     """A file that was read.
@@ -310,6 +314,17 @@ class Report:
             FileError: The file cannot be written.
         """
         write_text(path, self.to_html())
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+
+        # The page has its own origin: its script sorts tables, and can't reach the notebook.
+        page = escape(self.to_html()).encode("ascii", "xmlcharrefreplace").decode()
+        return (
+            f'<iframe title="{escape(show(self.title))}" sandbox="allow-scripts" '
+            f'style="width:100%;height:{HEIGHT}px;border:1px solid rgba(128,128,128,.4)" '
+            f'srcdoc="{page}"></iframe>'
+        )
 
     def __str__(self) -> str:
         lines = [self.title]

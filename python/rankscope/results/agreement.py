@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rankscope.errors import UsageError
 from rankscope.records import record
+from rankscope.results.printed import Printed
+from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
@@ -14,12 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.results.table import Table
     from rankscope.results.tables import Held
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class RunAgreement(Tabular):
+class RunAgreement(Printed, Tabular):
     """How far two runs agree, on average and per query.
 
     Args:
@@ -94,20 +95,20 @@ class RunAgreement(Tabular):
                 code="not_evaluated",
             ) from None
 
-    def __str__(self) -> str:
-        width = max(len("measure"), *map(len, self.means))
-        lines = [f"{'measure':{width}}  agreement  queries"]
-        lines += [
-            f"{name:{width}}  {format_value(mean):>9}  {self.defined[name]:>7}"
-            for name, mean in self.means.items()
+    def _parts(self) -> list[str | Table]:
+        columns: dict[str, list[str] | list[float] | list[int]] = {
+            "measure": [*self.means],
+            "agreement": [*self.means.values()],
+            "queries": [self.defined[name] for name in self.means],
+        }
+        settings = f"p={self.p:g}, ties={self.ties}"
+        return [
+            Table(columns),
+            f"{show(self.names[0])} and {show(self.names[1])}, {settings}",
+            *self._describe_queries(),
         ]
-        lines += [
-            f"{show(self.names[0])} and {show(self.names[1])}, p={self.p:g}, ties={self.ties}"
-        ]
-        lines += self._describe_queries()
-        return "\n".join(lines)
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
 
     def _describe_queries(self) -> list[str]:
         lines = []
@@ -125,7 +126,7 @@ class RunAgreement(Tabular):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class OrderAgreement:
+class OrderAgreement(Printed):
     """How far two orders of the same systems agree.
 
     Args:
@@ -147,7 +148,7 @@ class OrderAgreement:
     ties: str
     swapped: tuple[tuple[str, str], ...]
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str]:
         lines = [
             f"tau     {format_value(self.tau)}",
             f"tau_ap  {format_value(self.tau_ap)}",
@@ -157,4 +158,4 @@ class OrderAgreement:
         lines += [f"  {show(better)} and {show(worse)}" for better, worse in self.swapped[:10]]
         if len(self.swapped) > 10:
             lines.append(f"  and {len(self.swapped) - 10} more")
-        return "\n".join(lines)
+        return lines

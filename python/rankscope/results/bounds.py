@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_value
 
@@ -49,7 +50,7 @@ class Openness:
     unjudged: int
 
 
-class Bounds(Table):
+class Bounds(Printed, Table):
     """A table with the lowest and the highest possible value of each query.
 
     The columns are `query_id`, `value`, `lower`, `upper` and `unjudged`, the number of unjudged
@@ -142,7 +143,7 @@ class Bounds(Table):
             return "second"
         return "equal" if self._mean.lower == self._mean.upper == 0 else "open"
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str]:
         mean, openness = self._mean, self._openness
         what = f"difference of {self._measure}" if self._is_difference else str(self._measure)
         ends = f"between {format_value(mean.lower)} and {format_value(mean.upper)}"
@@ -151,23 +152,15 @@ class Bounds(Table):
             f"unjudged documents: {openness.unjudged}, in {openness.open} of {openness.queries} "
             f"queries; possible grades: {grades}"
         )
-        lines = [
+        return [
             f"{what}  {format_value(mean.value)}  {ends}",
             *([VERDICTS[self.verdict]] if self._is_difference else []),
             judged,
             f"certain despite unjudged documents: {openness.certain} of {openness.queries} queries",
             f"policy: {self._policy}",
         ]
-        return "\n".join(lines)
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        head, *rest = str(self).splitlines()
-        lines = "".join(f"<div>{escape(line)}</div>" for line in rest)
-        return f"<b>{escape(head)}</b><div style='font-size:smaller'>{lines}</div>"
+    __repr__ = Printed.__str__
 
 
 VERDICTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-class CombinedJudgments(Table):
+class CombinedJudgments(Printed, Table):
     """A table with the combined grade of each document, which `evaluate` accepts as judgments.
 
     The columns are `query_id`, `doc_id`, `relevance` (the combined grade), `judges` (how many gave
@@ -76,21 +77,21 @@ class CombinedJudgments(Table):
             found.setdefault(str(query), {})[str(doc)] = grade
         return found
 
-    def __str__(self) -> str:
-        lines = [f"grades of {len(self.judges)} judges, combined by {self.how}"]
+    def _parts(self) -> list[str | Table]:
+        parts: list[str | Table] = [f"grades of {len(self.judges)} judges, combined by {self.how}"]
         shown = Table({name: self.column(name)[:SHOWN] for name in self.names})
-        lines += ["", str(shown)]
+        parts += ["", shown]
         if len(self) > SHOWN:
-            lines.append(f"and {len(self) - SHOWN} more documents")
+            parts.append(f"and {len(self) - SHOWN} more documents")
         disagreeing = int((self.array("range") > 0).sum())
-        lines += ["", f"documents on which judges disagree: {disagreeing} of {len(self)}"]
+        parts += ["", f"documents on which judges disagree: {disagreeing} of {len(self)}"]
         if self.majority_ties:
-            lines.append(
+            parts.append(
                 f"documents without a single most frequent grade, given the lowest of them: "
                 f"{self.majority_ties}"
             )
         if self.left_out:
-            lines.append(f"documents without a grade, left out: {self.left_out}")
-        return "\n".join(lines)
+            parts.append(f"documents without a grade, left out: {self.left_out}")
+        return parts
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__

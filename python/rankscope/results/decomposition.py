@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import show
 
@@ -89,7 +90,7 @@ def name_slice(parts: tuple[tuple[str, str], ...]) -> str:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Decomposition:
+class Decomposition(Printed):
     """The change between two windows, split by slices. The parts add up to the change.
 
     Args:
@@ -149,8 +150,7 @@ class Decomposition:
             "slices": [each.to_dict() for each in self.slices],
         }
 
-    def __str__(self) -> str:
-        return str(self.table)
+    def _parts(self) -> list[str | Table]:
+        return [self.table]
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = Printed.__str__

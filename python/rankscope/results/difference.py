@@ -142,14 +142,17 @@ class Difference(Tabular):
         return str(self)
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        heads = "".join(f"<div>{escape(line)}</div>" for line in _heads(self))
-        queries = "".join(
-            "<div>" + "<br>".join(escape(line) for line in _explain(query)) + "</div>"
-            for query in self.queries[: self.explained]
+        from rankscope.results.html import (  # noqa: PLC0415 - only notebooks ask for it
+            write_lines,
+            write_result,
         )
-        return heads + self._rule_table()._repr_html_() + queries
+
+        queries = [line for query in self.queries[: self.explained] for line in _explain(query)]
+        return write_result(
+            write_lines(_heads(self)),
+            self._rule_table().write_html() if self.rules else "",
+            write_lines(queries, are_notes=True),
+        )
 
     def _rule_table(self) -> Table:
         return Table(

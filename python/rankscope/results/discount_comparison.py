@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -49,7 +50,7 @@ class Disagreement:
     by_dcg: tuple[str, ...]
 
 
-class DiscountComparison(Table):
+class DiscountComparison(Printed, Table):
     """A table with the nDCG of each run under each discount.
 
     `str` prints the tables, the orders, the pairs of runs that change places, and where nDCG and
@@ -127,29 +128,28 @@ class DiscountComparison(Table):
         """Notes about judgments and runs that are valid but look wrong."""
         return self._notes
 
-    def __str__(self) -> str:
-        tables = [self._names[0], "", super().__str__(), "", self._names[1], "", str(self._dcg)]
+    def _parts(self) -> list[str | Table]:
+        ndcg = Table(self.columns)
+        tables: list[str | Table] = [self._names[0], "", ndcg, "", self._names[1], "", self._dcg]
         if len(self) == 1:
-            return "\n".join(tables)
+            return tables
         first = next(iter(self._orders))
-        return "\n".join(
-            [
-                *tables,
-                "",
-                f"order by {self._names[0]}",
-                "",
-                *_write_orders(self._orders),
-                "",
-                f"Kendall's tau with the order under {first}",
-                "",
-                *_align({name: f"{value:7.4f}" for name, value in self._tau[first].items()}),
-                "",
-                *_write_exchanges(self._exchanges, first),
-                *_write_disagreements(self._disagreements),
-            ]
-        )
+        return [
+            *tables,
+            "",
+            f"order by {self._names[0]}",
+            "",
+            *_write_orders(self._orders),
+            "",
+            f"Kendall's tau with the order under {first}",
+            "",
+            *_align({name: f"{value:7.4f}" for name, value in self._tau[first].items()}),
+            "",
+            *_write_exchanges(self._exchanges, first),
+            *_write_disagreements(self._disagreements),
+        ]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
 
 
 def _by_run(values: Values) -> dict[str, Sequence[str | float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
@@ -56,7 +57,7 @@ class Curve:
     error: Discrepancy
 
 
-class Discounts(Table):
+class Discounts(Printed, Table):
     """A table with the weight of each rank under each discount.
 
     Weights are relative to rank 1, and NaN after the end of a table of weights. The column
@@ -129,29 +130,25 @@ class Discounts(Table):
                 groups.append([curve])
         return tuple(tuple(curve.name for curve in group) for group in groups if len(group) > 1)
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         ranks = ", ".join(map(str, self._attention))
-        return "\n".join(
-            [
-                "weight of each rank, relative to rank 1",
-                "",
-                *_without_nan(super().__str__()),
-                "",
-                f"error against attention, over ranks {ranks}",
-                "",
-                str(self.errors),
-                "",
-                *_remarks(self),
-            ]
-        )
+        weights: dict[str, list[Cell]] = {
+            name: [None if cell != cell else cell for cell in self.column(name)]  # noqa: PLR0124 - NaN alone differs
+            for name in self.names
+        }
+        return [
+            "weight of each rank, relative to rank 1",
+            "",
+            Table(weights),
+            "",
+            f"error against attention, over ranks {ranks}",
+            "",
+            self.errors,
+            "",
+            *_remarks(self),
+        ]
 
-    __repr__ = __str__
-
-
-def _without_nan(table: str) -> list[str]:
-    """Return the lines of a table with a dash for each missing weight."""
-    head, *body = table.split("\n")
-    return [head, *(line.replace("nan", "  –") for line in body)]
+    __repr__ = Printed.__str__
 
 
 def _are_alike(one: Curve, other: Curve) -> bool:

@@ -9,6 +9,8 @@ from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
 from rankscope.results import tables, text
+from rankscope.results.printed import Printed
+from rankscope.results.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
-    from rankscope.results.table import Table
 
     Names: TypeAlias = Literal["canonical", "plain"]
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     Mean = TypeVar("Mean", bound=MeasureMean)
 
 
-class Evaluation(Mapping[str, float]):
+class Evaluation(Printed, Mapping[str, float]):
     """The result of evaluating a run: a mapping from canonical measure name to mean.
 
     You can look up a mean by measure, canonical name or alias, and under a convention also by the
@@ -265,14 +266,14 @@ class Evaluation(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._index)
 
-    def __str__(self) -> str:
-        return text.render(self)
+    def _parts(self) -> list[str | Table]:
+        names = text.column_names(self)
+        rows = text.measure_rows(self)
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
+        return [Table(columns, numbers=names[1:]), *slices, *text.remarks(self)]
 
-    def __repr__(self) -> str:
-        return text.render(self)
-
-    def _repr_html_(self) -> str:
-        return text.render_html(self)
+    __repr__ = Printed.__str__
 
     def _columns(self, names: Names) -> dict[str, list[float]]:
         columns = map(self.per_query_list, self._measures)

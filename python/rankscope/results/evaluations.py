@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rankscope.results.tables import Held
 
 
-class Evaluations(Tabular, Mapping[str, "Evaluation"]):
+class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
     """The results of several runs: a mapping from run name to `Evaluation`.
 
     It prints as one table: runs are rows, measures are columns. Exports have the columns `run` and
@@ -78,16 +79,10 @@ class Evaluations(Tabular, Mapping[str, "Evaluation"]):
     def __len__(self) -> int:
         return len(self._evaluations)
 
-    def __str__(self) -> str:
-        return "\n".join([str(self.table), *self._remarks()])
+    def _parts(self) -> list[str | Table]:
+        return [self.table, *self._remarks()]
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        notes = "".join(f"<div>{escape(remark)}</div>" for remark in self._remarks())
-        return f"{self.table._repr_html_()}<div style='font-size:smaller'>{notes}</div>"
+    __repr__ = Printed.__str__
 
     def _remarks(self) -> list[str]:
         from rankscope.results.text import remarks  # noqa: PLC0415 - only to print

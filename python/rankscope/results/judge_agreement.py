@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 from rankscope.results.text import show
@@ -53,7 +54,7 @@ class JudgePair:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class JudgeAgreement(Tabular):
+class JudgeAgreement(Printed, Tabular):
     """How well judges agree; as a table, one row per pair of judges.
 
     Args:
@@ -132,7 +133,7 @@ class JudgeAgreement(Tabular):
             },
         }
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         scale = ", ".join(f"{grade:g}" for grade in self.grades[:12])
         more = ", …" if len(self.grades) > 12 else ""
         columns = self._columns(HEADS)
@@ -147,19 +148,17 @@ class JudgeAgreement(Tabular):
             )
         )
         judged = f"{len(self.judges)} judges on {self.items} documents"
-        return "\n".join(
-            [
-                f"agreement of {judged}, grades {scale}{more}",
-                "",
-                str(Table(columns)),
-                "",
-                f"Krippendorff's alpha: {alphas}",
-                self.reading,
-                *(f"warning: {text}" for text in self.warnings),
-            ]
-        )
+        return [
+            f"agreement of {judged}, grades {scale}{more}",
+            "",
+            Table(columns),
+            "",
+            f"Krippendorff's alpha: {alphas}",
+            self.reading,
+            *(f"warning: {text}" for text in self.warnings),
+        ]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -196,13 +195,6 @@ class JudgeAgreement(Tabular):
                 f"{RELIABLE}."
             )
         return f"The judges disagree too much to rely on one: ordinal alpha is below {TENTATIVE}."
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        lines = str(self).split("\n")
-        remarks = "".join(f"<div>{escape(line)}</div>" for line in lines[-2 - len(self.warnings) :])
-        return f"<div>{escape(lines[0])}</div>{Table(self._columns(HEADS))._repr_html_()}{remarks}"
 
 
 def _transpose(counts: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:

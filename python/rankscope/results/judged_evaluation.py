@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.records import record
 from rankscope.results.evaluation import find_mean
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 from rankscope.results.text import format_share, format_value
@@ -54,7 +55,7 @@ class JudgedMean:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class JudgedEvaluation(Tabular):
+class JudgedEvaluation(Printed, Tabular):
     """Means with intervals that include the judges; as a table, one row per measure.
 
     Args:
@@ -100,7 +101,7 @@ class JudgedEvaluation(Tabular):
             **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},
         }
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         def join(lower: float, upper: float) -> str:
             return f"{format_value(lower)} to {format_value(upper)}"
 
@@ -114,17 +115,18 @@ class JudgedEvaluation(Tabular):
                 ],
                 "new queries and judges": [join(mean.lower, mean.upper) for mean in self.means],
                 "due to judges": [format_share(mean.judge_share) for mean in self.means],
-            }
+            },
+            numbers=("new queries, same judges", "new queries and judges", "due to judges"),
         )
         judged = f"{self.means[0].queries} queries, by the {self.how} of {len(self.judges)} judges"
-        lines = [
+        parts: list[str | Table] = [
             f"{what} over {judged}, with {100 * self.level:g}% intervals",
             "",
-            str(table),
+            table,
             "",
         ]
         if self.alone:
-            lines.append(f"documents with one grade, of unknown disagreement: {self.alone}")
-        return "\n".join([*lines, f"policy: {self.policy}"])
+            parts.append(f"documents with one grade, of unknown disagreement: {self.alone}")
+        return [*parts, f"policy: {self.policy}"]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__

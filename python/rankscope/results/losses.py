@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_share, format_value, show
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 NOT_OBSERVABLE = "not observable"
 
 
-class Losses(Table):
+class Losses(Printed, Table):
     """A table with the losses of each query, and their means.
 
     The columns are `query_id`, `value`, `retrieval`, `truncation`, `ordering` and `undefined`. With
@@ -113,35 +114,14 @@ class Losses(Table):
         """
         return self._observes_retrieval
 
-    def __str__(self) -> str:
-        rows = _rows(self)
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        shown = _shown_slices(self)
-        slices = [] if shown is None else ["", str(shown), ""]
-        return "\n".join([*lines, *slices, *_remarks(self)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        def write(cells: tuple[str, ...], tag: str) -> str:
-            inner = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
-            return f"<tr>{inner}</tr>"
-
+    def _parts(self) -> list[str | Table]:
         head, *rows = _rows(self)
-        body = "".join(write(row, "td") for row in rows)
-        slices = _shown_slices(self)
-        notes = "".join(f"<div>{escape(remark)}</div>" for remark in _remarks(self))
-        return (
-            f"<table style='font-variant-numeric:tabular-nums'><thead>{write(head, 'th')}</thead>"
-            f"<tbody>{body}</tbody></table>{'' if slices is None else slices._repr_html_()}"
-            f"<div style='font-size:smaller;overflow-wrap:anywhere'>{notes}</div>"
-        )
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(head)}
+        shown = _shown_slices(self)
+        slices: list[str | Table] = [] if shown is None else ["", shown, ""]
+        return [Table(columns, numbers=head[1:]), *slices, *_remarks(self)]
+
+    __repr__ = Printed.__str__
 
 
 def _rows(losses: Losses) -> list[tuple[str, ...]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rankscope.records import record
 from rankscope.results.evaluation import find_mean
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
-from rankscope.results.text import format_value, show_lines
+from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class ModelJudgedMean:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class ModelJudgedEvaluation(Tabular):
+class ModelJudgedEvaluation(Printed, Tabular):
     """Means estimated from human and model judgments; as a table, one row per measure.
 
     Args:
@@ -161,34 +162,34 @@ class ModelJudgedEvaluation(Tabular):
             **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},
         }
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         first = self.means[0]
         what = "differences" if self.is_difference else "means"
         sample = f"{first.human_queries} of them by people"
         if self.human_documents is not None:
             sample = f"and {self.human_documents} documents by people"
-        lines = [
+        parts: list[str | Table] = [
             f"{what} over {first.queries} queries judged by the model, {sample}",
             "",
-            str(self._summarize()),
+            self._summarize(),
             "",
             f"intervals of {100 * self.level:g}%; {WORTH}",
         ]
         if self.agreement is not None:
             pair = self.agreement.pairs[0]
-            lines.append(
+            parts.append(
                 f"documents judged by both: {pair.items}, the same grade {100 * pair.exact:.1f}%, "
                 f"quadratic kappa {pair.kappa_quadratic:.2f}, alpha "
                 f"{self.agreement.alpha_ordinal:.2f}"
             )
         if self.not_modelled:
-            lines.append(
+            parts.append(
                 f"human queries that the model did not judge, left out: {self.not_modelled}"
             )
-        lines += [f"warning: {text}" for text in self.warnings]
-        return show_lines("\n".join([*lines, f"policy: {self.policy}"]))
+        parts += [f"warning: {show(text)}" for text in self.warnings]
+        return [*parts, f"policy: {self.policy}"]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
 
     def _summarize(self) -> Table:
         def join(lower: float, upper: float) -> str:
@@ -206,13 +207,6 @@ class ModelJudgedEvaluation(Tabular):
                 "model": [mean.model for mean in self.means],
                 "weight": [f"{mean.weight:.2f}" for mean in self.means],
                 "worth": [f"{mean.gain:.1f}×" for mean in self.means],
-            }
+            },
+            numbers=("interval", "human alone", "weight", "worth"),
         )
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        head, _, rest = str(self).partition("\n")
-        remarks = rest.split("\n\n")[-1].splitlines()
-        lines = "".join(f"<div>{escape(line)}</div>" for line in remarks)
-        return f"<div>{escape(head)}</div>{self._summarize()._repr_html_()}{lines}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Power:
+class Power(Printed):
     """The power of a t test of two systems.
 
     Args:
@@ -48,7 +49,7 @@ class Power:
             ],
         }
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str]:
         each = "" if self.is_paired else " of each system"
         deviations = " and ".join(f"{deviation:.4f}" for deviation in self.standard_deviations)
         of = "of the differences" if self.is_paired else "of the values"
@@ -65,6 +66,6 @@ class Power:
             f"a difference of {effect:g} needs {count:,} queries{each}"
             for effect, count in self.queries_needed.items()
         ]
-        return "\n".join(lines)
+        return lines
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__

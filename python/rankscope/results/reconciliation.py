@@ -131,7 +131,16 @@ class Reconciliation(Tabular):
         self._reckonings = tuple(reckonings)
         self._deviations = tuple(deviations)
         self._causes = tuple(causes)
-        self._differ = differ
+        self._differ: Callable[[str, str, int], Difference] | None = differ
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_differ": None}  # which would take the whole input along
+
+    def __copy__(self) -> Reconciliation:
+        return self  # it can't be changed
+
+    def __deepcopy__(self, memo: object) -> Reconciliation:
+        return self
 
     @property
     def measure(self) -> Measure:
@@ -190,8 +199,15 @@ class Reconciliation(Tabular):
             limit: The maximum number of queries that are explained, largest difference first.
 
         Raises:
-            UsageError: One of them was not evaluated, or has no value.
+            UsageError: One of them was not evaluated or has no value, or the reconciliation was
+                pickled, which leaves the input behind.
         """
+        if self._differ is None:
+            raise UsageError(
+                "expected a reconciliation with its input, found one that was pickled without it",
+                hint="call reconcile again, or call differ before you pickle the result",
+                code="input_left_behind",
+            )
         return self._differ(one, other, limit)
 
     @property
@@ -228,20 +244,21 @@ class Reconciliation(Tabular):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+        from rankscope.results.html import (  # noqa: PLC0415 - only notebooks ask for it
+            write_lines,
+            write_result,
+        )
 
-        rows = "".join(
-            f"<tr><td style='text-align:right'>{format_value(group[0].value)}</td>"
-            f"<td>{escape(', '.join(map(_mark, _without_idle_options(group))))}</td></tr>"
-            for group in self.groups
-        )
-        notes = "".join(
-            f"<div>{escape(line.strip())}</div>" for line in [*_refusals(self), *_answer(self)]
-        )
-        return (
-            f"<div>{escape(_title(self))}</div>"
-            "<table><thead><tr><th>value</th><th>conventions</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table><div style='font-size:smaller'>{notes}</div>"
+        columns: dict[str, list[Cell]] = {
+            "value": [group[0].value for group in self.groups],
+            "conventions": [
+                ", ".join(map(_mark, _without_idle_options(group))) for group in self.groups
+            ],
+        }
+        return write_result(
+            write_lines([_title(self)]),
+            Table(columns).write_html(),
+            write_lines([*_marks(self), *_refusals(self), *_answer(self)], are_notes=True),
         )
 
 
@@ -276,9 +293,12 @@ def _values(found: Reconciliation) -> list[str]:
         value = format_value(group[0].value)
         names = ", ".join(map(_mark, _without_idle_options(group)))
         lines.append(_fill(f"{value:6}  {names}", indent=8))
-    if any(each.verified != "run" for group in found.groups for each in group):
-        lines.append("* read from source, not run")
-    return lines
+    return [*lines, *_marks(found)]
+
+
+def _marks(found: Reconciliation) -> list[str]:
+    is_marked = any(each.verified != "run" for group in found.groups for each in group)
+    return ["* read from source, not run"] if is_marked else []
 
 
 def _refusals(found: Reconciliation) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_value
 
@@ -18,7 +19,7 @@ SHOWN = 10
 """The number of rows that are printed."""
 
 
-class Regrets(Table):
+class Regrets(Printed, Table):
     """A table with the regret of each document with a gain, or of each value of an attribute.
 
     The columns are `query_id`, `doc_id` (`None` without IDs), `grade`, `rank` (`None` if it was not
@@ -59,8 +60,10 @@ class Regrets(Table):
         self._policy = policy
         self._loss = loss
         self._by_rank = by_rank
-        self._read_swaps: Callable[[], Table] = read_swaps
-        self._swaps: Table | None = None
+        self._swaps: Table | Callable[[], Table] = read_swaps
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_swaps": self.swaps}
 
     @property
     def measure(self) -> Measure:
@@ -94,8 +97,8 @@ class Regrets(Table):
         one swap, but the gains of several swaps don't add up. Queries that no swap improves have
         no row.
         """
-        if self._swaps is None:
-            self._swaps = self._read_swaps()
+        if callable(self._swaps):
+            self._swaps = self._swaps()
         return self._swaps
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,7 +126,7 @@ class Regrets(Table):
         shown = {name: [column[at] for at in order] for name, column in columns.items()}
         if "grade" in shown:
             shown["grade"] = [f"{grade:g}" for grade in shown["grade"]]
-        return Table(shown)
+        return Table(shown, numbers=("grade",))
 
     def _words(self) -> list[str]:
         left = len(self) - SHOWN
@@ -132,13 +135,7 @@ class Regrets(Table):
             f"loss of {self.measure}: {format_value(self.loss)}",
         ]
 
-    def __str__(self) -> str:
-        return "\n".join([str(self._largest()), *self._words()])
+    def _parts(self) -> list[str | Table]:
+        return [self._largest(), *self._words()]
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        words = "".join(f"<div>{escape(line)}</div>" for line in self._words())
-        return f"{self._largest()._repr_html_()}{words}"
+    __repr__ = Printed.__str__

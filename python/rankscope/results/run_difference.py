@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.records import record
 from rankscope.results.comparison.notes import describe_pair
 from rankscope.results.losses import NOT_OBSERVABLE
+from rankscope.results.printed import Printed
 from rankscope.results.ranges import list_ranges
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
@@ -27,7 +28,7 @@ SHOWN = 10
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class DocumentMoves:
+class DocumentMoves(Printed):
     """The documents of a query that moved from one run to the other.
 
     Args:
@@ -59,16 +60,16 @@ class DocumentMoves:
             "documents": [dict(zip(names, row, strict=True)) for row in self.table.rows()],
         }
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         head = (
             f"{show(self.query_id)}: {format_value(self.values[0])} and "
             f"{format_value(self.values[1])}, {_signed(self.difference)}"
         )
         grades = [None if grade is None else f"{grade:g}" for grade in self.table.column("grade")]
         columns = {name: self.table.column(name) for name in self.table.names}
-        return f"{head}\n{Table({**columns, 'grade': grades})}"
+        return [head, Table({**columns, "grade": grades}, numbers=("grade",))]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -161,30 +162,45 @@ class RunDifference(Tabular):
         moved = _most_moved(self)
         if len(moved):
             lines += ["", str(moved)]
-        left = self.wins + self.losses_ - len(moved)
-        if left > 0:
-            lines.append(f"and {left} more queries")
-        return "\n".join([*lines, "", *_remarks(self)])
+        return "\n".join([*lines, *_left_out(self), "", *_remarks(self)])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        heads, remarks = (
-            "".join(f"<div>{escape(line)}</div>" for line in lines)
-            for lines in (_heads(self), _remarks(self))
+        from rankscope.results.html import (  # noqa: PLC0415 - only notebooks ask for it
+            write_lines,
+            write_result,
         )
-        table = _most_moved(self)._repr_html_()
-        return f"{heads}{table}<div style='font-size:smaller'>{remarks}</div>"
+
+        head, *_ = _heads(self)
+        means = Table(
+            {"": [name for name, _ in _means(self)], "mean": [n for _, n in _means(self)]},
+            numbers=("mean",),
+        )
+        moved = _most_moved(self)
+        return write_result(
+            write_lines([head]),
+            means.write_html(),
+            write_lines([_count_wins(self)]),
+            moved.write_html() if len(moved) else "",
+            write_lines([*_left_out(self), *_remarks(self)], are_notes=True),
+        )
 
 
 def _heads(difference: RunDifference) -> list[str]:
-    names = [show(name) for name in difference.names]
-    width = max(map(len, [*names, "difference", *difference.terms]))
-    rows = [
-        *zip(names, map(format_value, difference.values), strict=True),
+    width = max(map(len, [*difference.names, "difference", *difference.terms]))
+    return [
+        str(difference.measure),
+        *(f"  {name.ljust(width)}  {number.rjust(7)}" for name, number in _means(difference)),
+        f"  {_count_wins(difference)}",
+    ]
+
+
+def _means(difference: RunDifference) -> list[tuple[str, str]]:
+    """Return the means, their difference, and the parts of it."""
+    return [
+        *zip(map(show, difference.names), map(format_value, difference.values), strict=True),
         ("difference", _signed(difference.difference)),
         *(
             (name, _signed(term))
@@ -192,11 +208,15 @@ def _heads(difference: RunDifference) -> list[str]:
             if difference.says(name)
         ),
     ]
-    return [
-        str(difference.measure),
-        *(f"  {name.ljust(width)}  {number.rjust(7)}" for name, number in rows),
-        f"  {difference.wins} wins, {difference.ties} ties, {difference.losses_} losses",
-    ]
+
+
+def _count_wins(difference: RunDifference) -> str:
+    return f"{difference.wins} wins, {difference.ties} ties, {difference.losses_} losses"
+
+
+def _left_out(difference: RunDifference) -> list[str]:
+    left = difference.wins + difference.losses_ - len(_most_moved(difference))
+    return [f"and {left} more queries"] if left > 0 else []
 
 
 def _most_moved(difference: RunDifference) -> Table:

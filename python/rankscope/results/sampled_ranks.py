@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.records import record
 from rankscope.results.evaluation import find_mean
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
 
@@ -37,7 +38,7 @@ class CorrectedMean:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class CorrectedRanks(Tabular):
+class CorrectedRanks(Printed, Tabular):
     """Means over a whole catalogue, estimated from sampled ranks; as a table, one row per measure.
 
     Args:
@@ -90,21 +91,19 @@ class CorrectedRanks(Tabular):
             **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},
         }
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         names = ("measure", f"of {self.sampled + 1}", f"of {self.items}", "lower", "upper")
         columns = [[mean.measure.name for mean in self.means]]
         numbers = [[getattr(mean, name) for mean in self.means] for name in FIELDS]
         table = Table(dict(zip(names, [*columns, *numbers], strict=True)))
         rank = f"{self.mean_rank:.1f}, {self.mean_rank_lower:.1f} to {self.mean_rank_upper:.1f}"
-        return "\n".join(
-            [
-                f"{self.queries} queries, {self.sampled} sampled items of {self.items}",
-                "",
-                str(table),
-                "",
-                f"mean rank among all items: {rank}",
-                "Corrected values keep some bias: to decide between systems, rank all items.",
-            ]
-        )
+        return [
+            f"{self.queries} queries, {self.sampled} sampled items of {self.items}",
+            "",
+            table,
+            "",
+            f"mean rank among all items: {rank}",
+            "Corrected values keep some bias: to decide between systems, rank all items.",
+        ]
 
-    __repr__ = __str__
+    __repr__ = Printed.__str__

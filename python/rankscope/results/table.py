@@ -7,7 +7,7 @@ from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -23,6 +23,10 @@ class Table(Tabular):
     A cell is a text, a number, or `None`. A column can be an array, or a function that is only
     called when the column is first read, so that creating a large table costs nothing.
 
+    Args:
+        columns: The cells of each column, by its name.
+        numbers: The names of columns whose texts are numbers, which notebooks align on the right.
+
     Examples:
         >>> table = Table({"country": ["de", "at"], "queries": [2, 1], "nDCG@10": [0.5, 1.0]})
         >>> print(table)
@@ -33,11 +37,16 @@ class Table(Tabular):
         {'queries': 1, 'nDCG@10': 1.0}
     """
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, Column], *, numbers: Collection[str] = ()) -> None:
+        self._written = frozenset(numbers)
         self._given: dict[str, Column] = {
             name: tuple(column) if isinstance(column, list) else column
             for name, column in columns.items()
         }
+
+    def __getstate__(self) -> dict[str, object]:
+        # Columns that nobody has read are functions of what the table was made from.
+        return {**self.__dict__, "_given": self.columns}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,15 +110,28 @@ class Table(Tabular):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.names)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_show(cell))}</td>" for cell in row) + "</tr>"
-            for row in self.rows()
+    def write_html(self) -> str:
+        """Return the table as HTML, without a style: the first rows if there are very many."""
+        from rankscope.results.html import (  # noqa: PLC0415 - only notebooks ask for it
+            FIRST_ROWS,
+            MOST_ROWS,
+            write_table,
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+        left = len(self) - FIRST_ROWS if len(self) > MOST_ROWS else 0
+        columns = [self._read(name)[: len(self) - left] for name in self.names]
+        cells = [column.tolist() if hasattr(column, "tolist") else column for column in columns]
+        is_text = [
+            name not in self._written and any(isinstance(cell, str) for cell in column)
+            for name, column in zip(self.names, cells, strict=True)
+        ]
+        rows = (tuple(map(_show, row)) for row in zip(*cells, strict=True))
+        return write_table(self.names, rows, is_text, left=left)
+
+    def _repr_html_(self) -> str:
+        from rankscope.results.html import write_result  # noqa: PLC0415 - as above
+
+        return write_result(self.write_html())
 
     def _read(self, name: str) -> Held:
         column = self._given[name]

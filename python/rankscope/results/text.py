@@ -77,37 +77,3 @@ def remarks(evaluation: Evaluation) -> list[str]:
         *describe_intervals(evaluation.estimates),
         *(f"note: {note}" for note in evaluation.notes),
     ]
-
-
-def render(evaluation: Evaluation) -> str:
-    """Return a result as a text table."""
-    rows = [column_names(evaluation), *measure_rows(evaluation)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    slices = [] if evaluation.slices is None else ["", str(evaluation.slices), ""]
-    return "\n".join([*lines, *slices, *remarks(evaluation)])
-
-
-def render_html(evaluation: Evaluation) -> str:
-    """Return a result as an HTML table, with all text escaped."""
-    from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-    head = "".join(f"<th>{name}</th>" for name in column_names(evaluation))
-    body = "".join(
-        f"<tr><td>{escape(name)}</td>"
-        + "".join(
-            f"<td style='text-align:right;font-variant-numeric:tabular-nums'>{cell}</td>"
-            for cell in cells
-        )
-        + "</tr>"
-        for name, *cells in measure_rows(evaluation)
-    )
-    slices = "" if evaluation.slices is None else evaluation.slices._repr_html_()
-    notes = "".join(f"<div>{escape(remark)}</div>" for remark in remarks(evaluation))
-    return (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{slices}"
-        f"<div style='font-size:smaller;overflow-wrap:anywhere'>{notes}</div>"
-    )

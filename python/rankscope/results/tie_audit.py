@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.records import record
+from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_value
 
@@ -47,7 +48,7 @@ class TieSummary:
     precision: str
 
 
-class TieAudit(Table):
+class TieAudit(Printed, Table):
     """A table with the range of each query's value over all orders of its tied documents.
 
     The columns are `query_id`, `value`, `expected`, `lower`, `upper`, `variance` and `tied`, the
@@ -114,7 +115,7 @@ class TieAudit(Table):
         """
         return self._by_precision
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         found = self._summary
         ends = (
             f"expected {format_value(found.expected)}, between {format_value(found.lower)} and "
@@ -126,24 +127,16 @@ class TieAudit(Table):
             f"tied documents: {found.documents}, in {found.tied} of {found.queries} queries; "
             f"values that depend on their order: {found.touched}"
         )
-        lines = [
+        return [
             f"{self._measure}  {format_value(found.value)}  {ends}",
             tied,
             _say_precision(found),
             "",
-            str(self._by_precision),
+            self._by_precision,
             f"policy: {self._policy}",
         ]
-        return "\n".join(lines)
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
-
-        head, *rest = str(self).partition("\n\n")[0].splitlines()
-        lines = "".join(f"<div>{escape(line)}</div>" for line in rest)
-        return f"<b>{escape(head)}</b>{lines}{self._by_precision._repr_html_()}"
+    __repr__ = Printed.__str__
 
 
 def _say_precision(found: TieSummary) -> str:

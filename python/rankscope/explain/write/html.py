@@ -7,6 +7,7 @@ from html import escape
 
 from rankscope.explain.write.blocks import Aside, Equation, Grid, Heading, Id, Math, Note, shorten
 from rankscope.explain.write.text import write_inline
+from rankscope.results.html import write_fade
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 # Every rule is of this class alone, and colours are those of the page around, so that nothing else
 # changes and a dark page stays dark. Notebooks insist on cells that end on the right.
-STYLE = """
+STYLE = (
+    """
 .rankscope-explanation{line-height:1.55;text-align:left}
 .rankscope-explanation h4,.rankscope-explanation p,.rankscope-explanation .sum{max-width:60rem}
 .rankscope-explanation sub,.rankscope-explanation sup{line-height:0;font-size:.75em}
@@ -43,6 +45,8 @@ border:0;border-bottom:1px solid rgba(128,128,128,.28);background:none;white-spa
 .rankscope-explanation .aside td{text-align:left;font-style:italic;opacity:.8}
 .rankscope-explanation .note{font-size:.88em;opacity:.85}
 """.replace("\n", "")
+    + write_fade(".rankscope-explanation .wide")
+)
 
 SHORT_ID = 24
 """A longer identifier may break in a table."""

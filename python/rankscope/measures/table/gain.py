@@ -100,6 +100,7 @@ ROWS = (
         definition="The discounted gain of the ideal list, which has the judged documents in the "
         "best order.",
         value_range=(0, float("inf")),
+        better="neither",
         ties="exact",
         references=(JARVELIN, BURGES),
         trec_eval=(Name("ideal_dcg"),),

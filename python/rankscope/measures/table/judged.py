@@ -99,6 +99,7 @@ ROWS = (
         definition="The share of the first k retrieved documents that are judged, or 0 for an "
         "empty list.",
         value_range=(0, 1),
+        better="neither",
         ties="exact",
         references=("ir_measures, measure Judged",),
         ir_measures=(Name("Judged", takes=("k",)),),

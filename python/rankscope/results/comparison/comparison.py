@@ -470,7 +470,11 @@ class Comparison(Tabular):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.table("html")
+        from rankscope.results.html import (  # noqa: PLC0415 - only notebooks ask for it
+            write_result,
+        )
+
+        return write_result(self.table("html"))
 
 
 def is_known(number: float | None) -> bool:

@@ -139,14 +139,18 @@ def write_html(blocks: Sequence[Block]) -> str:
     from html import escape  # noqa: PLC0415 - only pages and notebooks ask for it
 
     parts = []
+    is_below = False
     for block in blocks:
         if isinstance(block, Heading):
             parts.append(f"<p><b>{escape(block.text)}</b></p>")
         elif isinstance(block, Grid):
+            is_below = True
             parts.append(_write_html_grid(block, escape))
         else:
+            # The verdicts are above the grids.
+            size = "font-size:smaller;" if is_below else ""
             parts.append(
-                "<div style='font-size:smaller;max-width:48em;overflow-wrap:anywhere'>"
+                f"<div style='{size}max-width:60em;overflow-wrap:anywhere'>"
                 f"{escape(block.text)}</div>"
             )
     return "".join(parts)
@@ -177,7 +181,8 @@ def _write_html_grid(grid: Grid, escape: Callable[[str], str]) -> str:
             cells.append(f"<td style='{style}'>{text}{mark(cell.mark, room)}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return (
-        "<div style='overflow-x:auto'><table>"
+        "<div class='wide' role='region' tabindex='0' aria-label='Table' "
+        "style='overflow-x:auto'><table>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 

@@ -84,6 +84,18 @@ function makeScrollable(regions) {
   }
 }
 
+// In a notebook, the page is the source of a frame, where links to sections would lead to the
+// notebook.
+function followInside(event) {
+  const link = event.target.closest('a[href^="#"]');
+  if (!link || location.href !== "about:srcdoc") return;
+  event.preventDefault();
+  const section = document.getElementById(link.getAttribute("href").slice(1));
+  section.scrollIntoView();
+  section.focus({ preventScroll: true });
+}
+
+document.addEventListener("click", followInside);
 document.querySelectorAll("table[data-sort]").forEach(makeSortable);
 document.querySelectorAll(".filter").forEach(makeFilter);
 makeScrollable(document.querySelectorAll(".scroll:has(table)"));

@@ -1,0 +1,264 @@
+"""Scorers for scikit-learn that evaluate each query of a fold, and average over the queries."""
+
+from __future__ import annotations
+
+import rankscope as rs
+from rankscope.errors import FormatError, UsageError
+from rankscope.integrations.grouped import GroupedMeasures
+from rankscope.integrations.libraries import require
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+RESPONSES = ("decision_function", "predict_proba", "predict")
+"""The methods of an estimator that can give scores. The first one that it has is called."""
+HINT = (
+    'pass groups="column" if X is a data frame with a column of queries, groups=series if X has '
+    "the index of that series, or sklearn.set_config(enable_metadata_routing=True) and the queries "
+    "as groups to fit or cross_validate"
+)
+
+
+def make_ranking_scorer(
+    measure: str | rs.Measure,
+    *,
+    groups: object = None,
+    policy: rs.Policy | str | None = None,
+    convention: str | None = None,
+    response_method: str | Sequence[str] = RESPONSES,
+) -> RankingScorer:
+    """Make a scorer for `GridSearchCV`, `cross_validate` and `cross_val_score`.
+
+    The rows of a query can be in any order, but all of them have to be in the same fold, so use a
+    splitter such as `GroupKFold`. Scores of measures for which lower is better have a minus sign,
+    as in scikit-learn.
+
+    Args:
+        measure: The measure, such as `"nDCG@10"`.
+        groups: The query of each row, in one of three forms. The name or number of a column of X;
+            the estimator gets that column, too. A pandas Series with the index of X, which then has
+            to be a data frame. Or, by default, what is passed as `groups` to `fit` or
+            `cross_validate`, which needs metadata routing.
+        policy: As in `rankscope.evaluate`.
+        convention: As in `rankscope.evaluate`. `"sklearn"` gives the mean of scikit-learn's
+            `ndcg_score` over the queries.
+        response_method: The method of the estimator that gives the scores, or several, of which the
+            first one that exists is called. For two classes, the score is that of the second.
+
+    Raises:
+        UsageError: The measure or the policy is not one, the measure doesn't say which of two
+            rankings is better, or there are no groups and metadata routing is off.
+
+    Examples:
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X = pd.DataFrame({"query_id": [1, 1, 2, 2], "price": [3.0, 1.0, 2.0, 4.0]})
+        >>> model = LinearRegression().fit(X, [0, 1, 1, 0])
+        >>> make_ranking_scorer("RR", groups="query_id")(model, X, [1, 0, 1, 0])
+        0.75
+    """
+    given = rs.parse(measure) if isinstance(measure, str) else measure
+    if groups is None and not require("sklearn").get_config()["enable_metadata_routing"]:
+        raise UsageError(
+            "scikit-learn passes no groups to a scorer while metadata routing is off",
+            hint=HINT,
+            code="no_groups",
+        )
+    if groups is not None and not isinstance(groups, str | int) and not hasattr(groups, "loc"):
+        raise UsageError(
+            f"expected groups as a column or a pandas Series, found {type(groups).__name__}: a "
+            "fold has some of the rows only, and an array doesn't say which",
+            hint=HINT,
+            code="no_groups",
+        )
+    return RankingScorer(given, groups, policy, convention, response_method)
+
+
+class RankingScorer:
+    """A scorer as scikit-learn calls it: `scorer(estimator, X, y)`, with `groups` if routed."""
+
+    def __init__(
+        self,
+        measure: rs.Measure,
+        groups: object,
+        policy: rs.Policy | str | None,
+        convention: str | None,
+        response_method: str | Sequence[str],
+    ) -> None:
+        self._measures = GroupedMeasures(measure, policy, convention)
+        self._sign = 1.0 if measure.better == "higher" else -1.0
+        self._groups = groups
+        self._responses = (
+            (response_method,) if isinstance(response_method, str) else (*response_method,)
+        )
+
+    def __call__(
+        self, estimator: object, X: object, y_true: ArrayLike, *, groups: object = None
+    ) -> float:
+        """Return the mean over the queries of X.
+
+        Args:
+            estimator: A fitted estimator.
+            X: The features of the rows.
+            y_true: The grade of each row.
+            groups: The query of each row, where the scorer wasn't made with `groups`.
+
+        Raises:
+            UsageError: There are no groups, or the estimator has none of the methods.
+            FormatError: A row has no query, or several scores.
+        """
+        import numpy as np  # noqa: PLC0415 - scikit-learn has loaded it
+
+        codes = number_queries(self._find_queries(X, groups))
+        scores = self._predict(estimator, X)
+        rows = (len(codes), len(scores), len(np.asarray(y_true)))
+        if len(set(rows)) > 1:
+            raise FormatError(
+                "expected a query, a score and a grade for every row, found {} queries, {} scores "
+                "and {} grades".format(*rows),
+                hint="pass groups with one query per row",
+                code="length_mismatch",
+            )
+        # The rows of a query don't have to be contiguous, and stay in their order.
+        order = np.argsort(codes, kind="stable")
+        sizes = np.bincount(codes)
+        (value,) = self._measures.evaluate(np.asarray(y_true)[order], scores[order], sizes)
+        return self._sign * value
+
+    def __repr__(self) -> str:
+        where = "" if self._groups is None else f", groups={_shorten(self._groups)}"
+        return f"make_ranking_scorer({self._measures.measures[0].name!r}{where})"
+
+    def get_metadata_routing(self) -> object:
+        """Return that `groups` is requested, unless the scorer has groups of its own."""
+        routing = require("sklearn.utils.metadata_routing")
+        request = routing.MetadataRequest(owner=self)
+        if self._groups is None:
+            request.score.add_request(param="groups", alias=True)
+        return request
+
+    def _find_queries(self, X: object, groups: object) -> Any:
+        if self._groups is None:
+            if groups is None:
+                raise UsageError(
+                    "the scorer got no groups, so that all rows would be one query",
+                    hint="pass groups=query_ids to fit, or params={'groups': query_ids} to "
+                    "cross_validate",
+                    code="no_groups",
+                )
+            return groups
+        if isinstance(self._groups, str | int):
+            return read_column(X, self._groups)
+        return match_rows(X, self._groups)
+
+    def _predict(self, estimator: object, X: object) -> Any:
+        import numpy as np  # noqa: PLC0415 - scikit-learn has loaded it
+
+        method = next((each for each in self._responses if hasattr(estimator, each)), None)
+        if method is None:
+            raise UsageError(
+                f"{type(estimator).__name__} has none of the methods {', '.join(self._responses)}",
+                hint="name the method that gives scores as response_method",
+                code="usage",
+            )
+        scores = np.asarray(getattr(estimator, method)(X))
+        if scores.ndim == 2 and scores.shape[1] <= 2:
+            scores = scores[:, -1]  # the second class of two
+        if scores.ndim != 1:
+            raise FormatError(
+                f"expected one score per row from {method}, found an array of shape {scores.shape}",
+                hint='use a regressor or a ranker, or response_method="predict" if the classes are '
+                "numbers that rank",
+                code="score_shape",
+            )
+        return scores
+
+
+def read_column(X: Any, name: str | int) -> object:
+    """Return the column of queries from a data frame by its name, or from a matrix by its number.
+
+    Raises:
+        UsageError: X has no such column.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is not None and name in [*columns]:
+        return X[name]
+    if columns is None and isinstance(name, int) and -X.shape[1] <= name < X.shape[1]:
+        return X[:, name]
+    found = "no column names" if columns is None else f"columns {', '.join(map(str, columns))}"
+    raise UsageError(
+        f"X has no column {name!r} of queries; it has {found}", hint=HINT, code="no_groups"
+    )
+
+
+def match_rows(X: Any, groups: Any) -> object:
+    """Return the queries of the rows of X from a Series, by their index.
+
+    Raises:
+        UsageError: X has no index, a row isn't in the Series exactly once, or some rows of a query
+            are missing.
+    """
+    index = getattr(X, "index", None)
+    if index is None or callable(index):
+        raise UsageError(
+            f"X is of type {type(X).__name__} and has no index by which to find the groups",
+            hint=HINT,
+            code="no_groups",
+        )
+    if not groups.index.is_unique:
+        raise UsageError(
+            "the index of groups isn't unique, so that rows have several queries",
+            hint="use reset_index(drop=True) on the data frame before you split it into X and y",
+            code="no_groups",
+        )
+    missing = ~index.isin(groups.index)
+    if missing.any():
+        raise UsageError(
+            f"{int(missing.sum())} of {len(index)} rows of X aren't in the index of groups, such "
+            f"as {index[missing][0]!r}",
+            hint="take X and groups from the same data frame",
+            code="no_groups",
+        )
+    found = groups.loc[index]
+    rows, all_rows = found.value_counts(), groups.value_counts()
+    split = rows.index[rows != all_rows[rows.index]]
+    if len(split):
+        query = split[0]
+        raise UsageError(
+            f"query {query!r} has {all_rows[query]} rows in groups, but only {rows[query]} of them "
+            "are scored",
+            hint="use a splitter that keeps queries together, such as GroupKFold, and the groups "
+            "of the rows in use only",
+            code="split_query",
+        )
+    return found
+
+
+def number_queries(groups: Any) -> Any:
+    """Return a number for the query of each row, from 0, without gaps.
+
+    Raises:
+        FormatError: A row has no query.
+    """
+    import numpy as np  # noqa: PLC0415 - scikit-learn has loaded it
+
+    ids = groups.tolist() if hasattr(groups, "tolist") else [*groups]
+    numbers: dict[object, int] = {}
+    codes = np.empty(len(ids), dtype=np.int64)
+    for row, query in enumerate(ids):
+        if query is None or query != query:  # noqa: PLR0124 - NaN and NaT differ from themselves
+            raise FormatError(
+                f"row {row} has no query in groups",
+                hint="remove such rows, or give each of them a query",
+                code="null_query",
+            )
+        codes[row] = numbers.setdefault(query, len(numbers))
+    return codes
+
+
+def _shorten(groups: object) -> str:
+    return repr(groups) if isinstance(groups, str | int) else type(groups).__name__

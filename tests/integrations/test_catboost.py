@@ -1,0 +1,128 @@
+"""CatBoost trained with measures of rankscope."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from rankscope.errors import UsageError
+from rankscope.integrations.catboost import make_eval_metric
+
+from tests.integrations.ranked import PARTS, Part, made_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+catboost = pytest.importorskip(
+    "catboost", reason="catboost is not installed; it is in make test-integrations"
+)
+
+EXACT = 1e-12
+SINGLE = 1e-7
+"""CatBoost keeps weights in single precision."""
+
+
+def make_pools(parts: tuple[Part, Part], **more: Any) -> list[Any]:
+    return [
+        catboost.Pool(
+            part.features,
+            part.grades,
+            group_id=part.query,
+            **{name: values[place] for name, values in more.items()},
+        )
+        for place, part in enumerate(parts)
+    ]
+
+
+def fit(pools: list[Any], metric: Any) -> Any:
+    """A ranker that stopped early."""
+    ranker = catboost.CatBoostRanker(
+        iterations=300,
+        learning_rate=0.3,
+        eval_metric=metric,
+        od_type="Iter",
+        od_wait=10,
+        thread_count=1,
+        verbose=False,
+        allow_writing_files=False,
+    )
+    return ranker.fit(pools[0], eval_set=pools[1])
+
+
+def values(ranker: Any, metric: str) -> list[float]:
+    found: list[float] = ranker.get_evals_result()["validation"][metric]
+    return found
+
+
+@pytest.mark.parametrize("read", PARTS)
+def test_training_stops_in_the_round_in_which_catboost_stops_by_its_own_ndcg(
+    read: Callable[[], tuple[Part, Part]],
+) -> None:
+    pools = make_pools(read())
+    ours = fit(pools, make_eval_metric("nDCG@10", pools, convention="catboost"))
+    own = fit(pools, "NDCG:top=10")
+    assert ours.get_best_iteration() == own.get_best_iteration()
+    assert 0 < ours.get_best_iteration() < 289
+    theirs = values(own, "NDCG:top=10;type=Base")
+    assert values(ours, "nDCG@10") == pytest.approx(theirs, abs=EXACT)
+    assert ours.tree_count_ == np.argmax(theirs) + 1
+
+
+def test_groups_have_the_weights_of_the_pool() -> None:
+    rng = np.random.default_rng(4)
+    parts = made_up()
+    weights = [np.repeat(rng.uniform(0.5, 2, len(part.sizes)), part.sizes) for part in parts]
+    pools = make_pools(parts, group_weight=weights)
+    ours = fit(pools, make_eval_metric("nDCG@10", pools, convention="catboost"))
+    theirs = values(fit(pools, "NDCG:top=10"), "NDCG:top=10;type=Base")
+    assert values(ours, "nDCG@10") == pytest.approx(theirs, abs=SINGLE)
+    plain = make_pools(parts)
+    unweighted = values(fit(plain, "NDCG:top=10"), "NDCG:top=10;type=Base")
+    assert theirs[0] != pytest.approx(unweighted[0], abs=1e-4)
+
+
+def test_weights_of_rows_do_not_count_as_in_its_own_ndcg() -> None:
+    rng = np.random.default_rng(5)
+    parts = made_up()
+    weights = [rng.uniform(0.5, 2, len(part.grades)) for part in parts]
+    pools = make_pools(parts, weight=weights)
+    ours = fit(pools, make_eval_metric("nDCG@10", pools, convention="catboost"))
+    theirs = values(fit(pools, "NDCG:top=10"), "NDCG:top=10;type=Base")
+    assert values(ours, "nDCG@10") == pytest.approx(theirs, abs=EXACT)
+
+
+def test_a_loss_is_minimized() -> None:
+    pools = make_pools(made_up())
+    ranker = fit(pools, make_eval_metric("OrderingLoss@10", pools))
+    found = values(ranker, "OrderingLoss@10")
+    assert ranker.get_best_iteration() == np.argmin(found)
+    assert min(found) < found[0]
+
+
+def test_a_pool_that_the_metric_does_not_know_is_an_error() -> None:
+    pools = make_pools(made_up())
+    with pytest.raises(catboost.CatBoostError, match="rows that are of none of the 1 pools"):
+        fit(pools, make_eval_metric("nDCG@10", pools[1:]))
+
+
+def test_a_pool_without_queries_is_an_error() -> None:
+    part, _ = made_up()
+    with pytest.raises(UsageError, match="has no queries"):
+        make_eval_metric("nDCG@10", [catboost.Pool(part.features, part.grades)])
+
+
+def test_pools_with_the_same_labels_and_other_queries_are_an_error() -> None:
+    part, _ = made_up()
+    other = Part(part.features, part.grades, part.sizes[::-1])
+    with pytest.raises(UsageError, match="the same labels, but different queries"):
+        make_eval_metric("nDCG@10", make_pools((part, other)))
+
+
+def test_a_ranker_with_the_metric_can_be_copied_and_pickled() -> None:
+    pools = make_pools(made_up())
+    ranker = fit(pools, make_eval_metric("nDCG@10", pools))
+    for copied in (copy.deepcopy(ranker), pickle.loads(pickle.dumps(ranker))):  # noqa: S301 - ours
+        assert copied.predict(pools[1]).tolist() == ranker.predict(pools[1]).tolist()

@@ -1,0 +1,79 @@
+"""One result of every kind that a notebook shows, of ids that the caller chooses."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import rankscope as rs
+from rankscope import AP, RR, nDCG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class Runs:
+    """Judgments of 24 queries and 12 documents, three runs, and grades of two judges.
+
+    Args:
+        query: Makes an id of a query.
+        doc: Makes an id of a document.
+    """
+
+    def __init__(self, query: Callable[[int], str], doc: Callable[[int], str]) -> None:
+        draw = random.Random(1)
+        self.qrels = {
+            query(at): {doc(each): draw.choice([0, 0, 1, 2]) for each in range(12)}
+            for at in range(24)
+        }
+        self.runs = {
+            name: {
+                at: {each: grade + draw.gauss(0, noise) for each, grade in grades.items()}
+                for at, grades in self.qrels.items()
+            }
+            for name, noise in (("dense", 0.5), ("sparse", 1.0), ("old", 3.0))
+        }
+        self.slices = {at: query(number % 2) for number, at in enumerate(self.qrels)}
+        self.judges = {
+            "query": [at for at, grades in self.qrels.items() for _ in grades],
+            "doc": [each for grades in self.qrels.values() for each in grades],
+            "ann": [grade for grades in self.qrels.values() for grade in grades.values()],
+            "bob": [draw.randrange(3) for grades in self.qrels.values() for _ in grades],
+        }
+
+
+def rank(of: Runs) -> rs.Rankings:
+    return rs.Rankings.from_run(of.qrels, of.runs["dense"])
+
+
+def compare_two(of: Runs) -> rs.RunDifference:
+    runs = (of.runs["sparse"], of.runs["dense"])
+    return rs.diff(of.qrels, *runs, nDCG @ 5, names=("sparse", "dense"))
+
+
+SHOWN: dict[str, Callable[[Runs], Any]] = {
+    "evaluation": lambda of: rs.evaluate(
+        of.qrels, of.runs["dense"], [nDCG @ 5, AP, RR], interval=0.95
+    ),
+    "slices": lambda of: rank(of).evaluate([nDCG @ 5, AP], by=of.slices),
+    "evaluations": lambda of: rs.evaluate(of.qrels, of.runs, [nDCG @ 5, AP], interval=0.95),
+    "comparison": lambda of: rs.compare(of.qrels, of.runs, [nDCG @ 5], by=of.slices),
+    "losses": lambda of: rank(of).losses(nDCG @ 5, by=of.slices),
+    "regrets": lambda of: rank(of).regrets(nDCG @ 5),
+    "explanation": lambda of: rank(of).explain(next(iter(of.qrels)), nDCG @ 5),
+    "difference": compare_two,
+    "moves": lambda of: compare_two(of).explain(next(iter(of.qrels))),
+    "bounds": lambda of: rank(of).bounds(nDCG @ 5),
+    "ties": lambda of: rank(of).ties(nDCG @ 5),
+    "agreement": lambda of: rs.agreement(of.runs["dense"], of.runs["old"]),
+    "orders": lambda of: rs.agreement_of_orders(
+        {run: each["AP"] for run, each in rs.evaluate(of.qrels, of.runs, AP).items()},
+        {run: each["RR"] for run, each in rs.evaluate(of.qrels, of.runs, RR).items()},
+    ),
+    "judges": lambda of: rs.judge_agreement(of.judges, judges=["ann", "bob"]),
+    "combined": lambda of: rs.combine_judges(of.judges, judges=["ann", "bob"]),
+    "reconciliation": lambda of: rs.reconcile(of.qrels, of.runs["dense"], nDCG @ 5),
+    "discounts": lambda _: rs.tabulate_discounts(5),
+    "table": lambda of: rank(of).losses(nDCG @ 5),
+}

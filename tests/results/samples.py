@@ -1,0 +1,96 @@
+"""One of each public result, on small data."""
+
+from __future__ import annotations
+
+import rankscope as rs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QUERIES = [f"q{n}" for n in range(24)]
+QRELS = {query: {"a": 3, "b": 0, "c": 1 + n % 2} for n, query in enumerate(QUERIES)}
+OLD = {query: {"a": 0.5 + n / 99, "b": 0.55, "x": 0.2} for n, query in enumerate(QUERIES)}
+NEW = {query: {"c": 0.5 + n / 99, "b": 0.55, "a": 0.2} for n, query in enumerate(QUERIES)}
+TABLE = {
+    "query_id": [query for query in QUERIES for _ in range(3)],
+    "doc_id": ["a", "b", "c"] * len(QUERIES),
+    "score": [float(n * 7 % 5) for n in range(3 * len(QUERIES))],
+    "relevance": [n * 5 % 4 for n in range(3 * len(QUERIES))],
+    "country": ["de" if n % 3 else "fr" for n in range(len(QUERIES)) for _ in range(3)],
+}
+JUDGED = {
+    "query": [query for query in QUERIES for _ in range(3)],
+    "doc": ["a", "b", "c"] * len(QUERIES),
+    "ann": [n % 3 for n in range(3 * len(QUERIES))],
+    "ben": [min(n % 3 + (n % 5 == 0), 2) for n in range(3 * len(QUERIES))],
+}
+
+
+def rank(run: object = OLD) -> rs.Rankings:
+    """Rankings whose judgments were read apart."""
+    return rs.Rankings.from_run(QRELS, run)  # type: ignore[arg-type]  # a run
+
+
+def rank_table() -> rs.Rankings:
+    """Rankings of rows with both scores and grades."""
+    return rs.Rankings.from_table(TABLE, attributes=["country"])
+
+
+SAMPLES: dict[str, Callable[[], object]] = {
+    "Qrels": lambda: rs.read_qrels(QRELS),
+    "Rankings": rank,
+    "Rankings of a table": rank_table,
+    "Rankings of arrays": lambda: rs.Rankings.from_arrays([[1, 0, 0.5]], [[1, 2, 2]]),
+    "Rankings of lists": lambda: rs.Rankings.from_lists([[1, 0, 2]], ideal=[[3, 1, 0]]),
+    "Evaluation": lambda: rs.evaluate(QRELS, OLD, ["nDCG@10", "AP", "NumRel"], interval=0.9),
+    "Evaluation of a convention": lambda: rs.evaluate(QRELS, OLD, "nDCG@3", convention="sklearn"),
+    "Evaluation of ratios": lambda: rs.evaluate(
+        QRELS, OLD, ["nDCG@2", "P@2"], policy="aggregate=ratio_of_sums"
+    ),
+    "Evaluation with weights": lambda: rs.evaluate(
+        QRELS, OLD, ["nDCG@2"], weights=[*range(24)], policy="missing=skip,empty=skip"
+    ),
+    "Evaluation by slice": lambda: rs.evaluate_table(TABLE, ["nDCG@10"], by="country"),
+    "Evaluations": lambda: rs.evaluate(QRELS, {"old": OLD, "new": NEW}, ["nDCG@10", "AP"]),
+    "Losses": lambda: rank().losses("nDCG@2"),
+    "Losses by slice": lambda: rank_table().losses("nDCG@2", by="country", interval=0.9),
+    "Losses of stages": lambda: rank().losses("nDCG@2", stages={"retriever": NEW}),
+    "Bounds": lambda: rank().bounds("nDCG@2"),
+    "Bounds of a difference": lambda: rank().bounds("nDCG@2", against=rank(NEW)),
+    "TieAudit": lambda: rank_table().ties("nDCG@2"),
+    "Regrets": lambda: rank().regrets("nDCG@2"),
+    "Regrets by brand": lambda: rank().regrets("nDCG@2", by={"a": "Acme", "b": "Zenith"}),
+    "Explanation": lambda: rank().explain("q1", "nDCG@2"),
+    "RelevanceExplanation": lambda: rank().explain("q1", "AP"),
+    "Comparison": lambda: rs.compare(QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"]),
+    "RunDifference": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2"),
+    "DocumentMoves": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2").explain("q1"),
+    "GateResult": lambda: rs.gate(QRELS, OLD, NEW, {"nDCG@2": 0.5}),
+    "Report": lambda: rs.report(QRELS, {"old": OLD, "new": NEW}),
+    "Reconciliation": lambda: rs.reconcile(QRELS, OLD, "nDCG@2", got=0.3),
+    "Difference": lambda: rs.reconcile(QRELS, OLD, "nDCG@2").differ("trec_eval", "lightgbm"),
+    "RunAgreement": lambda: rs.agreement(OLD, NEW),
+    "OrderAgreement": lambda: rs.agreement_of_orders(
+        {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}
+    ),
+    "JudgeAgreement": lambda: rs.judge_agreement(JUDGED, judges=["ann", "ben"]),
+    "CombinedJudgments": lambda: rs.combine_judges(JUDGED, judges=["ann", "ben"]),
+    "JudgedEvaluation": lambda: rs.evaluate_judges(JUDGED, OLD, "DCG@2", judges=["ann", "ben"]),
+    "Discounts": lambda: rs.tabulate_discounts(5),
+    "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
+    "DiscountComparison": lambda: rs.compare_discounts(QRELS, {"old": OLD, "new": NEW}),
+    "CorrectedRanks": lambda: rs.correct_sampled_ranks([1, 3, 1, 12], items=2000, sampled=100),
+    "ExaminationCurve": lambda: rs.estimate_examination(
+        {"position": [1, 1, 2, 2] * 200, "click": [1, 0, 0, 1, 1, 0, 0, 0] * 100}
+    ),
+    "ModelJudgedEvaluation": lambda: rs.evaluate_with_model_judge(QRELS, QRELS, OLD, "nDCG@2"),
+    "Letor": lambda: rs.read_letor(b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n1 qid:8 1:0.3\n"),
+    "Diagnostic": lambda: rs.evaluate({1: {2: 1}}, {1: {2: 1.0}}, "AP").notes[0],
+    "Table": lambda: rs.Table({"a": [1, None], "b": lambda: ["x", "y"]}),
+    "Policy": lambda: rs.Policy(empty="skip"),
+    "Measure": lambda: rs.nDCG(gain={0: 0, 1: 3}) @ 10,
+    "Interval": lambda: rs.Interval(0.9),
+    "Budget": lambda: rs.Budget("nDCG@2", max_drop=0.1),
+    "File": lambda: rs.File("qrels.txt"),
+}
