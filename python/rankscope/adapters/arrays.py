@@ -113,13 +113,8 @@ def from_matrices(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     given = {
-<<<<<<< HEAD
-        "y_true": to_numbers(y_true, "y_true", dimensions=(1, 2), are_grades=True),
-        "y_score": to_numbers(y_score, "y_score", dimensions=(1, 2)),
-=======
-        "y_true": to_numbers(y_true, "y_true", dimensions=dimensions),
+        "y_true": to_numbers(y_true, "y_true", dimensions=dimensions, are_grades=True),
         "y_score": to_numbers(y_score, "y_score", dimensions=dimensions),
->>>>>>> main
     }
     relevance, scores = map(np.atleast_2d, given.values())
     if relevance.shape != scores.shape:
