@@ -172,7 +172,7 @@ def from_rows(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    grades = to_numbers(y_true, "y_true", dimensions=(1,))
+    grades = to_numbers(y_true, "y_true", dimensions=(1,), are_grades=True)
     values = to_numbers(y_score, "y_score", dimensions=(1,))
     if len(grades) != len(values):
         raise FormatError(
@@ -312,7 +312,7 @@ def from_ranked_rows(
         UsageError: The groups are none.
         InputError: They do not fit.
     """
-    relevance = to_numbers(grades, name, dimensions=(1,))
+    relevance = to_numbers(grades, name, dimensions=(1,), are_grades=True)
     rows = read_row_groups(groups, len(relevance))
     if len(rows.offsets) == 1:
         raise _no_queries(name)
