@@ -14,14 +14,14 @@ use crate::rank::ranked::Ranked;
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::{Event, Watch};
 
-/// Two matrices of one shape, a row a query and a column a document.
+/// Lists of documents, a row each.
 pub trait Matrices: Sync {
     /// How many rows there are.
     fn rows(&self) -> usize;
-    /// How many columns there are.
+    /// How many documents a row has at most.
     fn columns(&self) -> usize;
-    /// Fills the grades and the scores of a row.
-    fn fill(&self, row: usize, grades: &mut [f64], scores: &mut [f64]);
+    /// Makes these the grades and the scores of a row, in one order.
+    fn fill(&self, row: usize, grades: &mut Vec<f64>, scores: &mut Vec<f64>);
 }
 
 /// How many rows a thread takes at once.
@@ -38,55 +38,112 @@ pub fn mean(
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Option<f64>> {
+    let chosen = Choices { takes_unjudged: false, stops: true };
+    let values = each_row(plan, matrices, chosen, threads, watch)?;
+    let Some(values) = values.filter(|values| values.iter().all(|(_, value)| value.is_some()))
+    else {
+        return Ok(None);
+    };
+    let weight = |row: usize| plan.weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let parts = values.into_iter().map(|(row, value)| {
+        let value = value.filter(|value| !value.is_nan()).unwrap_or(0.0);
+        Part { value, weight: weight(row), ratio: (value, 1.0) }
+    });
+    let parts: Vec<Part> = parts.collect();
+    Ok(Some(Aggregate::Mean.of(&parts)))
+}
+
+/// The value of the first measure of a plan for each row, NaN where it is undefined, and the rows,
+/// ascending, whose value is NaN because they hold what has none: an infinite grade, a score that is
+/// no number, what the policy or the measure refuses, or gains that overflow. A grade that is NaN is
+/// that of an unjudged document.
+///
+/// # Errors
+/// Where it is stopped.
+pub fn values(
+    plan: &Plan,
+    matrices: &dyn Matrices,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<(Vec<f64>, Vec<usize>)> {
+    let chosen = Choices { takes_unjudged: true, stops: false };
+    let found = each_row(plan, matrices, chosen, threads, watch)?.unwrap_or_default();
+    let mut values = vec![f64::NAN; matrices.rows()];
+    let mut refused = Vec::new();
+    for (row, value) in found {
+        match value {
+            Some(value) => values[row] = value,
+            None => refused.push(row),
+        }
+    }
+    refused.sort_unstable();
+    Ok((values, refused))
+}
+
+/// What [`mean`] and [`values`] differ in.
+#[derive(Clone, Copy)]
+struct Choices {
+    /// Whether a grade that is NaN is that of an unjudged document; else its row has no value.
+    takes_unjudged: bool,
+    /// Whether nothing after a row without a value matters.
+    stops: bool,
+}
+
+/// A row, and its value if it has one.
+type RowValue = (usize, Option<f64>);
+
+/// The value of each row, in no order; nothing without a measure.
+fn each_row(
+    plan: &Plan,
+    matrices: &dyn Matrices,
+    chosen: Choices,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Option<Vec<RowValue>>> {
     let Some(measure) = plan.measures.first() else { return Ok(None) };
-    let Some(depth) = measure.kernel.gains().and_then(Gains::best_depth) else { return Ok(None) };
     let k = plan.cutoffs.first().copied().unwrap_or(usize::MAX).min(matrices.columns());
-    let (next, is_odd) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = |watch: Watch<'_>| {
-        let columns = matrices.columns();
-        let mut rows =
-            Rows::new(measure.kernel.as_ref(), k, depth.min(columns), columns, plan.policy);
+        let kernel = measure.kernel.as_ref();
+        let mut rows = Rows::new(kernel, k, matrices.columns(), plan.policy, chosen.takes_unjudged);
         let mut values = Vec::new();
-        while !is_odd.load(Ordering::Relaxed) {
+        while !is_over.load(Ordering::Relaxed) {
             let start = next.fetch_add(AT_ONCE, Ordering::Relaxed);
             if start >= matrices.rows() {
                 break;
             }
             if let Err(stopped) = watch(Event::Work) {
-                is_odd.store(true, Ordering::Relaxed);
+                is_over.store(true, Ordering::Relaxed);
                 return Err(stopped);
             }
             for row in start..matrices.rows().min(start + AT_ONCE) {
                 matrices.fill(row, &mut rows.grades, &mut rows.scores);
-                match rows.value() {
-                    Some(value) => values.push((row, value)),
-                    None => is_odd.store(true, Ordering::Relaxed),
+                let value = rows.value();
+                if value.is_none() && chosen.stops {
+                    is_over.store(true, Ordering::Relaxed);
                 }
+                values.push((row, value));
             }
         }
         Ok(values)
     };
     let threads = if matrices.rows() * matrices.columns() < FEW_ROWS { 1 } else { threads };
     let values: Result<Vec<_>> = on_threads(threads, watch, work).into_iter().collect();
-    let values = memory::concat(&values?);
-    if is_odd.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
-    let weight = |row: usize| plan.weights.as_ref().map_or(1.0, |weights| weights[row]);
-    let part = |(row, value)| Part { value, weight: weight(row), ratio: (value, 1.0) };
-    let parts: Vec<Part> = values.into_iter().map(part).collect();
-    Ok(Some(Aggregate::Mean.of(&parts)))
+    Ok(Some(memory::concat(&values?)))
 }
 
 /// One row at a time, with memory for it.
 struct Rows<'a> {
     kernel: &'a dyn Kernel,
     k: usize,
-    /// How many of the best grades are needed.
-    depth: usize,
     ties: Ties,
     /// The smallest grade that is not refused.
     least: f64,
+    takes_unjudged: bool,
+    /// How many of the best judged grades the value depends on; none where it depends on the retrieved
+    /// ones in the same way.
+    depth: Option<usize>,
+    has_gains: bool,
     grades: Vec<f64>,
     scores: Vec<f64>,
     selection: Selection,
@@ -102,15 +159,23 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     #[allow(clippy::cast_possible_truncation)] // columns are counted in 32 bits
-    fn new(kernel: &'a dyn Kernel, k: usize, depth: usize, columns: usize, policy: Policy) -> Self {
+    fn new(
+        kernel: &'a dyn Kernel,
+        k: usize,
+        columns: usize,
+        policy: Policy,
+        takes_unjudged: bool,
+    ) -> Self {
         Self {
             kernel,
             k,
-            depth,
             ties: policy.ties,
             least: if policy.negative == Negative::Error { 0.0 } else { f64::MIN },
-            grades: vec![0.0; columns],
-            scores: vec![0.0; columns],
+            takes_unjudged,
+            depth: kernel.gains().map_or(Some(usize::MAX), Gains::best_depth),
+            has_gains: kernel.gains().is_some(),
+            grades: Vec::with_capacity(columns),
+            scores: Vec::with_capacity(columns),
             selection: Selection::default(),
             packed: Vec::with_capacity(columns),
             ranks: (1..=k as u32).collect(),
@@ -122,31 +187,48 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The value of a row, NaN where it is undefined; nothing where the row has none.
     fn value(&mut self) -> Option<f64> {
         let levels = Levels::count(&self.grades);
         let are_grades = levels.is_some() || self.are_grades();
-        if !(are_grades && are_finite(&self.scores)) {
+        if !(are_grades && are_finite(&self.scores) && self.have_gains()) {
             return None;
         }
         let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all(levels));
-        let value = if value.is_nan() { 0.0 } else { value };
-        value.is_finite().then_some(value)
+        (!value.is_infinite()).then_some(value)
     }
 
     fn are_grades(&self) -> bool {
         let least = self.grades.iter().copied().fold(f64::INFINITY, smaller);
-        are_finite(&self.grades) && least >= self.least
+        if least < self.least {
+            return false;
+        }
+        let is_unjudged = |grade: f64| self.takes_unjudged && grade.is_nan();
+        are_finite(&self.grades)
+            || self.grades.iter().all(|&grade| grade.is_finite() || is_unjudged(grade))
     }
 
-    /// The value by the first ranks alone; nothing where there are more of them than a few, or scores
-    /// at them that are nearly equal, but not quite.
+    /// Whether a table of gains has one for each grade.
+    fn have_gains(&mut self) -> bool {
+        if !self.kernel.gains().is_some_and(Gains::are_of_table) {
+            return true;
+        }
+        self.best.clear();
+        self.best.extend(self.grades.iter().filter(|grade| !grade.is_nan()));
+        self.kernel.check(&self.best).is_ok()
+    }
+
+    /// The value by the first ranks alone; nothing where there are more of them than a few, unjudged
+    /// documents, or scores at them that are nearly equal, but not quite.
     fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
-        if self.k == 0 || self.k >= FEW_RANKS {
+        let columns = self.scores.len();
+        let k = self.k.min(columns);
+        let are_judged = levels.is_some() || are_finite(&self.grades);
+        if k == 0 || k >= FEW_RANKS || !are_judged || self.depth.is_none() {
             return None;
         }
         // The last bits of a score say in which column it is, and are larger for the first of equal
         // scores. They are never 0, so that 0.0 and what is just below it are told apart.
-        let columns = self.scores.len();
         let column_bits = (columns + 1).next_power_of_two() as u64 - 1;
         let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
             let bits = (score + 0.0).to_bits();
@@ -155,44 +237,47 @@ impl<'a> Rows<'a> {
         });
         self.packed.clear();
         self.packed.extend(packed);
-        let largest = self.selection.select(&self.packed, columns.min(self.k + 1));
+        let largest = self.selection.select(&self.packed, columns.min(k + 1));
         let score_bits = |packed: f64| packed.to_bits() & !column_bits;
         let is_tied = largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1]));
+        if is_tied && !(self.has_gains && matches!(self.ties, Ties::Average | Ties::Input)) {
+            return None;
+        }
         #[allow(clippy::cast_possible_truncation)] // a column
         let column = |&packed: &f64| {
             let place = packed.to_bits() & column_bits;
             (if packed.to_bits() >> 63 == 0 { column_bits - place } else { place - 1 }) as usize
         };
-        let columns = largest.iter().rev().map(column);
+        let order = largest.iter().rev().map(column);
         self.found.clear();
-        self.found.extend(columns.clone().take(self.k).map(|column| self.grades[column]));
+        self.found.extend(order.clone().take(k).map(|column| self.grades[column]));
         if is_tied {
             self.in_order.clear();
-            self.in_order.extend(columns.map(|column| self.scores[column]));
+            self.in_order.extend(order.map(|column| self.scores[column]));
             let are_ties = self.in_order.windows(2).all(|pair| {
                 pair[0] == pair[1] || score_bits(pair[0] + 0.0) != score_bits(pair[1] + 0.0)
             });
-            if !(are_ties && self.complete_last_tie(column_bits)) {
+            if !(are_ties && self.complete_last_tie(k, column_bits)) {
                 return None;
             }
         }
         self.write_ideal(levels);
-        Some(self.value_of_found(is_tied))
+        Some(self.value_of_found(k, is_tied))
     }
 
     /// Appends what shares its score with the last of the first ranks, where ties are averaged over;
     /// false where a score is nearly the same, but not quite.
-    fn complete_last_tie(&mut self, column_bits: u64) -> bool {
-        let last = self.in_order[self.k.min(self.in_order.len()) - 1];
-        let continues = self.in_order.get(self.k).is_some_and(|&next| next == last);
-        self.in_order.truncate(self.k);
+    fn complete_last_tie(&mut self, k: usize, column_bits: u64) -> bool {
+        let last = self.in_order[k - 1];
+        let continues = self.in_order.get(k).is_some_and(|&next| next == last);
+        self.in_order.truncate(k);
         if !continues {
             return true;
         }
         // All of them are taken anew, in the order of the columns.
         let before = self.in_order.partition_point(|&score| score > last);
         let last_bits = (last + 0.0).to_bits() & !column_bits;
-        self.found.resize(self.k + self.scores.len(), 0.0);
+        self.found.resize(k + self.scores.len(), 0.0);
         let (mut end, mut alike) = (before, 0);
         for (&score, &grade) in self.scores.iter().zip(&self.grades) {
             self.found[end] = grade;
@@ -206,20 +291,42 @@ impl<'a> Rows<'a> {
 
     /// The value by all ranks.
     fn value_of_all(&mut self, levels: Option<Levels>) -> f64 {
-        let order = self.sorter.sort(self.scores.len(), |at| self.scores[at]);
+        let Self { grades, scores, .. } = self;
+        let order = self.sorter.sort(scores.len(), |at| scores[at]);
+        if matches!(self.ties, Ties::Best | Ties::Worst) {
+            let grade =
+                |at: u32| if grades[at as usize].is_nan() { 0.0 } else { grades[at as usize] };
+            for tied in order.chunk_by_mut(|&a, &b| scores[a as usize] == scores[b as usize]) {
+                tied.sort_unstable_by(|&a, &b| grade(b).total_cmp(&grade(a)));
+                if self.ties == Ties::Worst {
+                    tied.reverse();
+                }
+            }
+        }
         self.found.clear();
-        self.found.extend(order.iter().map(|&at| self.grades[at as usize]));
+        self.found.extend(order.iter().map(|&at| grades[at as usize]));
         self.in_order.clear();
-        self.in_order.extend(order.iter().map(|&at| self.scores[at as usize]));
-        let pairs = self.in_order.iter().zip(&self.in_order[1..]);
-        let is_tied = pairs.fold(false, |is_tied, (one, next)| is_tied | (one == next));
-        self.write_ideal(levels);
-        self.value_of_found(is_tied)
+        self.in_order.extend(order.iter().map(|&at| scores[at as usize]));
+        let are_judged = levels.is_some() || are_finite(grades);
+        if self.has_gains && self.depth.is_some() && are_judged {
+            let pairs = self.in_order.windows(2);
+            let is_tied = pairs.fold(false, |is_tied, pair| is_tied | (pair[0] == pair[1]));
+            self.write_ideal(levels);
+            return self.value_of_found(self.k.min(self.found.len()), is_tied);
+        }
+        self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
+        self.best.clear();
+        self.best.extend(grades.iter().filter(|grade| !grade.is_nan()));
+        sort_grades(&mut self.best);
+        let Ranked { ranks, grades, ties, .. } = &self.ranked;
+        let retrieved = self.scores.len();
+        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal: &self.best })
     }
 
-    /// Writes the best grades, as many as the ideal order has.
+    /// Writes the best grades, as many as the value depends on.
     fn write_ideal(&mut self, levels: Option<Levels>) {
-        let depth = self.depth;
+        let columns = self.grades.len();
+        let depth = self.depth.unwrap_or(columns).min(columns);
         self.best.clear();
         if let Some(levels) = levels {
             self.best.resize(depth, 0.0);
@@ -232,11 +339,11 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The value of the grades that were found, in the order of their scores.
-    fn value_of_found(&mut self, is_tied: bool) -> f64 {
+    /// The value of the first `k` of the grades that were found, all of which are judged.
+    fn value_of_found(&mut self, k: usize, is_tied: bool) -> f64 {
         let (retrieved, ideal) = (self.scores.len(), &self.best[..]);
         if !is_tied || self.ties != Ties::Average {
-            let (ranks, grades) = (&self.ranks[..], &self.found[..self.ranks.len()]);
+            let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
             return self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal });
         }
         self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
