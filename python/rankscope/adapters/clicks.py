@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.columns import read_numbers, read_values
+from rankscope.adapters.columns import read_values
 from rankscope.adapters.inputs import recognise_table
-from rankscope.adapters.open_column import open_column
 from rankscope.adapters.query_table import decode
 from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
@@ -93,7 +92,7 @@ def _read_batch(table: object, wanted: Mapping[str, str | None], cluster: str | 
     ranks = found.read_numbers(ROLES["rank"])
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
     _refuse(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
-    clicks = _read_truth(found, ROLES["click"])
+    clicks = found.read_numbers(ROLES["click"])
     _refuse((clicks == 0) | (clicks == 1), clicks, "clicks as 0 or 1", SHOWN_ONCE, "bad_click")
     weights = None
     if ROLES["propensity"] in wanted:
@@ -111,20 +110,6 @@ def _read_batch(table: object, wanted: Mapping[str, str | None], cluster: str | 
 
 SHOWN_ONCE = "a row is one document, shown once"
 LOGGED = "a propensity is the probability with which the document was shown there"
-
-
-def _read_truth(found: FoundColumns, role: str) -> NDArray[Any]:
-    """Read numbers, or booleans as 0 and 1."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    name = found.require(role)
-    column: Any = found.table.columns[name]
-    if isinstance(column, list | tuple) and all(type(value) is bool for value in column):
-        return np.array(column, dtype=np.int64)
-    if str(getattr(column, "dtype", getattr(column, "type", ""))).lower().startswith("bool"):
-        column = open_column(column, name, lambda kind: FormatError(kind, code="not_numeric"))
-        column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
-    return read_numbers(column, name, role)
 
 
 def _refuse(is_good: NDArray[Any], values: NDArray[Any], wanted: str, hint: str, code: str) -> None:

@@ -7,9 +7,10 @@ import sys
 from itertools import pairwise
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.columns import read_ids, read_numbers, read_values
 from rankscope.adapters.inputs import recognise_table
-from rankscope.adapters.tables import SYNONYMS, FoundColumns, open_table
+from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
 from rankscope.names import quote
 from rankscope.records import record

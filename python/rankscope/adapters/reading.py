@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Note: TypeAlias = tuple[str, int, int]
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int]]
 
-JUDGED = (("query",), ("doc",), ("relevance",))
+JUDGED = (("query",), ("doc",))
 JOINED = (("query",), ("relevance",), ("score", "rank"))
 LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
@@ -54,7 +54,10 @@ def read_judgments(
         with see_table(
             given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of):
-            made = Judgments.from_columns(*read_judged(table, found), duplicates)
+            queries, docs, grades, are_implicit = read_judged(table, found)
+            made = Judgments.from_columns(queries, docs, grades, duplicates)
+            if are_implicit:
+                notes.append(("implicit_grades", len(grades), 0))
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made
     if given.kind == "file":
@@ -292,9 +295,12 @@ def _open(
 
     named = {**names, **given.columns}
     roles = [role for of in needed for role in of]
+    is_judged = needed is JUDGED
+    roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
     return open_batches(
         given.location,
-        wanted={role: named.get(role) for role in dict.fromkeys([*roles, "doc"])},
+        wanted={role: named.get(role) for role in dict.fromkeys(roles)},
+        is_judged=is_judged,
         needed=needed,
         others=others,
         format=given.format,
