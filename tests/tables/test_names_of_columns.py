@@ -241,3 +241,18 @@ def test_queries_called_as_columns_are_queries_where_they_hold_documents() -> No
         "query": {"RR": 1.0},
         "item": {"RR": 0.0},
     }
+
+
+def test_the_names_of_questions_and_chunks_are_found() -> None:
+    rows = {
+        "question_id": ["a", "a", "b"],
+        "question": ["How?", "How?", "Why?"],
+        "chunk_id": ["c1", "c2", "c1"],
+        "rank": [1, 2, 1],
+        "is_relevant": [False, True, True],
+    }
+    expected = {"a": {"RR": 0.5}, "b": {"RR": 1.0}}
+    assert rs.evaluate_table(rows, "RR").to_dict() == expected
+    rows["relevant"] = rows.pop("is_relevant")
+    del rows["question_id"]
+    assert rs.evaluate_table(rows, "RR").to_dict() == {"How?": {"RR": 0.5}, "Why?": {"RR": 1.0}}
