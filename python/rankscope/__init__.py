@@ -24,6 +24,7 @@ from rankscope.api import compare_table as compare_table
 from rankscope.api import compare_values as compare_values
 from rankscope.api import correct_sampled_ranks as correct_sampled_ranks
 from rankscope.api import dcg as dcg
+from rankscope.api import dcg_from_clicks as dcg_from_clicks
 from rankscope.api import dcg_score as dcg_score
 from rankscope.api import diff as diff
 from rankscope.api import estimate_dcg as estimate_dcg
@@ -142,6 +143,7 @@ __all__ = [
     "compare_values",
     "correct_sampled_ranks",
     "dcg",
+    "dcg_from_clicks",
     "dcg_score",
     "diff",
     "estimate_dcg",

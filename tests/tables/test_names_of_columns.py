@@ -273,3 +273,18 @@ def test_a_user_who_sees_an_item_twice_is_told_about_searches(
     with pytest.raises(rs.errors.DuplicateError) as raised:
         rs.evaluate_table(given, "RR", query="user_id")
     assert "all rows with the same" not in raised.value.hint
+
+
+def test_the_names_of_questions_and_chunks_are_found() -> None:
+    rows = {
+        "question_id": ["a", "a", "b"],
+        "question": ["How?", "How?", "Why?"],
+        "chunk_id": ["c1", "c2", "c1"],
+        "rank": [1, 2, 1],
+        "is_relevant": [False, True, True],
+    }
+    expected = {"a": {"RR": 0.5}, "b": {"RR": 1.0}}
+    assert rs.evaluate_table(rows, "RR").to_dict() == expected
+    rows["relevant"] = rows.pop("is_relevant")
+    del rows["question_id"]
+    assert rs.evaluate_table(rows, "RR").to_dict() == {"How?": {"RR": 0.5}, "Why?": {"RR": 1.0}}

@@ -32,6 +32,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "group_id",
         "ranking_id",
         "search_id",
+        "question_id",
+        "question",
     ),
     "doc": (
         "doc_id",
@@ -61,6 +63,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "actual_score",
         "rating",
         "y_true",
+        "relevant",
+        "is_relevant",
     ),
     "score": (
         "score",
@@ -84,11 +88,12 @@ QUERY_NAMES = {
     "prediction_group_id",
     "ranking_id",
     "search_id",
+    "question_id",
 }
 """Names that only a query has."""
 
 BESIDE = {
-    "query": (QUERY_NAMES, {"user_id", "user", "query", "topic"}),
+    "query": (QUERY_NAMES, {"user_id", "user", "query", "topic", "question"}),
     "doc": ({"doc_id", "docno", "docid", "item_id", "document_id", "object_id"}, {"prediction_id"}),
 }
 """By role, sure names, and names that mean something else in a table that has one of those."""

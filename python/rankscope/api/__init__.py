@@ -12,6 +12,7 @@ from rankscope.api.attribute import attribute as attribute
 from rankscope.api.compare import compare as compare
 from rankscope.api.compare import compare_table as compare_table
 from rankscope.api.compare_values import compare_values as compare_values
+from rankscope.api.dcg_from_clicks import dcg_from_clicks as dcg_from_clicks
 from rankscope.api.diff import diff as diff
 from rankscope.api.discounts import compare_discounts as compare_discounts
 from rankscope.api.discounts import tabulate_discounts as tabulate_discounts

@@ -204,6 +204,15 @@ def _check(
             "prediction for the choices of the new policy",
             code="bad_parameter",
         )
+    check_clip(clip)
+
+
+def check_clip(clip: float | None) -> None:
+    """Raise an error for a largest weight that isn't above 0.
+
+    Raises:
+        UsageError: It isn't.
+    """
     if clip is not None and not clip > 0:
         raise UsageError(
             f"expected clip above 0, found {clip!r}",

@@ -83,7 +83,7 @@ def average(
     return Estimator(
         value=float(strata.shares @ means),
         influences=strata.scale * (terms - means[strata.codes]),
-        floor=_floor(rewards, weights, strata),
+        floor=find_floor(rewards, weights, strata),
         reliability=assess(strata.scale * weights, rewards, clusters),
     )
 
@@ -112,7 +112,7 @@ def normalize(
     return Estimator(
         value=float(strata.shares @ means),
         influences=influences,
-        floor=_floor(rewards, weights, strata),
+        floor=find_floor(rewards, weights, strata),
         reliability=assess(strata.scale * weights, rewards, clusters),
     )
 
@@ -144,7 +144,7 @@ def correct(
     return Estimator(
         value=float(strata.shares @ means),
         influences=strata.scale * (terms - means[strata.codes]),
-        floor=_floor(errors, weights, strata),
+        floor=find_floor(errors, weights, strata),
         reliability=assess(strata.scale * weights, rewards, clusters),
     )
 
@@ -191,7 +191,7 @@ def leave_out(
     return without[places], of_cluster[clusters]
 
 
-def _floor(errors: Numbers, weights: Numbers, strata: Strata) -> float:
+def find_floor(errors: Numbers, weights: Numbers, strata: Strata) -> float:
     """Return the variance of weighted errors in a sample of the effective size."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.results.policy_evaluation import PolicyEvaluation
 from rankscope.stats.offpolicy.estimators import (
     Strata,
@@ -111,8 +111,6 @@ def evaluate(
 
 def keep_lower(found: Concluded) -> Concluded:
     """Return an estimate without upper ends: what clipping cut off could add any reward."""
-    from rankscope.records import replace  # noqa: PLC0415 - beside its only use
-
     return replace(
         found, ends=(found.ends[0], math.nan), change_ends=(found.change_ends[0], math.nan)
     )
