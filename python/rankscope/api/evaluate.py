@@ -181,7 +181,7 @@ def evaluate(
     """
     if run is None or measures is None:
         raise _incomplete(qrels, run if measures is None else measures)
-    named = _read_runs(run)
+    named = read_named_runs(run)
     runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
     if not isinstance(qrels, Qrels):
         for each in runs.values():
@@ -267,7 +267,7 @@ def name_runs(given: object) -> dict[str, InputLike]:
     return runs
 
 
-def _read_runs(given: object) -> dict[str, InputLike] | None:
+def read_named_runs(given: object) -> dict[str, InputLike] | None:
     """Return several runs by name; `None` if it is one run."""
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)

@@ -9,7 +9,7 @@ from functools import partial
 from rankscope import engine
 from rankscope.adapters.inputs import shorten_names
 from rankscope.api.compare import compare_rankings
-from rankscope.api.evaluate import read_qrels
+from rankscope.api.evaluate import read_named_runs, read_qrels
 from rankscope.api.explain import EXPLAINED
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import Interval, read_interval
@@ -68,7 +68,7 @@ def report(
 
     Args:
         qrels: The judgments, as in `evaluate`.
-        runs: One or more paths, or a mapping of name to any run that `evaluate` accepts.
+        runs: One run, as in `evaluate`; a list of them; or a mapping of names to runs.
         measures: As in `evaluate`. Queries are sorted and explained by the first measure.
         policy: As in `evaluate`.
         convention: As in `evaluate`.
@@ -401,6 +401,8 @@ def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Po
 def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
     if isinstance(runs, str | bytes | os.PathLike | File):
         return [("", runs)]
+    if isinstance(runs, Mapping) and runs and read_named_runs(runs) is None:
+        return [("", runs)]  # type: ignore[list-item]  # one run: its values are documents
     named = [*runs.items()] if isinstance(runs, Mapping) else [("", run) for run in runs]
     if not named:
         raise EmptyError(

@@ -86,7 +86,6 @@ class RankingMetric:
     def __init__(self, measures: GroupedMeasures, pools: list[Rows]) -> None:
         self._measures = measures
         self._pools = pools
-        self._shuffled: NDArray[np.float32] | None = None
         for place, pool in enumerate(pools):
             for other in pools[:place]:
                 alike = _are_equal(pool.labels, other.labels)
@@ -131,12 +130,10 @@ class RankingMetric:
         return value, 1.0
 
     def _are_shuffled(self, target: NDArray[np.float32]) -> bool:
-        """Check whether rows are those for training in another order, which they then keep."""
+        """Check whether rows have the labels of the pool for training in another order."""
         import numpy as np  # noqa: PLC0415 - CatBoost has loaded it
 
-        if self._shuffled is None and _are_equal(np.sort(target), np.sort(self._pools[0].labels)):
-            self._shuffled = np.array(target)
-        return self._shuffled is not None and _are_equal(self._shuffled, target)
+        return _are_equal(np.sort(target), np.sort(self._pools[0].labels))
 
     def get_final_error(self, error: float, weight: float) -> float:
         """Return the value from what `evaluate` returns."""
