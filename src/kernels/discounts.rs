@@ -90,6 +90,7 @@ impl Discounts {
 /// Adds quotients to a sum one after another. They are computed several at once; only the additions
 /// have to wait for each other.
 #[inline]
+#[allow(clippy::needless_range_loop)] // the compiler divides several at once in this form alone
 fn add_divided(mut sum: f64, grades: &[f64], divisors: &[f64], gain: impl Fn(f64) -> f64) -> f64 {
     let term = |grade: f64, divisor: f64| {
         let gain = gain(grade);

@@ -21,6 +21,9 @@ const LONGEST_PACKED: usize = 1 << 20;
 /// tables that it takes, and longer ones for the number of steps.
 const STEPPED: std::ops::Range<usize> = 192..1 << 16;
 
+/// Added to this, a number below 2^52 is rounded to an integer, which is in the last bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
 impl Sorter {
     /// The rows by score, largest first, those of equal scores in the order of the list.
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
@@ -81,8 +84,6 @@ impl Sorter {
         if !(scale.is_finite() && scale > 0.0) {
             return false;
         }
-        // Added to this, a number has its whole part in its last bits.
-        const WHOLE: f64 = 4_503_599_627_370_496.0;
         let step = |score: f64| ((most - score) * scale + WHOLE).to_bits() << 32;
         self.packed.clear();
         self.packed.extend((0..rows).map(|row| step(score(row)) | row as u64));
@@ -180,6 +181,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // small numbers
     fn long_lists_of_every_kind_are_sorted() {
         let mut state = 7_u64;
         let mut next = || {
