@@ -15,7 +15,7 @@ from rankscope.adapters.column_names import (
 )
 from rankscope.adapters.columns import count_ids, read_ids, read_numbers, read_values
 from rankscope.adapters.labels import read_grades
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
 from rankscope.records import record
 
@@ -342,6 +342,12 @@ def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
             return pa.record_batch(table)
     except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
         raise _no_table(table) from error
+    except MemoryError as error:
+        raise OutOfMemoryError(
+            f"not enough memory to read the {type(table).__name__}",
+            hint="pass only the columns that are needed, or write the table to a Parquet file",
+            code="memory",
+        ) from error
     raise _no_table(table)
 
 

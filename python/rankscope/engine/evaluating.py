@@ -22,7 +22,7 @@ from rankscope.engine.requests import (
 )
 from rankscope.engine.slices import make_estimates, make_slices
 from rankscope.engine.weights import read_weights
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, UsageError
 from rankscope.measures.kernel import LONGEST_LIST
 from rankscope.results import Counts, Evaluation
 
@@ -85,6 +85,12 @@ def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
     Raises:
         UsageError: A role is not known.
     """
+    if given is not None and not hasattr(given, "keys"):
+        raise UsageError(
+            f"expected columns as a mapping of role to name, found {type(given).__name__}",
+            hint="write columns={'query': 'customer', 'doc': 'sku'}",
+            code="bad_parameter",
+        )
     columns = {} if given is None else dict(given)
     for role in columns:
         check_choice("the role of a column", role, ROLES)
