@@ -123,7 +123,7 @@ ONLY_FIELDS = {
     "rankscope.results.trace",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("Tabular",)
+ABSTRACT = ("Printed", "Tabular")
 
 
 def _is_of(found: object, module: str) -> bool:

@@ -54,6 +54,25 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
     raise _bad_ids(name, str(values.type))
 
 
+INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+
+
+def integer_type(column: Foreign) -> str:
+    """Return the NumPy name of the type of a column of integers, or nothing for other columns.
+
+    The name is that of NumPy, pandas, Polars and Arrow but for its case. Integers in a list or
+    under a dictionary encoding are `int64`.
+    """
+    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if declared in INTEGER_TYPES:
+        return declared
+    try:
+        ids = read_ids(column, "")
+    except FormatError:
+        return ""
+    return "" if isinstance(ids, tuple) or not len(ids) else "int64"
+
+
 def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 

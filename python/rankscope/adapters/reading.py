@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 
 from rankscope._core import Judgments, Rankings, Run
+from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.tables import read_judged, read_retrieved
+from rankscope.data.ids import TEXT, IdColumn, SourceIds
 from rankscope.errors import InputError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from rankscope.adapters.files.table import TableFile
@@ -35,8 +38,8 @@ def read_judgments(
     columns: Mapping[str, str],
     notes: list[Note],
     progress: Progress = None,
-) -> Judgments:
-    """Read judgments.
+) -> tuple[Judgments, SourceIds]:
+    """Read judgments, and describe their ids.
 
     Args:
         given: What to read.
@@ -54,9 +57,10 @@ def read_judgments(
         with see_table(
             given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of):
-            made = Judgments.from_columns(*read_judged(table, found), duplicates)
+            columns_of_core, source = read_judged(table, found)
+            made = Judgments.from_columns(*columns_of_core, duplicates)
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
-        return made
+        return made, TEXT if given.format else source
     if given.kind == "file":
         made = Judgments.from_path(given.source, encoding, duplicates, progress)
     elif given.kind == "mapping":
@@ -64,7 +68,23 @@ def read_judgments(
     else:
         made = Judgments.from_rows(given.value, duplicates)
     notes += made.notes()
-    return made
+    return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+
+
+def describe_keys(given: Mapping[object, object]) -> SourceIds:
+    """Return the types of the ids in a mapping of query to its documents."""
+    is_number = are_integers(given)
+    documents = (docs for docs in given.values() if isinstance(docs, Mapping))
+    has_numbers = bool(given) and all(map(are_integers, documents))
+    return SourceIds(
+        IdColumn("query_id", "int64" if is_number else ""),
+        IdColumn("doc_id", "int64" if has_numbers else ""),
+    )
+
+
+def are_integers(ids: Iterable[object]) -> bool:
+    """Return whether all ids are integers, of Python or of NumPy."""
+    return all(map(is_integer, set(map(type, ids))))
 
 
 def read_run(

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from itertools import islice
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import read_ids, read_numbers, read_values
+from rankscope.adapters.columns import integer_type, read_ids, read_numbers, read_values
 from rankscope.adapters.labels import read_grades
+from rankscope.data.ids import IdColumn as SourceColumn
+from rankscope.data.ids import SourceIds
 from rankscope.errors import FormatError
 from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
 from rankscope.records import record
@@ -74,6 +76,7 @@ class TableColumns:
         are_ranks: Whether scores are ranks below zero.
         ranks: Ranks, where there are scores as well.
         attributes: Names and columns of what belongs to the query.
+        source: The columns of ids as the caller has them.
     """
 
     queries: IdColumn
@@ -83,6 +86,7 @@ class TableColumns:
     are_ranks: bool
     ranks: NDArray[Any] | None
     attributes: list[tuple[str, IdColumn]]
+    source: SourceIds
 
     def to_core(self) -> CoreColumns:
         """Return the columns in the order of the core's arguments."""
@@ -136,6 +140,7 @@ def read_table(
         are_ranks,
         ranks,
         [(name, read_values(source.find(name, "attributes"), name)) for name in attributes],
+        found.describe_ids(),
     )
 
 
@@ -170,15 +175,15 @@ class Attributed:
 
 def read_judged(
     table: object, names: Mapping[str, str | None]
-) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
-    """Read a table whose rows hold a query, a document and its grade.
+) -> tuple[tuple[IdColumn, IdColumn, NDArray[Any]], SourceIds]:
+    """Read a table whose rows hold a query, a document and its grade; describe its ids.
 
     Raises:
         InputError: A column is missing, or holds invalid values.
     """
     found = FoundColumns(open_table(table), names)
     grades = found.read_numbers("relevance")
-    return found.read_ids("query"), found.read_ids("doc"), grades
+    return (found.read_ids("query"), found.read_ids("doc"), grades), found.describe_ids()
 
 
 def read_retrieved(
@@ -245,6 +250,16 @@ class FoundColumns:
         """
         name = self.require(role)
         return read_ids(self.table.columns[name], name)
+
+    def describe_ids(self) -> SourceIds:
+        """Return the columns of ids as the caller has them."""
+        return SourceIds(self._describe("query", "query_id"), self._describe("doc", "doc_id"))
+
+    def _describe(self, role: str, default: str) -> SourceColumn:
+        name = self.seek(role)
+        if name is None:
+            return SourceColumn(default)
+        return SourceColumn(name, integer_type(self.table.columns[name]))
 
     def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
         """Read the numbers of a role.

@@ -10,6 +10,7 @@ from rankscope.api.columns import Choices, Columns
 from rankscope.api.explain import explain_query
 from rankscope.api.refusals import check_order, refuse_beaten_ideals
 from rankscope.data.attribution import SETTINGS
+from rankscope.data.ids import TEXT
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
@@ -172,7 +173,8 @@ class Rankings(Columns):
                 raise no_judgments(given.name)
             threads = engine.count_threads(None)
             core = CoreRankings.from_table(columns.to_core(), ties, duplicates, threads)
-        queries = Queries(given.name, duplicates, core.query_ids)
+        source = TEXT if given.format else columns.source
+        queries = Queries(given.name, duplicates, core.query_ids, source=source)
         return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
     @classmethod

@@ -218,7 +218,7 @@ def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     if options.by_query:
         columns = _columns(evaluations)
         ends = ["", ""] if options.interval else []
-        for number, query_id in enumerate(map(show, evaluations[0].query_ids)):
+        for number, query_id in enumerate(map(show, evaluations[0].query_texts)):
             for name, values in columns.items():
                 cells = [[format_value(column[number]), *ends] for column in values]
                 print(name, query_id, *chain(*cells), sep="\t")
@@ -280,7 +280,7 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     for index, path in enumerate(_names(options)):
         run = [path] if is_many else []
         values = zip(*(column[index] for column in columns.values()), strict=True)
-        ids = evaluations[index].query_ids
+        ids = evaluations[index].query_texts
         print_csv([*run, query, *row] for query, row in zip(ids, values, strict=True))
 
 

@@ -66,7 +66,7 @@ def load_qrels(
     named = read_columns(columns)
     found = recognise(given, "qrels", named)
     notes: list[tuple[str, int, int]] = []
-    judgments = read_judgments(
+    judgments, source = read_judgments(
         found,
         duplicates=duplicates,
         encoding=encoding,
@@ -74,7 +74,7 @@ def load_qrels(
         notes=notes,
         progress=watch(found, progress),
     )
-    return Qrels(judgments, found.name, duplicates, tuple(notes))
+    return Qrels(judgments, found.name, duplicates, tuple(notes), source)
 
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:

@@ -216,7 +216,7 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
     relevant, found, retrieved = (
         list(map(int, run.facts.per_query_list(each))) for each in run.facts.measures
     )
-    ids = run.evaluation.query_ids
+    ids = run.evaluation.query_texts
     found_losses = run.losses.get(measure.name, "")
     ledgers = None if isinstance(found_losses, str) else read_ledgers(found_losses, found_losses)
     open_to_change = [
@@ -267,7 +267,7 @@ def _make_tables(
     """Make one table per measure for several runs, or one table of all measures for one run."""
     first = runs[0]
     measures = [measure.name for measure in first.evaluation.measures]
-    ids = first.evaluation.query_ids
+    ids = first.evaluation.query_texts
     relevant = first.facts.per_query_list(first.facts.measures[0])
 
     is_one = len(runs) == 1

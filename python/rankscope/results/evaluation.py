@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.estimate import Estimate
+    from rankscope.data.ids import Ids, SourceIds
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
@@ -176,9 +177,22 @@ class Evaluation(Printed, Mapping[str, float]):
         return counted
 
     @property
-    def query_ids(self) -> list[str]:
-        """The judged queries, in the order of the judgments."""
+    def query_ids(self) -> Ids:
+        """The judged queries, in the order of the judgments.
+
+        They are integers if the input has integers, else text.
+        """
+        return self._queries.ids
+
+    @property
+    def query_texts(self) -> list[str]:
+        """The judged queries as text, which is how messages show them."""
         return self._queries.read_ids()
+
+    @property
+    def source(self) -> SourceIds:
+        """The columns of identifiers as they are in the input."""
+        return self._queries.source
 
     def per_query(self, measure: Measure | str) -> NDArray[np.float64]:
         """Return the value of each query.
@@ -222,7 +236,7 @@ class Evaluation(Printed, Mapping[str, float]):
         }
 
     def to_pandas(self, names: Names = "canonical") -> pd.DataFrame:
-        """Return a pandas data frame with `query_id` and one column per measure.
+        """Return a pandas data frame with the column of queries and one per measure.
 
         Raises:
             UsageError: pandas is not installed.
@@ -230,7 +244,7 @@ class Evaluation(Printed, Mapping[str, float]):
         return tables.to_pandas(self._rows(names))
 
     def to_polars(self, names: Names = "canonical") -> pl.DataFrame:
-        """Return a Polars data frame with `query_id` and one column per measure.
+        """Return a Polars data frame with the column of queries and one per measure.
 
         Raises:
             UsageError: Polars is not installed.
@@ -238,7 +252,7 @@ class Evaluation(Printed, Mapping[str, float]):
         return tables.to_polars(self._rows(names))
 
     def to_arrow(self, names: Names = "canonical") -> pa.Table:
-        """Return an Arrow table with `query_id` and one column per measure.
+        """Return an Arrow table with the column of queries and one per measure.
 
         Raises:
             UsageError: pyarrow is not installed.
@@ -279,8 +293,9 @@ class Evaluation(Printed, Mapping[str, float]):
         columns = map(self.per_query_list, self._measures)
         return dict(zip(name_measures(self._measures, names), columns, strict=True))
 
-    def _rows(self, names: Names) -> dict[str, Sequence[object]]:
-        return {"query_id": self.query_ids, **self._columns(names)}
+    def _rows(self, names: Names) -> dict[str, tables.Held]:
+        query = self.source.query
+        return {query.name: query.restore_column(self.query_texts), **self._columns(names)}
 
     def _find(self, measure: Measure | str) -> int:
         name = find_name(measure, self._index, self._names)

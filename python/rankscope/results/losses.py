@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.data.ids import TEXT
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_share, format_value, show
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.table import Column
@@ -54,8 +56,9 @@ class Losses(Printed, Table):
         slices: Table | None = None,
         notes: Sequence[Diagnostic] = (),
         observes_retrieval: bool = True,
+        source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns)
+        super().__init__(columns, source=source)
         self._measure = measure
         self._policy = policy
         self._means = dict(means)

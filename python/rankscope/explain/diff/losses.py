@@ -171,7 +171,7 @@ def make_ledger(accounts: Accounts) -> Losses:
         for name, (evaluation, measure) in _list_intervals(accounts).items()
     }
     return Losses(
-        {"query_id": lambda: values.query_ids, **rows},
+        {"query_id": lambda: values.query_texts, **rows},
         measure=parts.value,
         policy=values.policy,
         means={name: float(mean) for name, mean in means.items()},
@@ -181,6 +181,7 @@ def make_ledger(accounts: Accounts) -> Losses:
         slices=None if values.slices is None else _slice(accounts, values.slices),
         notes=[*values.notes, *_note_stages(accounts, rows)],
         observes_retrieval=accounts.observes_retrieval,
+        source=values.source,
     )
 
 
