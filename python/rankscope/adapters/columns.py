@@ -8,6 +8,7 @@ from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import keep_numbers
 from rankscope.adapters.open_column import is_null, is_null_type, open_column, read_utf8
+from rankscope.data.ids import MISSING
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     Foreign: TypeAlias = Any  # a column of another library
     IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
-
-MISSING = "<missing>"
-"""The value of an attribute that is null."""
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
@@ -140,6 +138,15 @@ def read_values(column: Foreign, name: str) -> IdColumn:
     Raises:
         FormatError: They have no text.
     """
+    return read_typed_values(column, name)[0]
+
+
+def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
+    """Read a column as `read_values` does; name its type as `AttributeColumn` does.
+
+    Raises:
+        FormatError: They have no text.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def refuse(found: str) -> FormatError:
@@ -151,14 +158,29 @@ def read_values(column: Foreign, name: str) -> IdColumn:
 
     values = open_column(column, name, refuse)
     if type(values) is np.ndarray and values.dtype.kind in "iu" and values.dtype != np.uint64:
-        return np.ascontiguousarray(values, dtype=np.int64)
+        return np.ascontiguousarray(values, dtype=np.int64), integer_type(column)
     pa = load_arrow()
     try:
         if isinstance(values, list | np.ndarray):
             values = pa.array(values, from_pandas=True)
-        return _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
+        texts = _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
+        return texts, _value_type(values.type)
     except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
         raise refuse(f"{getattr(values, 'type', 'a mixture')}") from error
+
+
+def _value_type(given: Foreign) -> str:
+    """Name a type of Arrow as `AttributeColumn` does."""
+    kinds = load_arrow().types
+    if kinds.is_integer(given):
+        return str(given)
+    if kinds.is_floating(given):
+        return "float64"
+    if kinds.is_date(given):
+        return "date"
+    if kinds.is_timestamp(given):
+        return "datetime"
+    return "bool" if kinds.is_boolean(given) else ""
 
 
 def read_numbers(

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from itertools import islice
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import integer_type, read_ids, read_numbers, read_values
+from rankscope.adapters.columns import integer_type, read_ids, read_numbers, read_typed_values
 from rankscope.adapters.labels import read_grades
+from rankscope.data.ids import AttributeColumn, SourceIds
 from rankscope.data.ids import IdColumn as SourceColumn
-from rankscope.data.ids import SourceIds
 from rankscope.errors import FormatError
 from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ def read_table(
         relevance = found.read_numbers("relevance", allows_null=True)
     else:
         relevance = attribution.read_grades(source)
+    held = {name: read_typed_values(source.find(name, "attributes"), name) for name in attributes}
+    types = (AttributeColumn(name, dtype) for name, (_, dtype) in held.items())
     return TableColumns(
         found.read_ids("query"),
         None if found.seek("doc") is None else found.read_ids("doc"),
@@ -139,8 +141,8 @@ def read_table(
         scores,
         are_ranks,
         ranks,
-        [(name, read_values(source.find(name, "attributes"), name)) for name in attributes],
-        found.describe_ids(),
+        [(name, values) for name, (values, _) in held.items()],
+        replace(found.describe_ids(), attributes=tuple(types)),
     )
 
 

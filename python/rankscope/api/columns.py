@@ -176,11 +176,11 @@ class Columns:
         _, values, codes = self._read_attribute(name)
         return [values[code] for code in codes]
 
-    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
+    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> list[Groups]:
         by = engine.read_series(by)
         if not isinstance(by, Mapping):
             names = [by] if isinstance(by, str) else by
-            return engine.join_groups([self._read_attribute(name) for name in names])
+            return [self._read_attribute(name) for name in dict.fromkeys(names)]
         queries = self.query_texts
         named = engine.name_queries(by, queries)
         if queries and named.keys().isdisjoint(queries):
@@ -191,7 +191,7 @@ class Columns:
             )
         texts = [str(named.get(query, MISSING)) for query in queries]
         codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        return "slice", list(codes), [codes[text] for text in texts]
+        return [("slice", list(codes), [codes[text] for text in texts])]
 
     def _cluster(self, cluster: str | Mapping[str, object] | Sequence[object]) -> list[int]:
         if isinstance(cluster, str):

@@ -149,5 +149,6 @@ def _group(rankings: Rankings, by: By) -> Mapping[str, object]:
     if isinstance(by, Mapping):
         return by
     columns = [rankings.attribute(name) for name in ([by] if isinstance(by, str) else by)]
-    texts = map(", ".join, zip(*columns, strict=True))
+    # In the order of slices, and different wherever one of the values is.
+    texts = map("\0".join, zip(*columns, strict=True))
     return dict(zip(rankings.query_texts, texts, strict=True))

@@ -307,7 +307,7 @@ class Rankings(Columns):
         weighed = engine.read_weights(weights, self._queries.read_ids)
         plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
         workers = engine.count_threads(threads)
-        groups = None if by is None else self._group(by)
+        attributes = () if by is None else self._group(by)
         settings = read_interval(interval)
         engine.refuse_cluster_alone(cluster, settings)
         clusters = None if cluster is None else self._cluster(cluster)
@@ -321,7 +321,7 @@ class Rankings(Columns):
             duplicates=duplicates,
             interval=settings,
             clusters=clusters,
-            groups=groups,
+            attributes=attributes,
             threads=workers,
         )
         if self._choices.has_ideal:

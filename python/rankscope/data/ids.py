@@ -57,17 +57,65 @@ class IdColumn:
         return numbers if list(map(str, numbers)) == texts else None
 
 
+MISSING = "<missing>"
+"""The text of an attribute that is null."""
+
+
+@record(frozen=True, slots=True)
+class AttributeColumn:
+    """A column of an attribute of queries. The core knows its values as text.
+
+    Args:
+        name: The name of the column.
+        dtype: The type of its values: the NumPy name of a type of integers, `bool`, `float64`,
+            `date` or `datetime`; else empty, for text.
+    """
+
+    name: str
+    dtype: str = ""
+
+    def restore_column(self, texts: list[str]) -> list[Any] | NDArray[Any]:
+        """Return values as the caller has them, `None` where there is none."""
+        try:
+            values = [None if text == MISSING else self._read(text) for text in texts]
+        except ValueError:
+            return texts
+        if self.dtype in {"", "date", "datetime"} or None in values:
+            return values
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        return np.array(values, dtype=self.dtype)
+
+    def _read(self, text: str) -> object:
+        if self.dtype in {"date", "datetime"}:
+            import datetime as dt  # noqa: PLC0415 - few attributes need it
+
+            return getattr(dt, self.dtype).fromisoformat(text)
+        if self.dtype == "bool":
+            return {"true": True, "false": False}[text]
+        if self.dtype == "float64":
+            return float(text)
+        return int(text) if self.dtype else text
+
+
 @record(frozen=True, slots=True)
 class SourceIds:
-    """The columns of queries and documents as the caller has them.
+    """The columns of queries, documents and attributes as the caller has them.
 
     Args:
         query: The column of queries.
         doc: The column of documents.
+        attributes: The attributes of queries.
     """
 
     query: IdColumn = IdColumn("query_id")
     doc: IdColumn = IdColumn("doc_id")
+    attributes: tuple[AttributeColumn, ...] = ()
+
+    def attribute(self, name: str) -> AttributeColumn:
+        """Return the column of an attribute."""
+        held = {each.name: each for each in self.attributes}
+        return held.get(name, AttributeColumn(name))
 
     def column(self, name: str) -> IdColumn | None:
         """Return the column of a result as the caller has it, if it holds identifiers."""

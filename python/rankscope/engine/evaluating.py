@@ -255,7 +255,7 @@ def make_evaluation(
     duplicates: str,
     interval: Interval | None = None,
     clusters: Sequence[int] | None = None,
-    groups: Groups | None = None,
+    attributes: Sequence[Groups] = (),
     threads: int = 1,
 ) -> Evaluation:
     """Make a result from the core's answer.
@@ -323,9 +323,14 @@ def make_evaluation(
         convention=request.convention,
         names=request.names,
         estimates=estimates,
-        slices=groups
-        and make_slices(
-            answer, request.measures, groups, interval, clusters=clusters, threads=threads
+        slices=make_slices(
+            answer,
+            request.measures,
+            attributes,
+            interval,
+            source=queries.source,
+            clusters=clusters,
+            threads=threads,
         ),
     )
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
+    from rankscope.results.slices import Slices
 
     Names: TypeAlias = Literal["canonical", "plain"]
 
@@ -80,7 +81,7 @@ class Evaluation(Printed, Mapping[str, float]):
         convention: Convention | None = None,
         names: Mapping[str, str] | None = None,
         estimates: Mapping[str, Estimate] | None = None,
-        slices: Table | None = None,
+        slices: Slices | None = None,
     ) -> None:
         self._measures = tuple(measures)
         self._index = {measure.name: index for index, measure in enumerate(measures)}
@@ -154,7 +155,7 @@ class Evaluation(Printed, Mapping[str, float]):
         return dict(self._estimates)
 
     @property
-    def slices(self) -> Table | None:
+    def slices(self) -> Slices | None:
         """The means of each slice, largest slice first, if you asked for slices.
 
         The first columns are the slice and its number of `queries`. For each measure there are the

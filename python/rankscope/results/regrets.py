@@ -125,7 +125,7 @@ class Regrets(Printed, Table):
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         order = np.argsort(-self.array("regret"), kind="stable")[:SHOWN].tolist()
-        columns = {name: self.column(name) for name in self.names}
+        columns = {name: self._cells(name) for name in self.names}
         shown = {name: [column[at] for at in order] for name, column in columns.items()}
         if "grade" in shown:
             shown["grade"] = [f"{grade:g}" for grade in shown["grade"]]

@@ -93,6 +93,12 @@ class Table(Tabular):
         """Return the rows, in order."""
         return list(zip(*map(self.column, self.names), strict=True))
 
+    def take(self, places: Sequence[int], names: Sequence[str] | None = None) -> Table:
+        """Return a table with some of the rows, and of the columns if they are named."""
+        columns = {name: self._cells(name) for name in (self.names if names is None else names)}
+        taken = {name: [cells[place] for place in places] for name, cells in columns.items()}
+        return Table(taken, source=self._source)
+
     def to_dict(self) -> dict[Any, dict[str, Cell]]:
         """Return the other columns of each row by the text in its first column, as nested dicts.
 
@@ -114,9 +120,7 @@ class Table(Tabular):
         return len(held[0]) if held else len(next(iter(self.columns.values()), ()))
 
     def __str__(self) -> str:
-        held = [self._read(name) for name in self._given]
-        columns = [column.tolist() if hasattr(column, "tolist") else column for column in held]
-        cells = list(zip(*columns, strict=True))
+        cells = list(zip(*map(self._cells, self.names), strict=True))
         rows = [self.names, *(tuple(map(_show, row)) for row in cells)]
         is_text = (
             [isinstance(cell, str) for cell in cells[0]] if cells else [True] * len(self.names)
@@ -159,6 +163,12 @@ class Table(Tabular):
         """Return a column, identifiers as the caller has them."""
         held, of = self._read(name), self._source.column(name)
         return held if of is None else of.restore_column(held)
+
+    def _cells(self, name: str) -> Sequence[Cell]:
+        """Return the cells of a column as they are printed, identifiers as text."""
+        held = self._read(name)
+        cells: Sequence[Cell] = held.tolist() if hasattr(held, "tolist") else held
+        return cells
 
     def _read(self, name: str) -> Held:
         column = self._given[name]
