@@ -323,6 +323,7 @@ def make_evaluation(
         convention=request.convention,
         names=request.names,
         estimates=estimates,
+        attributes=attributes,
         slices=make_slices(
             answer,
             request.measures,

@@ -9,6 +9,7 @@ from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
 from rankscope.results import tables, text
+from rankscope.results.frames import lay_out
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
+    from rankscope.results.frames import Shape
     from rankscope.results.slices import Slices
 
     Names: TypeAlias = Literal["canonical", "plain"]
@@ -82,6 +84,7 @@ class Evaluation(Printed, Mapping[str, float]):
         names: Mapping[str, str] | None = None,
         estimates: Mapping[str, Estimate] | None = None,
         slices: Slices | None = None,
+        attributes: Sequence[tuple[str, list[str], list[int]]] = (),
     ) -> None:
         self._measures = tuple(measures)
         self._index = {measure.name: index for index, measure in enumerate(measures)}
@@ -96,6 +99,7 @@ class Evaluation(Printed, Mapping[str, float]):
         self._names = dict(names or {})
         self._estimates = dict(estimates or {})
         self._slices = slices
+        self._attributes = tuple(attributes)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -236,29 +240,50 @@ class Evaluation(Printed, Mapping[str, float]):
             for query, row in zip(self.query_ids, values, strict=True)
         }
 
-    def to_pandas(self, names: Names = "canonical") -> pd.DataFrame:
-        """Return a pandas data frame with the column of queries and one per measure.
+    def to_pandas(self, names: Names = "canonical", *, shape: Shape = "wide") -> pd.DataFrame:
+        """Return the value of each query as a pandas data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
 
         Raises:
-            UsageError: pandas is not installed.
+            UsageError: pandas is not installed, or an argument isn't one of its choices.
         """
-        return tables.to_pandas(self._rows(names))
+        return tables.to_pandas(self._rows(names, shape))
 
-    def to_polars(self, names: Names = "canonical") -> pl.DataFrame:
-        """Return a Polars data frame with the column of queries and one per measure.
+    def to_polars(self, names: Names = "canonical", *, shape: Shape = "wide") -> pl.DataFrame:
+        """Return the value of each query as a Polars data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
 
         Raises:
-            UsageError: Polars is not installed.
+            UsageError: Polars is not installed, or an argument isn't one of its choices.
         """
-        return tables.to_polars(self._rows(names))
+        return tables.to_polars(self._rows(names, shape))
 
-    def to_arrow(self, names: Names = "canonical") -> pa.Table:
-        """Return an Arrow table with the column of queries and one per measure.
+    def to_arrow(self, names: Names = "canonical", *, shape: Shape = "wide") -> pa.Table:
+        """Return the value of each query as an Arrow table.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
 
         Raises:
-            UsageError: pyarrow is not installed.
+            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
         """
-        return tables.to_arrow(self._rows(names))
+        return tables.to_arrow(self._rows(names, shape))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -294,9 +319,16 @@ class Evaluation(Printed, Mapping[str, float]):
         columns = map(self.per_query_list, self._measures)
         return dict(zip(name_measures(self._measures, names), columns, strict=True))
 
-    def _rows(self, names: Names) -> dict[str, tables.Held]:
+    def _rows(self, names: Names, shape: Shape) -> dict[str, tables.Held]:
         query = self.source.query
-        return {query.name: query.restore_column(self.query_texts), **self._columns(names)}
+        keys = [(query.name, query.restore_column(self.query_texts)), *self._read_attributes()]
+        return lay_out(keys, self._columns(names), shape)
+
+    def _read_attributes(self) -> Iterator[tuple[str, tables.Held]]:
+        """Return the attributes of the queries whose slices there are."""
+        for name, values, codes in self._attributes:
+            texts = [values[code] for code in codes]
+            yield name, self.source.attribute(name).restore_column(texts)
 
     def _find(self, measure: Measure | str) -> int:
         name = find_name(measure, self._index, self._names)
