@@ -202,6 +202,7 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 # PyTorch and others are several gigabytes, and set versions of what the rest uses.
 $(INTEGRATIONS)/.installed: $(VENV)/.created pyproject.toml
 	$(PYTHON) -m venv --clear $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check pip==26.3
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --group integrations
 	echo $(CURDIR)/python > $$($(INTEGRATIONS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/rankscope.pth
 	@touch $@

@@ -24,12 +24,14 @@ from rankscope.api import compare_table as compare_table
 from rankscope.api import compare_values as compare_values
 from rankscope.api import correct_sampled_ranks as correct_sampled_ranks
 from rankscope.api import dcg as dcg
+from rankscope.api import dcg_from_clicks as dcg_from_clicks
 from rankscope.api import dcg_score as dcg_score
 from rankscope.api import diff as diff
 from rankscope.api import estimate_dcg as estimate_dcg
 from rankscope.api import estimate_examination as estimate_examination
 from rankscope.api import evaluate as evaluate
 from rankscope.api import evaluate_judges as evaluate_judges
+from rankscope.api import evaluate_policy as evaluate_policy
 from rankscope.api import evaluate_table as evaluate_table
 from rankscope.api import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.api import explain as explain
@@ -141,12 +143,14 @@ __all__ = [
     "compare_values",
     "correct_sampled_ranks",
     "dcg",
+    "dcg_from_clicks",
     "dcg_score",
     "diff",
     "estimate_dcg",
     "estimate_examination",
     "evaluate",
     "evaluate_judges",
+    "evaluate_policy",
     "evaluate_table",
     "evaluate_with_model_judge",
     "explain",

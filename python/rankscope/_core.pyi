@@ -53,6 +53,7 @@ __all__ = [
     "sum_groups",
     "t_quantile",
     "unpack_pieces",
+    "values_of_rows",
 ]
 
 __version__: str
@@ -383,3 +384,11 @@ def sum_groups(
 ) -> list[bytes]: ...
 def t_quantile(level: float, degrees: float) -> float: ...
 def unpack_pieces(pieces: Sequence[bytes]) -> list[Column] | None: ...
+def values_of_rows(
+    plan: Plan,
+    grades: NDArray[np.number],
+    scores: NDArray[np.number],
+    offsets: NDArray[np.int64],
+    mask: NDArray[np.uint8] | None,
+    threads: int,
+) -> tuple[Column, Column]: ...

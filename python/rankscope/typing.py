@@ -44,5 +44,5 @@ class ArrowStream(Protocol):
 InputLike: TypeAlias = Path | bytes | File | Lists | Rows | Frame | ArrowStream
 """The types that are accepted as judgments and runs."""
 
-Progress: TypeAlias = Callable[[int, int | None], None] | None
-"""A function that is called with the number of bytes read so far, and their total if known."""
+Progress: TypeAlias = Callable[[int, int | None], None] | bool | None
+"""Whether to show a bar; or a function of the bytes read so far, and their total if known."""

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
+use crate::kernels::Gains;
 use crate::kernels::{Kernel, Query};
 use crate::memory::{self, Vec, vec};
 use crate::number::aggregate::Part;
@@ -14,14 +15,14 @@ use crate::rank::ranked::Ranked;
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::{Event, Watch};
 
-/// Two matrices of one shape, a row a query and a column a document.
+/// Lists of documents, a row each.
 pub trait Matrices: Sync {
     /// How many rows there are.
     fn rows(&self) -> usize;
-    /// How many columns there are.
+    /// How many documents a row has at most.
     fn columns(&self) -> usize;
-    /// Fills the grades and the scores of a row.
-    fn fill(&self, row: usize, grades: &mut [f64], scores: &mut [f64]);
+    /// Makes these the grades and the scores of a row, in one order.
+    fn fill(&self, row: usize, grades: &mut Vec<f64>, scores: &mut Vec<f64>);
 }
 
 /// How many rows a thread takes at once.
@@ -38,41 +39,95 @@ pub fn mean(
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Option<f64>> {
+    let chosen = Choices { takes_unjudged: false, stops: true };
+    let values = each_row(plan, matrices, chosen, threads, watch)?;
+    let Some(values) = values.filter(|values| values.iter().all(|(_, value)| value.is_some()))
+    else {
+        return Ok(None);
+    };
+    let weight = |row: usize| plan.weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let parts = values.into_iter().map(|(row, value)| {
+        let value = value.filter(|value| !value.is_nan()).unwrap_or(0.0);
+        Part { value, weight: weight(row), ratio: (value, 1.0) }
+    });
+    let parts: Vec<Part> = parts.collect();
+    Ok(Some(Aggregate::Mean.of(&parts)))
+}
+
+/// The value of the first measure of a plan for each row, NaN where it is undefined, and the rows,
+/// ascending, whose value is NaN because they hold what has none: an infinite grade, a score that is
+/// no number, what the policy or the measure refuses, or gains that overflow. A grade that is NaN is
+/// that of an unjudged document.
+///
+/// # Errors
+/// Where it is stopped.
+pub fn values(
+    plan: &Plan,
+    matrices: &dyn Matrices,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<(Vec<f64>, Vec<usize>)> {
+    let chosen = Choices { takes_unjudged: true, stops: false };
+    let found = each_row(plan, matrices, chosen, threads, watch)?.unwrap_or_default();
+    let mut values = vec![f64::NAN; matrices.rows()];
+    let mut refused = Vec::new();
+    for (row, value) in found {
+        match value {
+            Some(value) => values[row] = value,
+            None => refused.push(row),
+        }
+    }
+    refused.sort_unstable();
+    Ok((values, refused))
+}
+
+/// What [`mean`] and [`values`] differ in.
+#[derive(Clone, Copy)]
+struct Choices {
+    /// Whether a grade that is NaN is that of an unjudged document; else its row has no value.
+    takes_unjudged: bool,
+    /// Whether nothing after a row without a value matters.
+    stops: bool,
+}
+
+/// The number of each row and its value, in no order; nothing without a measure.
+fn each_row(
+    plan: &Plan,
+    matrices: &dyn Matrices,
+    chosen: Choices,
+    threads: usize,
+    watch: Watch<'_>,
+) -> Result<Option<Vec<(usize, Option<f64>)>>> {
     let Some(measure) = plan.measures.first() else { return Ok(None) };
     let k = plan.cutoffs.first().copied().unwrap_or(usize::MAX).min(matrices.columns());
-    let (next, is_odd) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = |watch: Watch<'_>| {
-        let mut rows = Rows::new(measure.kernel.as_ref(), k, matrices.columns(), plan.policy);
+        let kernel = measure.kernel.as_ref();
+        let mut rows = Rows::new(kernel, k, matrices.columns(), plan.policy, chosen.takes_unjudged);
         let mut values = Vec::new();
-        while !is_odd.load(Ordering::Relaxed) {
+        while !is_over.load(Ordering::Relaxed) {
             let start = next.fetch_add(AT_ONCE, Ordering::Relaxed);
             if start >= matrices.rows() {
                 break;
             }
             if let Err(stopped) = watch(Event::Work) {
-                is_odd.store(true, Ordering::Relaxed);
+                is_over.store(true, Ordering::Relaxed);
                 return Err(stopped);
             }
             for row in start..matrices.rows().min(start + AT_ONCE) {
                 matrices.fill(row, &mut rows.grades, &mut rows.scores);
-                match rows.value() {
-                    Some(value) => values.push((row, value)),
-                    None => is_odd.store(true, Ordering::Relaxed),
+                let value = rows.value();
+                if value.is_none() && chosen.stops {
+                    is_over.store(true, Ordering::Relaxed);
                 }
+                values.push((row, value));
             }
         }
         Ok(values)
     };
     let threads = if matrices.rows() * matrices.columns() < FEW_ROWS { 1 } else { threads };
     let values: Result<Vec<_>> = on_threads(threads, watch, work).into_iter().collect();
-    let values = memory::concat(&values?);
-    if is_odd.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
-    let weight = |row: usize| plan.weights.as_ref().map_or(1.0, |weights| weights[row]);
-    let part = |(row, value)| Part { value, weight: weight(row), ratio: (value, 1.0) };
-    let parts: Vec<Part> = values.into_iter().map(part).collect();
-    Ok(Some(Aggregate::Mean.of(&parts)))
+    Ok(Some(memory::concat(&values?)))
 }
 
 /// One row at a time, with memory for it.
@@ -82,6 +137,9 @@ struct Rows<'a> {
     ties: Ties,
     /// The smallest grade that is not refused.
     least: f64,
+    takes_unjudged: bool,
+    /// Whether the value depends on judged documents that are not among the best k.
+    needs_all_judged: bool,
     grades: Vec<f64>,
     scores: Vec<f64>,
     selection: Selection,
@@ -95,14 +153,24 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     #[allow(clippy::cast_possible_truncation)] // columns are counted in 32 bits
-    fn new(kernel: &'a dyn Kernel, k: usize, columns: usize, policy: Policy) -> Self {
+    fn new(
+        kernel: &'a dyn Kernel,
+        k: usize,
+        columns: usize,
+        policy: Policy,
+        takes_unjudged: bool,
+    ) -> Self {
+        // The largest gain of a table may be that of any grade.
+        let is_cut = |gains: &Gains| gains.ideal_depth() <= gains.k() && !gains.are_of_table();
         Self {
             kernel,
             k,
             ties: policy.ties,
             least: if policy.negative == Negative::Error { 0.0 } else { f64::MIN },
-            grades: vec![0.0; columns],
-            scores: vec![0.0; columns],
+            takes_unjudged,
+            needs_all_judged: !kernel.gains().is_some_and(is_cut),
+            grades: Vec::with_capacity(columns),
+            scores: Vec::with_capacity(columns),
             selection: Selection::default(),
             packed: Vec::with_capacity(columns),
             ranks: (1..=k as u32).collect(),
@@ -113,69 +181,102 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The value of a row, NaN where it is undefined; nothing where the row has none.
     fn value(&mut self) -> Option<f64> {
         let levels = Levels::count(&self.grades);
         let are_grades = levels.is_some() || self.are_grades();
-        if !(are_grades && are_finite(&self.scores)) {
+        if !(are_grades && are_finite(&self.scores) && self.have_gains()) {
             return None;
         }
         let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all());
-        let value = if value.is_nan() { 0.0 } else { value };
-        value.is_finite().then_some(value)
+        (!value.is_infinite()).then_some(value)
     }
 
     fn are_grades(&self) -> bool {
         let least = self.grades.iter().copied().fold(f64::INFINITY, smaller);
-        are_finite(&self.grades) && least >= self.least
+        if least < self.least {
+            return false;
+        }
+        let is_unjudged = |grade: f64| self.takes_unjudged && grade.is_nan();
+        are_finite(&self.grades)
+            || self.grades.iter().all(|&grade| grade.is_finite() || is_unjudged(grade))
     }
 
-    /// The value by the first ranks alone; nothing where there are more of them than a few, or scores
-    /// at them that are equal, or nearly so.
+    /// Whether a table of gains has one for each grade.
+    fn have_gains(&mut self) -> bool {
+        if !self.kernel.gains().is_some_and(Gains::are_of_table) {
+            return true;
+        }
+        self.best.clear();
+        self.best.extend(self.grades.iter().filter(|grade| !grade.is_nan()));
+        self.kernel.check(&self.best).is_ok()
+    }
+
+    /// The value by the first ranks alone; nothing where there are more of them than a few, unjudged
+    /// documents, or scores at them that are equal, or nearly so.
     fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
-        if self.k == 0 || self.k >= FEW_RANKS {
+        let columns = self.scores.len();
+        let k = self.k.min(columns);
+        if k == 0 || k >= FEW_RANKS || (levels.is_none() && !are_finite(&self.grades)) {
             return None;
         }
         // The last bits of a score say in which column it is.
-        let column_bits = self.scores.len().next_power_of_two() as u64 - 1;
+        let column_bits = columns.next_power_of_two() as u64 - 1;
         let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
             f64::from_bits((score + 0.0).to_bits() & !column_bits | column)
         });
         self.packed.clear();
         self.packed.extend(packed);
-        let largest = self.selection.select(&self.packed, self.scores.len().min(self.k + 1));
+        let largest = self.selection.select(&self.packed, columns.min(k + 1));
         let score_bits = |packed: f64| packed.to_bits() & !column_bits;
         if largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1])) {
             return None;
         }
-        let columns = largest.iter().rev().map(|packed| packed.to_bits() & column_bits);
+        let order = largest.iter().rev().map(|packed| packed.to_bits() & column_bits);
         self.found.clear();
         #[allow(clippy::cast_possible_truncation)] // a column
-        self.found.extend(columns.take(self.k).map(|column| self.grades[column as usize]));
+        self.found.extend(order.take(k).map(|column| self.grades[column as usize]));
         self.best.clear();
+        let wanted = if self.needs_all_judged { columns } else { k };
         if let Some(levels) = levels {
-            self.best.resize(self.k, 0.0);
+            self.best.resize(wanted, 0.0);
             levels.write(&mut self.best, f64::from);
+        } else if self.needs_all_judged {
+            self.best.extend_from_slice(&self.grades);
+            sort_grades(&mut self.best);
         } else {
-            self.best.extend(self.selection.select(&self.grades, self.k).iter().rev());
+            self.best.extend(self.selection.select(&self.grades, k).iter().rev());
         }
         Some(self.kernel.value(&Query {
-            ranks: &self.ranks,
+            ranks: &self.ranks[..k],
             grades: &self.found,
             ties: &[],
-            retrieved: self.scores.len(),
+            retrieved: columns,
             ideal: &self.best,
         }))
     }
 
     /// The value by all ranks.
     fn value_of_all(&mut self) -> f64 {
-        let order = self.sorter.sort(self.scores.len(), |at| self.scores[at]);
+        let Self { grades, scores, .. } = self;
+        let order = self.sorter.sort(scores.len(), |at| scores[at]);
+        if matches!(self.ties, Ties::Best | Ties::Worst) {
+            let grade =
+                |at: u32| if grades[at as usize].is_nan() { 0.0 } else { grades[at as usize] };
+            for tied in order.chunk_by_mut(|&a, &b| scores[a as usize] == scores[b as usize]) {
+                tied.sort_unstable_by(|&a, &b| grade(b).total_cmp(&grade(a)));
+                if self.ties == Ties::Worst {
+                    tied.reverse();
+                }
+            }
+        }
         self.found.clear();
-        self.found.extend(order.iter().map(|&at| self.grades[at as usize]));
+        self.found.extend(order.iter().map(|&at| grades[at as usize]));
         self.best.clear();
-        self.best.extend(order.iter().map(|&at| self.scores[at as usize]));
+        self.best.extend(order.iter().map(|&at| scores[at as usize]));
         self.ranked.take_in_order(&self.found, &self.best, self.ties);
-        self.best.clone_from(&self.grades);
+        self.best.clear();
+        self.best.extend(grades.iter().filter(|grade| !grade.is_nan()));
         sort_grades(&mut self.best);
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
         let retrieved = self.scores.len();

@@ -69,6 +69,12 @@ impl Gains {
         }
     }
 
+    /// Whether the gains are those of a table, in which a higher grade may have a lower gain.
+    #[must_use]
+    pub fn are_of_table(&self) -> bool {
+        matches!(self.gain, Gain::Table(_))
+    }
+
     /// How many ranks count.
     #[must_use]
     pub fn k(&self) -> usize {

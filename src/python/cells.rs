@@ -56,6 +56,20 @@ impl<'a, T: Element> View<'a, T> {
     }
 }
 
+impl View<'_, u8> {
+    /// How many elements there are.
+    pub(super) fn len(self) -> usize {
+        self.length
+    }
+
+    /// One element.
+    pub(super) fn get(self, at: usize) -> u8 {
+        let from = self.at(at, 1);
+        // SAFETY: as above, a volatile read being a single one.
+        unsafe { from.read_volatile() }
+    }
+}
+
 impl Cells<i64> for View<'_, i64> {
     fn len(&self) -> usize {
         self.length

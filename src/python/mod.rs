@@ -41,7 +41,7 @@ use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluatio
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::{Judgments, restore_judgments};
 use self::logged::{find_shown, unpack_pieces};
-use self::matrix::mean_of_rows;
+use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
 use self::rankings::{Rankings, restore_rankings};
@@ -69,6 +69,7 @@ mod _core {
         evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2, mean_of_rows, merge_sums,
         noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
         round_sums, student_tails, student_upper, sum_groups, t_quantile, unpack_pieces,
+        values_of_rows,
     };
 
     #[pymodule_init]

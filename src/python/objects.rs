@@ -373,6 +373,8 @@ pub(super) fn read_number(
     };
     let value = if let Ok(float) = object.cast::<PyFloat>() {
         float.value()
+    } else if kind == Number::Grade && is_truth(object) {
+        f64::from(object.is_truthy()?)
     } else if let Some(integer) = as_integer(object)? {
         exactly(&integer).ok_or_else(refuse_inexact)?
     } else if is_real_scalar(object) {
@@ -396,6 +398,11 @@ pub(super) fn read_number(
     }
 }
 
+/// Whether an object is a truth value of Python, or one of an array library.
+fn is_truth(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyBool>() || kind_of_scalar(object).is_some_and(|kind| kind == "b")
+}
+
 /// Whether an object is a `decimal.Decimal`.
 fn is_decimal(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(&object.py().import("decimal")?.getattr("Decimal")?)
@@ -412,13 +419,15 @@ fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Whether an object is one number of an array library's real type.
 fn is_real_scalar(object: &Bound<'_, PyAny>) -> bool {
-    let Ok(dtype) = object.getattr("dtype") else {
-        return false;
-    };
-    let is_scalar =
-        object.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|length| length == 0));
-    let kind = dtype.getattr("kind").and_then(|kind| kind.extract::<String>()).unwrap_or_default();
-    is_scalar && matches!(kind.as_str(), "f" | "i" | "u")
+    kind_of_scalar(object).is_some_and(|kind| matches!(kind.as_str(), "f" | "i" | "u"))
+}
+
+/// The kind of type that an array library's single value has, as NumPy's letter.
+fn kind_of_scalar(object: &Bound<'_, PyAny>) -> Option<String> {
+    let dtype = object.getattr("dtype").ok()?;
+    let length = object.getattr("shape").ok()?.len().ok()?;
+    let kind = dtype.getattr("kind").ok()?.extract().ok()?;
+    (length == 0).then_some(kind)
 }
 
 /// The double that a number equals; infinite beyond all doubles, none where it would be rounded.

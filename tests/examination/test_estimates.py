@@ -208,3 +208,93 @@ def test_the_open_bandit_data_are_estimated(policy: str) -> None:
         assert sum(clicked.values()) == 38
     # A few dozen clicks on three places beside each other tell no rank from another.
     assert found.differs == ()
+
+
+def log_of_a_ranker(count: int, skill: float, seed: int) -> dict[str, object]:
+    """A log of three ranks, in which better documents are likelier at better ranks."""
+    draw = np.random.default_rng(seed)
+    quality = np.linspace(2, -2, 30)
+    worth = 0.5 / (1 + np.exp(1 - quality))
+    chances = np.exp(skill * np.outer([1, 0, -1], quality))
+    chances /= chances.sum(axis=1, keepdims=True)
+    rank = draw.integers(3, size=count)
+    doc = (draw.random(count)[:, None] > chances.cumsum(axis=1)[rank]).sum(axis=1)
+    click = draw.random(count) < np.array(LOOKS)[rank] * worth[doc]
+    return {"rank": rank + 1, "click": click, "chance": chances[rank, doc], "user": doc}
+
+
+LOOKS = [1.0, 0.6, 0.4]
+
+
+@pytest.mark.parametrize(("count", "skill"), [(3000, 0.3), (3000, 0.9), (10_000, 1.2)])
+def test_intervals_with_propensities_cover_as_often_as_they_say(count: int, skill: float) -> None:
+    curves = [
+        rs.estimate_examination(log_of_a_ranker(count, skill, seed), propensity="chance")
+        for seed in range(150)
+    ]
+    covered = [
+        curve.lower[at] <= LOOKS[at] <= curve.upper[at]
+        for curve in curves
+        for at in (1, 2)
+        if at + 1 not in curve.refused
+    ]
+    assert len(covered) > 250
+    assert np.mean(covered) > 0.95 - 2 * (0.95 * 0.05 / len(covered)) ** 0.5
+
+
+def test_a_small_effective_share_gets_no_interval() -> None:
+    curve = rs.estimate_examination(log_of_a_ranker(3000, 1.9, 1), propensity="chance")
+    shares = [
+        effective / count
+        for effective, count in zip(
+            curve.array("effective"), curve.array("impressions"), strict=True
+        )
+    ]
+    assert min(shares) < 0.1
+    assert set(curve.refused) == {1, 2, 3}
+    assert all(np.isnan([*curve.lower[1:], *curve.upper[1:]]))
+    assert curve.differs == ()
+    assert "no interval of rank 1" in str(curve)
+
+
+def test_without_an_interval_of_rank_1_no_rank_has_one() -> None:
+    log = {
+        "rank": [1] * 50 + [2] * 4000,
+        "click": [1, 0] * 25 + [1, 0] * 2000,
+        "chance": [0.5, 0.25] * 25 + [0.5, 0.4] * 2000,
+    }
+    curve = rs.estimate_examination(log, propensity="chance")
+    assert curve.refused[2] == f"rank 1 has none: {curve.refused[1]}"
+    assert np.isnan(curve.upper[1])
+
+
+def test_repeated_impressions_of_a_user_add_nothing() -> None:
+    draw = np.random.default_rng(0)
+    rank = draw.integers(1, 4, size=3000)
+    once = {"rank": rank, "click": draw.random(3000) < 0.3 / rank}
+    many = {name: np.tile(column, 5) for name, column in once.items()}
+    many["user"] = np.tile(np.arange(3000), 5)
+    alone = rs.estimate_examination(once)
+    found = rs.estimate_examination(many, cluster="user")
+    blind = rs.estimate_examination(many)
+    assert (found.weights, found.clusters) == (pytest.approx(alone.weights), 3000)
+    assert found.lower == pytest.approx(alone.lower, rel=2e-3)
+    assert found.upper == pytest.approx(alone.upper, rel=2e-3)
+    assert blind.upper[2] - blind.lower[2] < 0.5 * (found.upper[2] - found.lower[2])
+
+
+def test_few_clusters_get_no_interval() -> None:
+    log = log_of_a_ranker(9000, 0, 1)
+    log["user"] = np.arange(9000) % 20
+    assert "clusters" in rs.estimate_examination(log, cluster="user").refused[2]
+
+
+def test_clusters_are_read_from_files(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    frame = pl.DataFrame(log_of_a_ranker(3000, 0.1, 1)).with_columns(pl.col("click").cast(pl.Int8))
+    frame = frame.with_columns(user=pl.int_range(3000) % 500)
+    frame.write_csv(path)
+    found = rs.estimate_examination(path, propensity="chance", cluster="user")
+    expected = rs.estimate_examination(frame, propensity="chance", cluster="user")
+    assert found.to_dict() == expected.to_dict()
+    assert found.clusters == 500

@@ -54,7 +54,9 @@ def test_intervals_cover_as_often_as_they_say(share: float) -> None:
     ones = tuple(float(count) for _ in looks)
     for row in clicks.tolist():
         found = tuple(map(float, row))
-        curve = estimate(Tallies(ones, found, ones, ones, found, found), 0.95, is_weighted=False)
+        curve = estimate(
+            Tallies(ones, found, ones, ones, ones, found, found), 0.95, is_weighted=False
+        )
         for at, look in enumerate(looks):
             covered[at] += curve.lower[at] <= look <= curve.upper[at]
     assert covered[0] == times

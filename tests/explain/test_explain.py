@@ -189,7 +189,6 @@ QUERY = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
         ("empty_input", lambda: rs.explain([math.nan])),
         ("rel_out_of_range", lambda: rs.explain([math.inf])),
         ("not_numeric", lambda: rs.explain(["4"])),  # type: ignore[list-item]  # that is asked
-        ("not_numeric", lambda: rs.explain([True])),
         ("ideal_mismatch", lambda: rs.explain([3, 1], ideal=[1])),
         ("bad_policy", lambda: rs.explain([1], empty="none")),  # type: ignore[arg-type]  # as above
         ("gain_missing", lambda: rs.explain([9], gain=[0, 1])),

@@ -154,7 +154,6 @@ HUGE = np.longdouble("1e4000")
 REFUSED = (
     Refused("N6 text among objects", lambda: np.array([1, "a", 2], dtype=object), "not_numeric", 2),
     Refused("N6 nothing among objects", lambda: np.array([1, 2, None], object), "not_numeric", 3),
-    Refused("N6 truth among objects", lambda: np.array([1, True, 2], object), "not_numeric", 2),
     Refused("N6 text in a list", lambda: [1, 2, "3"], "not_numeric", 3),
     Refused("N6 bytes in a list", lambda: [1, b"2", 3], "not_numeric", 2),
     Refused("N6 nothing in a list", lambda: [None, 1, 2], "not_numeric", 1),
@@ -166,10 +165,6 @@ REFUSED = (
     Refused("N6 a time in a list", lambda: [1, np.datetime64("2026"), 2], "not_numeric", 2),
     Refused("N6 a span in a list", lambda: [1, np.timedelta64(1, "s"), 2], "not_numeric", 2),
     Refused("N6 pandas, NA in a list", lambda: [1, pd.NA, 2], "not_numeric", 2),
-    Refused("N7 truth values", lambda: np.array([True, False, True]), "not_numeric"),
-    Refused("N7 truth values in a list", lambda: [True, False, True], "not_numeric", 1),
-    Refused("N7 a truth value in a list", lambda: [1, 0, True], "not_numeric", 3),
-    Refused("N7 a truth value of NumPy in a list", lambda: [1, np.True_, 0], "not_numeric", 2),
     Refused("N7 beyond 2^53", lambda: np.array([1, 2**53 + 1, 2]), "inexact_number", 2),
     Refused("N7 below -2^53", lambda: np.array([1, -(2**53) - 1, 2]), "inexact_number", 2),
     Refused("N7 the largest", lambda: np.array([1, 2**63 - 1, 2]), "inexact_number", 2),
@@ -205,6 +200,17 @@ REFUSED = (
     Refused("bytes that change", lambda: bytearray(b"123"), "not_numeric"),
 )
 """What stands where three numbers are wanted, and is none of that."""
+
+TRUTHS: dict[str, tuple[Callable[[], object], int | None]] = {
+    "N6 truth among objects": (lambda: np.array([1, True, 0], dtype=object), 2),
+    "N7 truth values": (lambda: np.array([True, True, False]), None),
+    "N7 truth values of another library": (lambda: pl.Series([True, True, False]), None),
+    "N7 truth values of pandas": (lambda: pd.Series([True, True, False]), None),
+    "N7 truth values in a list": (lambda: [True, True, False], 1),
+    "N7 a truth value in a list": (lambda: [1, 1, False], 3),
+    "N7 a truth value of NumPy in a list": (lambda: [1, np.True_, 0], 2),
+}
+"""Truth values that are the grades 1, 1 and 0, and no scores: the place of the first of them."""
 
 HUGE_FORMS: dict[str, Callable[[], object]] = {
     "an integer": lambda: [1, 10**400, 2],

@@ -308,7 +308,7 @@ REFUSED = (
     Refused("D7 text", "score", lambda: pd.Series([*"12345"]), "score_not_number"),
     Refused("D7 text among numbers", "relevance", lambda: objects("1", 2, N), "rel_not_number", 2),
     Refused("D7 text in a list", "score", lambda: among("x", 4), "score_not_number", 4),
-    Refused("D7 truth values", "relevance", lambda: pa.array([True] * 5), "rel_not_number"),
+    Refused("D7 truth values", "score", lambda: pa.array([True] * 5), "score_not_number"),
     Refused(
         "D7 truth values of pandas",
         "score",
@@ -316,7 +316,7 @@ REFUSED = (
         "score_not_number",
     ),
     Refused("D7 truth among numbers", "score", lambda: objects(True, 3, N), "score_not_number", 3),
-    Refused("D7 truth in a list", "relevance", lambda: among(True, 3), "rel_not_number", 3),
+    Refused("D7 truth in a list", "score", lambda: among(True, 3), "score_not_number", 3),
     Refused("D9 nothing", "score", lambda: among(None, 2), "missing_score", 2),
     Refused("D9 null of Arrow", "score", lambda: pa.array(among(None, 3)), "missing_score", 3),
     Refused("D9 NA", "score", lambda: pd.array(among(None, 3), "Float64"), "missing_score", 3),

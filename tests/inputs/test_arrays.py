@@ -20,6 +20,7 @@ from tests.inputs.array_entries import (
     OK,
     PLAIN,
     REFUSED,
+    TRUTHS,
     OnlyCuda,
     OnlyDLPack,
     Tensor,
@@ -94,6 +95,24 @@ def test_what_holds_the_same_numbers_gives_the_same_value(form: str, way: str) -
 def test_what_holds_something_else_is_refused_with_its_place(entry: Refused, way: str) -> None:
     """N6, N7, N15, N16, N17, D11."""
     check_place(refused(lambda: WAYS[way](entry.make()), entry.code), way, entry.at)
+
+
+@pytest.mark.parametrize("way", [way for way in OF_GRADES if "ideal" not in way])
+@pytest.mark.parametrize("form", TRUTHS)
+def test_truth_values_are_the_grades_1_and_0(form: str, way: str) -> None:
+    """N7."""
+    make, _ = TRUTHS[form]
+    assert OF_GRADES[way](make()) == OF_GRADES[way]([1, 1, 0])
+    assert rs.ndcg([0, 1, 0], ideal=make()) == rs.ndcg([0, 1, 0], ideal=[1, 1, 0])
+
+
+@pytest.mark.parametrize("way", OF_SCORES)
+@pytest.mark.parametrize("form", TRUTHS)
+def test_truth_values_are_no_scores(form: str, way: str) -> None:
+    """N7."""
+    make, at = TRUTHS[form]
+    error = refused(lambda: OF_SCORES[way](make()), "not_numeric")
+    check_place(error, f"scores of {way}", at)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -207,7 +207,7 @@ def test_every_finite_number_is_a_grade_and_a_score(role: str, number: float) ->
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize(
     "odd",
-    [True, False, np.True_, "1", b"1", 1j, fractions.Fraction(1, 2),
+    ["1", b"1", 1j, fractions.Fraction(1, 2),
      [1], {}, np.array([1]), np.array([1, 2]), np.complex128(1), np.str_("1"),
      np.datetime64("2026-01-01"), np.timedelta64(1, "s"), object()],
     ids=lambda value: f"{type(value).__name__}-{value}".partition(" at ")[0][:30],
@@ -217,6 +217,16 @@ def test_what_is_no_number_is_no_grade_and_no_score(role: str, odd: object) -> N
     code = {"qrels": "rel_not_number", "run": "score_not_number"}[role]
     for given in ({"q1": {"d1": 1.0, "d2": odd}}, [("q1", "d1", 1.0), ("q1", "d2", odd)]):
         check_refused(evaluate(role, given), code, role)
+
+
+@pytest.mark.parametrize("truth", [True, False, np.True_, np.False_, np.array(True)], ids=repr)
+def test_a_truth_value_is_a_grade_of_1_or_0_and_no_score(truth: object) -> None:
+    """D7, as the design has it."""
+    plain = {"q1": {"d1": 1.0, "d2": float(bool(truth))}}
+    expected = evaluate("qrels", plain)
+    assert evaluate("qrels", {"q1": {"d1": 1.0, "d2": truth}}) == expected
+    assert evaluate("qrels", [("q1", "d1", 1.0), ("q1", "d2", truth)]) == expected
+    check_refused(evaluate("run", {"q1": {"d1": 1.0, "d2": truth}}), "score_not_number", "run")
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -323,7 +333,6 @@ def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role: str) -> None
         {("q1", "d1", 1)},
         frozenset({("q1", "d1", 1)}),
         7,
-        None,
         1.5,
         object(),
         bytearray(b"q1 0 d1 1"),

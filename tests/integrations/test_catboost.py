@@ -37,7 +37,7 @@ def make_pools(parts: tuple[Part, Part], **more: Any) -> list[Any]:
     ]
 
 
-def fit(pools: list[Any], metric: Any) -> Any:
+def fit(pools: list[Any], metric: Any, **more: Any) -> Any:
     """A ranker that stopped early."""
     ranker = catboost.CatBoostRanker(
         iterations=300,
@@ -48,6 +48,7 @@ def fit(pools: list[Any], metric: Any) -> Any:
         thread_count=1,
         verbose=False,
         allow_writing_files=False,
+        **more,
     )
     return ranker.fit(pools[0], eval_set=pools[1])
 
@@ -108,10 +109,42 @@ def test_a_pool_that_the_metric_does_not_know_is_an_error() -> None:
         fit(pools, make_eval_metric("nDCG@10", pools[1:]))
 
 
+@pytest.mark.parametrize("has_time", [False, True])
+def test_validation_has_values_where_categorical_features_shuffle_the_rows_for_training(
+    has_time: bool,
+) -> None:
+    pools = [
+        catboost.Pool(
+            [[*row, str(int(row[0] * 3))] for row in part.features.tolist()],
+            part.grades,
+            group_id=part.query,
+            cat_features=[5],
+        )
+        for part in made_up()
+    ]
+    metric = make_eval_metric("nDCG@10", pools, convention="catboost")
+    ranker = fit(pools, metric, has_time=has_time)
+    own = fit(pools, "NDCG:top=10;hints=skip_train~false", has_time=has_time)
+    theirs = own.get_evals_result()
+    ours = ranker.get_evals_result()
+    name = "NDCG:top=10;type=Base"
+    assert ours["validation"]["nDCG@10"] == pytest.approx(theirs["validation"][name], abs=EXACT)
+    in_training = theirs["learn"][name] if has_time else [-1.0] * len(theirs["learn"][name])
+    assert ours["learn"]["nDCG@10"] == pytest.approx(in_training, abs=EXACT)
+
+
 def test_a_pool_without_queries_is_an_error() -> None:
     part, _ = made_up()
     with pytest.raises(UsageError, match="has no queries"):
         make_eval_metric("nDCG@10", [catboost.Pool(part.features, part.grades)])
+
+
+def test_one_measure_and_a_list_of_pools_are_expected() -> None:
+    pools = make_pools(made_up())
+    for measure, given in ((["nDCG@10", "AP"], pools), ("nDCG@10", []), ("nDCG@10", pools[0])):
+        with pytest.raises(UsageError) as caught:
+            make_eval_metric(measure, given)
+        assert caught.value.code == "usage"
 
 
 def test_pools_with_the_same_labels_and_other_queries_are_an_error() -> None:

@@ -76,6 +76,13 @@ def test_groups_can_be_a_series_with_the_index_of_the_frame() -> None:
     assert search.cv_results_["mean_test_score"] == pytest.approx(MEANS, abs=EXACT)
 
 
+@pytest.mark.parametrize("kind", ["category", "string", "object"])
+def test_a_series_of_groups_can_have_any_type(kind: str) -> None:
+    scorer = make_ranking_scorer("nDCG@5", groups=IDS.astype(kind), convention="sklearn")
+    found = cross_val_score(Ridge(0.1), FRAME, Y, scoring=scorer, cv=FOLDS, groups=QUERY)
+    assert found.tolist() == pytest.approx(expected(0.1), abs=EXACT)
+
+
 @pytest.mark.parametrize("ids", [QUERY, IDS], ids=["numbers", "text"])
 def test_groups_can_be_a_column(ids: Any) -> None:
     frame = FRAME.assign(query_id=ids)

@@ -139,3 +139,16 @@ def test_plain_names_stay_the_same_from_version_to_version() -> None:
         "ndcg_at_10_gain_exp2",
         "ndcg_discount_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p25_0p2_x247d1f0564e9f694",
     ]
+
+
+@pytest.mark.parametrize("name", [row.name for row in TABLE.values() if row.at == "k"])
+def test_a_plain_name_with_a_cutoff_is_read_back(name: str) -> None:
+    cut = measure(name) @ 7
+    assert parse(cut.plain_name) == cut
+    assert all(parse(f"{alias}_at_7") == cut for alias in cut.row.aliases)
+
+
+def test_names_of_other_tools_are_read_with_a_plain_cutoff() -> None:
+    assert parse("recall_at_5") == measure("R") @ 5
+    assert parse("hit_rate_at_5") == measure("Success") @ 5
+    assert parse("iprec_at_recall_0.10") == measure("IPrec") @ 0.1

@@ -10,6 +10,7 @@ from rankscope import AP, RR, nDCG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 class Runs:
@@ -51,7 +52,7 @@ def compare_two(of: Runs) -> rs.RunDifference:
     return rs.diff(of.qrels, *runs, nDCG @ 5, names=("sparse", "dense"))
 
 
-SHOWN: dict[str, Callable[[Runs], object]] = {
+SHOWN: dict[str, Callable[[Runs], Any]] = {
     "evaluation": lambda of: rs.evaluate(
         of.qrels, of.runs["dense"], [nDCG @ 5, AP, RR], interval=0.95
     ),

@@ -55,6 +55,14 @@ def test_one_run_has_one_table_of_all_measures() -> None:
     assert list(table.rows()) == [("q1", 1, (1.0, 1.0, 1.0))]
 
 
+@pytest.mark.parametrize("run", [{"q1": {"d2": 2.0, "d1": 1.0}}, {"q1": ["d2", "d1"]}])
+def test_a_mapping_of_queries_is_one_run_as_in_evaluate(run: dict[str, list[str]]) -> None:
+    judged = {"q1": {"d1": 2, "d2": 0}}
+    report = rs.report(judged, run, "nDCG@10")
+    (only,) = report.runs
+    assert only.means[0].value == rs.evaluate(judged, run, "nDCG@10")["nDCG@10"]
+
+
 def test_a_note_names_the_runs_that_it_is_about() -> None:
     runs = {"all": {"q1": {"d": 1.0}, "q2": {"d": 1.0}}, "half": {"q1": {"d": 1.0}}}
     remarks = rs.report({"q1": {"d": 1}, "q2": {"d": 1}}, runs).remarks

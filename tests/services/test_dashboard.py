@@ -199,6 +199,36 @@ def test_who_fills_in_something_is_asked_before_the_page_changes(
     assert "ada" in page.locator(".head").inner_text()
 
 
+def test_a_table_wider_than_a_phone_says_so_also_after_newer_data(
+    dashboard: Dashboard, visit: Visit
+) -> None:
+    page = visit("/", viewport=PHONE)
+    text = "Scroll the table sideways to see all columns."
+    hint = page.get_by_text(text).filter(visible=True).first
+    hint.wait_for()
+    assert page.get_by_role("region", name="Slices table").get_attribute("tabindex") == "0"
+    put_incidents(dashboard, make_incident(2, kind="volume", measure="", slice=(), version=""))
+    page.clock.run_for(60_000)
+    page.clock.run_for(60_000)
+    page.get_by_text("2 active incidents").wait_for()
+    hint.wait_for()
+
+
+def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit: Visit) -> None:
+    page = visit("/rules/new")
+    fields = {
+        "drop": {"tolerance", "run_length", "lanes", "anchor", "slice-1"},
+        "threshold": {"tolerance", "fewest", "needs", "slice-1"},
+        "data": {"run_length", "watch-freshness"},
+        "trace": {"run_length"},
+    }
+    every = set.union(*fields.values())
+    for kind, expected in fields.items():
+        page.locator("#kind").select_option(kind)
+        assert {each for each in every if page.locator(f"#{each}").is_visible()} == expected
+        assert page.locator("#name").is_visible()
+
+
 def test_updates_can_be_paused_and_stay_so_on_other_pages(visit: Visit) -> None:
     page = visit("/incidents")
     page.get_by_role("button", name="Pause").click()

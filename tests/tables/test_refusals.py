@@ -49,7 +49,7 @@ def refusal(**changes: object) -> RankscopeError:
         ({"doc": ["a", "a"]}, "duplicate_doc"),
         ({"doc": np.array([2**63, 1], dtype=np.uint64)}, "id_type"),
         ({"qid": [], "doc": [], "rel": [], "score": []}, "empty_input"),
-        ({"topic": ["u", "v"]}, "columns"),
+        ({"topic_id": ["u", "v"]}, "columns"),
     ],
 )
 def test_a_bad_column_is_refused(changes: dict[str, object], code: str) -> None:

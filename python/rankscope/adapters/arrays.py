@@ -113,7 +113,7 @@ def from_matrices(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     given = {
-        "y_true": to_numbers(y_true, "y_true", dimensions=dimensions),
+        "y_true": to_numbers(y_true, "y_true", dimensions=dimensions, are_grades=True),
         "y_score": to_numbers(y_score, "y_score", dimensions=dimensions),
     }
     relevance, scores = map(np.atleast_2d, given.values())
@@ -172,7 +172,7 @@ def from_rows(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    grades = to_numbers(y_true, "y_true", dimensions=(1,))
+    grades = to_numbers(y_true, "y_true", dimensions=(1,), are_grades=True)
     values = to_numbers(y_score, "y_score", dimensions=(1,))
     if len(grades) != len(values):
         raise FormatError(
@@ -240,7 +240,7 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    grades = to_numbers(relevance, "relevance", dimensions=(1,))
+    grades = to_numbers(relevance, "relevance", dimensions=(1,), are_grades=True)
     values = to_numbers(scores, "scores", dimensions=(1,))
     sizes = to_numbers(group_sizes, "group_sizes", dimensions=(1,))
     is_size = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
@@ -312,7 +312,7 @@ def from_ranked_rows(
         UsageError: The groups are none.
         InputError: They do not fit.
     """
-    relevance = to_numbers(grades, name, dimensions=(1,))
+    relevance = to_numbers(grades, name, dimensions=(1,), are_grades=True)
     rows = read_row_groups(groups, len(relevance))
     if len(rows.offsets) == 1:
         raise _no_queries(name)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.columns import read_numbers
+from rankscope.adapters.columns import read_values
 from rankscope.adapters.inputs import recognise_table
-from rankscope.adapters.open_column import open_column
+from rankscope.adapters.query_table import decode
 from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
 from rankscope.records import record
@@ -30,11 +30,13 @@ class Clicks:
         ranks: The rank of each, from 1 on.
         clicks: 1 where it was clicked, 0 elsewhere.
         weights: 1 divided by the probability with which it was shown there, where that is known.
+        clusters: The cluster of each, such as the user, as text, where clusters are given.
     """
 
     ranks: NDArray[np.int64]
     clicks: NDArray[np.float64]
     weights: NDArray[np.float64] | None
+    clusters: list[str] | None = None
 
 
 def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:
@@ -43,7 +45,7 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
     Args:
         log: A path, a `File`, or a table of any library.
         names: The names of the columns `rank`, which is found by its usual names where there is
-            none, `click`, and `propensity`, if there is one.
+            none, `click`, and, if there is one, `propensity` and `cluster`.
         encoding: The encoding of text files.
 
     Raises:
@@ -54,9 +56,10 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
     wanted = {role: names[name] for name, role in ROLES.items()}
     if names["propensity"] is None:
         del wanted[ROLES["propensity"]]
+    cluster = names.get("cluster")
     if not given.format:
         try:
-            yield _read_batch(given.value, wanted)
+            yield _read_batch(given.value, wanted, cluster)
         except InputError as error:
             error.file = given.name
             raise
@@ -67,6 +70,7 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
         given.location,
         wanted={**wanted, **given.columns},
         needed=[[role] for role in wanted],
+        others=() if cluster is None else (cluster,),
         format=given.format,
         name=given.name,
         encoding=encoding,
@@ -74,21 +78,21 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
         before = 0
         for batch in file:
             try:
-                yield _read_batch(batch, file.columns)
+                yield _read_batch(batch, file.columns, cluster)
             except InputError as error:
                 error.line = error.line and error.line + before
                 raise file.place(error) from None
             before += batch.num_rows
 
 
-def _read_batch(table: object, wanted: Mapping[str, str | None]) -> Clicks:
+def _read_batch(table: object, wanted: Mapping[str, str | None], cluster: str | None) -> Clicks:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     found = FoundColumns(open_table(table), wanted)
     ranks = found.read_numbers(ROLES["rank"])
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
     _refuse(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
-    clicks = _read_truth(found, ROLES["click"])
+    clicks = found.read_numbers(ROLES["click"])
     _refuse((clicks == 0) | (clicks == 1), clicks, "clicks as 0 or 1", SHOWN_ONCE, "bad_click")
     weights = None
     if ROLES["propensity"] in wanted:
@@ -96,25 +100,16 @@ def _read_batch(table: object, wanted: Mapping[str, str | None]) -> Clicks:
         is_chance = (chances > 0) & (chances <= 1)
         _refuse(is_chance, chances, "propensities above 0, up to 1", LOGGED, "bad_propensity")
         weights = 1 / np.asarray(chances, dtype=np.float64)
-    return Clicks(np.asarray(ranks, dtype=np.int64), np.asarray(clicks, dtype=np.float64), weights)
+    clusters = None
+    if cluster is not None:
+        clusters = decode(read_values(found.table.find(cluster, "clusters"), cluster))
+    return Clicks(
+        np.asarray(ranks, dtype=np.int64), np.asarray(clicks, dtype=np.float64), weights, clusters
+    )
 
 
 SHOWN_ONCE = "a row is one document, shown once"
 LOGGED = "a propensity is the probability with which the document was shown there"
-
-
-def _read_truth(found: FoundColumns, role: str) -> NDArray[Any]:
-    """Read numbers, or booleans as 0 and 1."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    name = found.require(role)
-    column: Any = found.table.columns[name]
-    if isinstance(column, list | tuple) and all(type(value) is bool for value in column):
-        return np.array(column, dtype=np.int64)
-    if str(getattr(column, "dtype", getattr(column, "type", ""))).lower().startswith("bool"):
-        column = open_column(column, name, lambda kind: FormatError(kind, code="not_numeric"))
-        column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
-    return read_numbers(column, name, role)
 
 
 def _refuse(is_good: NDArray[Any], values: NDArray[Any], wanted: str, hint: str, code: str) -> None:

@@ -71,6 +71,11 @@ def integer_type(column: Foreign) -> str:
     return "" if isinstance(ids, tuple) or not len(ids) else "int64"
 
 
+def count_ids(column: IdColumn) -> int:
+    """Return the number of ids in a column."""
+    return len(column[0]) - 1 if isinstance(column, tuple) else len(column)
+
+
 def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -186,7 +191,7 @@ def _value_type(given: Foreign) -> str:
 def read_numbers(
     column: Foreign, name: str, role: str, *, allows_null: bool = False
 ) -> NDArray[Any]:
-    """Read a column of numbers that double precision holds exactly.
+    """Read a column of numbers that double precision holds exactly, or of truth values as grades.
 
     Args:
         column: The column.
@@ -199,15 +204,16 @@ def read_numbers(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    are_grades = role == "relevance"
     try:
         values = open_column(column, name, lambda found: not_numbers(name, found))
         if isinstance(values, list):
             values = _fill_nulls(values)
         if not isinstance(values, list | np.ndarray):
-            values = _numbers_of_arrow(values, name)
+            values = _numbers_of_arrow(values, name, are_grades=are_grades)
         if not allows_null:
             _refuse_nulls(values, name, role)
-        return keep_numbers(values, name)
+        return keep_numbers(values, name, are_grades=are_grades)
     except FormatError as error:
         # A list in a row is no number, as a text is none.
         if error.code == "not_numeric" or (error.code == "array_shape" and error.line is not None):
@@ -241,7 +247,7 @@ def _fill_nulls(values: list[Foreign]) -> Foreign:
     return np.ma.array(objects, mask=is_missing)
 
 
-def _numbers_of_arrow(values: Foreign, name: str) -> NDArray[Any]:
+def _numbers_of_arrow(values: Foreign, name: str, *, are_grades: bool) -> NDArray[Any]:
     """Convert an Arrow array to a NumPy array that is masked where the values are null."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -253,6 +259,8 @@ def _numbers_of_arrow(values: Foreign, name: str) -> NDArray[Any]:
         values = _round_decimals(values, name)
     elif pa.types.is_float16(kind):
         values = values.cast(pa.float32())
+    elif pa.types.is_boolean(kind) and are_grades:
+        values = values.cast(pa.int32())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise not_numbers(name, str(kind))
     if not values.null_count:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from rankscope.adapters.tables import is_column
+from rankscope.adapters.tables import is_single_column
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ def has_documents(given: object) -> bool:
     if isinstance(given, str | bytes | bytearray | memoryview):
         return False
     is_list = isinstance(given, Mapping | AbstractSet | Sequence)
-    return is_list or getattr(given, "ndim", 0) == 1 or is_column(given)
+    return is_list or getattr(given, "ndim", 0) == 1 or is_single_column(given)
 
 
 def _open_list(

@@ -21,7 +21,11 @@ EXACT_UP_TO = 2**53
 
 
 def to_doubles(
-    given: NDArray[Any], name: str, offsets: NDArray[np.int64] | None = None
+    given: NDArray[Any],
+    name: str,
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    are_grades: bool = False,
 ) -> NDArray[np.float64]:
     """Convert an array to contiguous float64 without rounding. Masked values become NaN.
 
@@ -29,6 +33,7 @@ def to_doubles(
         given: The array, of any type.
         name: The name for messages.
         offsets: Where lists begin in it that stand end to end, for messages.
+        are_grades: Whether it can hold truth values, which are grades of 0 and 1.
 
     Raises:
         FormatError: It holds something else than numbers, or a number would be rounded.
@@ -36,7 +41,7 @@ def to_doubles(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     array, mask = np.asarray(np.ma.getdata(given)), np.ma.getmask(given)
-    if array.dtype.kind not in "fiu":
+    if array.dtype.kind not in ("fiub" if are_grades else "fiu"):
         raise not_numbers(name, str(array.dtype))
     numbers = _convert(array)
     is_rounded = _find_rounded(array, numbers)
@@ -48,8 +53,13 @@ def to_doubles(
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
 
 
-def keep_doubles(given: NDArray[Any], name: str) -> NDArray[Any]:
+def keep_doubles(given: NDArray[Any], name: str, *, are_grades: bool = False) -> NDArray[Any]:
     """Return an array unchanged if the core can read its type in place, and as float64 otherwise.
+
+    Args:
+        given: The array, of any type.
+        name: The name for messages.
+        are_grades: As in `to_doubles`.
 
     Raises:
         FormatError: It holds something else than numbers, or a number would be rounded.
@@ -61,7 +71,7 @@ def keep_doubles(given: NDArray[Any], name: str) -> NDArray[Any]:
     is_read = is_usual and given.flags.c_contiguous and given.flags.aligned
     if is_read and (given.dtype != np.int64 or _are_small(given)):
         return given
-    return to_doubles(given, name)
+    return to_doubles(given, name, are_grades=are_grades)
 
 
 def _convert(array: NDArray[Any]) -> NDArray[np.float64]:

@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def open_array(values: object, name: str, depth: int) -> NDArray[Any]:
-    """Convert anything to an array of the same dimensions, masked where it has nulls."""
+def open_array(values: object, name: str, depth: int, *, are_grades: bool = False) -> NDArray[Any]:
+    """Convert anything to an array of the same dimensions, masked where it has nulls.
+
+    Args:
+        values: The array, buffer or (nested) list.
+        name: The name for messages.
+        depth: How deep lists can be nested.
+        are_grades: Whether lists can have truth values, which are grades of 0 and 1.
+    """
     if isinstance(values, list | tuple):
-        return _of_list(values, name, depth)
+        return _of_list(values, name, depth, are_grades=are_grades)
     array = see_array(values, name)
-    return _of_objects(array, name, depth) if array.dtype == object else array
+    if array.dtype == object:
+        return _of_objects(array, name, depth, are_grades=are_grades)
+    return array
 
 
 def see_array(values: object, name: str) -> NDArray[Any]:
@@ -72,27 +81,29 @@ def _of_library(values: object, name: str) -> NDArray[Any]:
     return array
 
 
-def _of_objects(array: NDArray[Any], name: str, depth: int) -> NDArray[Any]:
+def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if array.ndim == 0:
         raise bad_shape(name, tuple(range(1, depth + 1)), ())
     mask = np.ma.getmask(array)
     if mask is np.ma.nomask:
-        return _of_list(np.ma.getdata(array).tolist(), name, depth)
+        return _of_list(np.ma.getdata(array).tolist(), name, depth, are_grades=are_grades)
     plain = np.where(mask, 0, np.ma.getdata(array))
-    return np.ma.array(_of_list(plain.tolist(), name, depth), mask=mask)
+    numbers = _of_list(plain.tolist(), name, depth, are_grades=are_grades)
+    return np.ma.array(numbers, mask=mask)
 
 
-def _of_list(values: Sequence[Any], name: str, depth: int) -> NDArray[Any]:
+def _of_list(values: Sequence[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if depth < 1:
         raise too_deep(name)
     kinds = set(map(type, values))
-    if all(map(is_number, kinds)):
+    numbers = {kind for kind in kinds if is_number(kind) or (are_grades and is_truth(kind))}
+    if numbers == kinds:
         return read_python(values, name)
-    odd = {kind for kind in kinds if not (is_number(kind) or is_row(kind))}
+    odd = {kind for kind in kinds - numbers if not is_row(kind)}
     if odd:
         at = next(at for at, value in enumerate(values) if type(value) in odd)
         raise not_numbers(name, type(values[at]).__name__, (at,))
@@ -103,8 +114,12 @@ def _of_list(values: Sequence[Any], name: str, depth: int) -> NDArray[Any]:
     rows = []
     for at, value in enumerate(values):
         try:
-            row = open_array(value, name, depth - 1) if is_row(type(value)) else np.array(value)
-            rows.append(to_doubles(row, name))
+            row = (
+                open_array(value, name, depth - 1, are_grades=are_grades)
+                if is_row(type(value))
+                else np.array(value)
+            )
+            rows.append(to_doubles(row, name, are_grades=are_grades))
         except FormatError as error:
             raise placed(error, at) from error
     if len({row.shape for row in rows}) > 1:
@@ -128,6 +143,13 @@ def is_number(kind: type) -> bool:
 
     is_other = issubclass(kind, bool | np.complexfloating | np.timedelta64)
     return (issubclass(kind, int | float | np.number) and not is_other) or is_decimal(kind)
+
+
+def is_truth(kind: type) -> bool:
+    """Check whether a type holds truth values."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return issubclass(kind, bool | np.bool_)
 
 
 def is_integer(kind: type) -> bool:

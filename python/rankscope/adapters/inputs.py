@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
+from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.files import formats
-from rankscope.adapters.tables import SYNONYMS, is_table
+from rankscope.adapters.tables import is_table
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Literal
 
     from rankscope.typing import InputLike, Path
@@ -85,7 +88,10 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
     if isinstance(value, str | bytes | os.PathLike):
         return _recognise_file(value, role, None, columns or {})
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
-        return Input("mapping", value, role)
+        kind: Literal["table", "mapping"] = "mapping"
+        if _holds_columns(value, columns or {}):
+            kind = "table"
+        return Input(kind, value, role)
     if is_table(value):
         return Input("table", value, role)
     if _is_iterable_of_rows(value):
@@ -174,6 +180,17 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     """
     short = [os.path.basename(name) or name for name in names]  # noqa: PTH119 - a text
     return short if len(set(short)) == len(short) else [*names]
+
+
+def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a mapping has the columns of a table by name, and not documents by query."""
+    if not isinstance(value, Mapping):
+        return False
+    for role in ("query", "doc"):
+        names = [name for name in (columns.get(role), *SYNONYMS[role]) if name in value]
+        if not names or isinstance(value[names[0]], Mapping | AbstractSet):
+            return False
+    return True
 
 
 def _is_iterable_of_rows(value: object) -> bool:

@@ -29,7 +29,8 @@ def not_numbers(
 ) -> FormatError:
     """Return the error for a value that isn't a number. `at` counts from 0."""
     is_truth = found.startswith("bool")
-    hint = "truth values are made numbers by .astype(int)" if is_truth else "convert it first"
+    hint = "truth values can be grades; .astype(int) makes them numbers" if is_truth else ""
+    hint = hint or "convert it first"
     error = FormatError(
         f"expected {name} as {wanted}, found {found}", hint=hint, code="not_numeric", file=name
     )

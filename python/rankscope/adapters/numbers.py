@@ -20,31 +20,43 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def to_numbers(values: ArrayLike, name: str, *, dimensions: tuple[int, ...]) -> NDArray[np.float64]:
+def to_numbers(
+    values: ArrayLike, name: str, *, dimensions: tuple[int, ...], are_grades: bool = False
+) -> NDArray[np.float64]:
     """Read real numbers as float64 without rounding. Masked values become NaN.
 
     Args:
         values: An array of NumPy or of another library in main memory, a buffer, or (nested) lists.
         name: The name for messages.
         dimensions: How many dimensions it may have.
+        are_grades: Whether it can hold truth values, which are grades of 0 and 1.
 
     Raises:
         FormatError: It is no such array.
     """
-    return to_doubles(_open_shaped(values, name, dimensions), name)
+    array = _open_shaped(values, name, dimensions, are_grades=are_grades)
+    return to_doubles(array, name, are_grades=are_grades)
 
 
-def keep_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+def keep_numbers(values: ArrayLike, name: str, *, are_grades: bool = False) -> NDArray[Any]:
     """Read a column of real numbers without rounding, and without a copy if the core can read it.
+
+    Args:
+        values: As in `to_numbers`.
+        name: The name for messages.
+        are_grades: As in `to_numbers`.
 
     Raises:
         FormatError: It is none.
     """
-    return keep_doubles(_open_shaped(values, name, (1,)), name)
+    array = _open_shaped(values, name, (1,), are_grades=are_grades)
+    return keep_doubles(array, name, are_grades=are_grades)
 
 
-def _open_shaped(values: ArrayLike, name: str, dimensions: tuple[int, ...]) -> NDArray[Any]:
-    array = open_array(values, name, max(dimensions))
+def _open_shaped(
+    values: ArrayLike, name: str, dimensions: tuple[int, ...], *, are_grades: bool
+) -> NDArray[Any]:
+    array = open_array(values, name, max(dimensions), are_grades=are_grades)
     if array.ndim not in dimensions:
         raise bad_shape(name, dimensions, array.shape)
     return array
@@ -53,7 +65,7 @@ def _open_shaped(values: ArrayLike, name: str, dimensions: tuple[int, ...]) -> N
 def join_lists(
     lists: Iterable[ArrayLike], name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Concatenate lists of numbers of any length, and return the offsets and the numbers.
+    """Concatenate lists of grades of any length, and return the offsets and the grades.
 
     Raises:
         FormatError: They are not lists of numbers.
@@ -64,7 +76,7 @@ def join_lists(
     if is_unordered or not hasattr(lists, "__iter__"):
         raise not_numbers(name, type(lists).__name__)
     if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
-        matrix = to_numbers(lists, name, dimensions=(2,))
+        matrix = to_numbers(lists, name, dimensions=(2,), are_grades=True)
         rows, columns = matrix.shape
         return np.arange(rows + 1, dtype=np.int64) * columns, matrix.ravel()
     given: list[Any] = list(lists)
@@ -85,7 +97,7 @@ def join_lists(
         if not is_row(type(one)):
             raise not_numbers(name, type(one).__name__, (at,), wanted="lists of numbers")
         try:
-            parts.append(to_numbers(one, name, dimensions=(1,)))
+            parts.append(to_numbers(one, name, dimensions=(1,), are_grades=True))
         except FormatError as error:
             raise placed(error, at) from error
     return _count(parts), np.concatenate([*parts, np.empty(0)])

@@ -7,9 +7,10 @@ import sys
 from itertools import pairwise
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.columns import read_ids, read_numbers, read_values
 from rankscope.adapters.inputs import recognise_table
-from rankscope.adapters.tables import SYNONYMS, FoundColumns, open_table
+from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
 from rankscope.names import quote
 from rankscope.records import record
@@ -127,8 +128,8 @@ def _read(
         name, ids = "", [str(row) for row in range(len(first))]
     else:
         name = found.require("query")
-        ids = _decode(read_ids(source.columns[name], name))
-    held = {each: _decode(read_values(source.find(each, "attributes"), each)) for each in texts}
+        ids = decode(read_ids(source.columns[name], name))
+    held = {each: decode(read_values(source.find(each, "attributes"), each)) for each in texts}
     if len(set(ids)) < len(ids) and numbers is not None and len(numbers) == 0:
         ids, held = _merge_rows(ids, held)
     if len(set(ids)) < len(ids):
@@ -211,7 +212,7 @@ def _read_doubles(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN40
     return numbers
 
 
-def _decode(column: IdColumn) -> list[str]:
+def decode(column: IdColumn) -> list[str]:
     """Return identifiers or values as text."""
     if not isinstance(column, tuple):
         return list(map(str, column.tolist()))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Note: TypeAlias = tuple[str, int, int]
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int]]
 
-JUDGED = (("query",), ("doc",), ("relevance",))
+JUDGED = (("query",), ("doc",))
 JOINED = (("query",), ("relevance",), ("score", "rank"))
 LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
@@ -57,8 +57,10 @@ def read_judgments(
         with see_table(
             given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of):
-            columns_of_core, source = read_judged(table, found)
-            made = Judgments.from_columns(*columns_of_core, duplicates)
+            queries, docs, grades, are_implicit, source = read_judged(table, found)
+            made = Judgments.from_columns(queries, docs, grades, duplicates)
+            if are_implicit:
+                notes.append(("implicit_grades", len(grades), 0))
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made, TEXT if given.format else source
     if given.kind == "file":
@@ -74,8 +76,10 @@ def read_judgments(
 def describe_keys(given: Mapping[object, object]) -> SourceIds:
     """Return the types of the ids in a mapping of query to its documents."""
     is_number = are_integers(given)
-    documents = (docs for docs in given.values() if isinstance(docs, Mapping))
-    has_numbers = bool(given) and all(map(are_integers, documents))
+    forms = Mapping | list | tuple | set | frozenset
+    has_numbers = bool(given) and all(
+        isinstance(docs, forms) and are_integers(docs) for docs in given.values()
+    )
     return SourceIds(
         IdColumn("query_id", "int64" if is_number else ""),
         IdColumn("doc_id", "int64" if has_numbers else ""),
@@ -312,9 +316,12 @@ def _open(
 
     named = {**names, **given.columns}
     roles = [role for of in needed for role in of]
+    is_judged = needed is JUDGED
+    roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
     return open_batches(
         given.location,
-        wanted={role: named.get(role) for role in dict.fromkeys([*roles, "doc"])},
+        wanted={role: named.get(role) for role in dict.fromkeys(roles)},
+        is_judged=is_judged,
         needed=needed,
         others=others,
         format=given.format,

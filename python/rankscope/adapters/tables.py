@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Mapping
-from itertools import islice
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import integer_type, read_ids, read_numbers, read_typed_values
+from rankscope.adapters.column_names import (
+    check_names,
+    find_column,
+    find_grades,
+    no_column,
+    no_role,
+)
+from rankscope.adapters.columns import (
+    count_ids,
+    integer_type,
+    read_ids,
+    read_numbers,
+    read_typed_values,
+)
 from rankscope.adapters.labels import read_grades
 from rankscope.data.ids import AttributeColumn, SourceIds
 from rankscope.data.ids import IdColumn as SourceColumn
 from rankscope.errors import FormatError
-from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
+from rankscope.names import quote
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -36,32 +47,6 @@ if TYPE_CHECKING:
         NDArray[Any] | None,
         list[tuple[str, IdColumn]],
     ]
-
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "query": (
-        "query_id",
-        "qid",
-        "q_id",
-        "query",
-        "topic",
-        "topic_id",
-        "user_id",
-        "search_group_id",
-        "group_id",
-        "ranking_id",
-    ),
-    "doc": ("doc_id", "docno", "docid", "doc", "item_id", "item", "document_id", "product_id"),
-    "relevance": ("relevance", "rel", "label", "grade", "gains", "gain", "target"),
-    "score": ("score", "prediction", "pred", "y_score", "similarity"),
-    "rank": ("rank", "ranks", "position"),
-}
-"""The names under which a column is found that is not named."""
-
-QUERY_NAMES = {"query_id", "qid", "q_id", "search_group_id", "ranking_id"}
-"""Names that only a query has. Beside one of them, `user_id` is an attribute of the query."""
-
-MOST_SHOWN = 50
-"""How many names of columns an error lists."""
 
 
 @record(frozen=True, slots=True)
@@ -177,15 +162,30 @@ class Attributed:
 
 def read_judged(
     table: object, names: Mapping[str, str | None]
-) -> tuple[tuple[IdColumn, IdColumn, NDArray[Any]], SourceIds]:
-    """Read a table whose rows hold a query, a document and its grade; describe its ids.
+) -> tuple[IdColumn, IdColumn, NDArray[Any], bool, SourceIds]:
+    """Read a table whose rows hold a query, a document and its grade.
+
+    Args:
+        table: The table.
+        names: By role, the name of the column, or `None` to find it.
+
+    Returns:
+        Queries, documents, grades, whether the rows have none (then each is an interaction, such as
+        a purchase, with grade 1), and the columns of ids as the caller has them.
 
     Raises:
         InputError: A column is missing, or holds invalid values.
     """
-    found = FoundColumns(open_table(table), names)
-    grades = found.read_numbers("relevance")
-    return (found.read_ids("query"), found.read_ids("doc"), grades), found.describe_ids()
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    source = open_table(table)
+    grade = find_grades(source.names, names)
+    found = FoundColumns(source, {**names, "relevance": grade})
+    queries, docs = found.read_ids("query"), found.read_ids("doc")
+    ids = found.describe_ids()
+    if grade is None:
+        return queries, docs, np.ones(count_ids(docs), dtype=np.int32), True, ids
+    return queries, docs, found.read_numbers("relevance"), False, ids
 
 
 def read_retrieved(
@@ -230,7 +230,7 @@ class FoundColumns:
         Raises:
             FormatError: The column named is not there, or two have usual names.
         """
-        return find_column(self.table, role, self.names.get(role), self.attributes)
+        return find_column(self.table.names, role, self.names.get(role), self.attributes)
 
     def require(self, role: str) -> str:
         """Return the column of a role.
@@ -240,8 +240,7 @@ class FoundColumns:
         """
         name = self.seek(role)
         if name is None:
-            usual = ", ".join(SYNONYMS[role])
-            raise _no_column(self.table, f"a column of {role} ({usual})", role)
+            raise no_role(self.table.names, role)
         return name
 
     def read_ids(self, role: str) -> IdColumn:
@@ -279,13 +278,7 @@ class NamedColumns:
     def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
         self.names = list(names)
         self.columns = columns
-        doubled = sorted(name for name, count in Counter(self.names).items() if count > 1)
-        if doubled:
-            raise FormatError(
-                f"expected different column names, found {_list(doubled)} more than once",
-                hint="rename one of them",
-                code="columns",
-            )
+        check_names(self.names)
 
     def find(self, name: str, role: str) -> object:
         """Return the column of a name.
@@ -294,7 +287,7 @@ class NamedColumns:
             FormatError: There is none.
         """
         if name not in self.columns:
-            raise _no_column(self, f"the column {quote(name)} of {role}", name)
+            raise no_column(self.names, f"the column {quote(name)} of {role}", name)
         return self.columns[name]
 
 
@@ -316,7 +309,7 @@ def is_table(value: object) -> bool:
     return is_arrow or hasattr(type(value), "columns")
 
 
-def is_column(value: object) -> bool:
+def is_single_column(value: object) -> bool:
     """Check whether an object is a single column of a library, such as a Series."""
     is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
     has_type = hasattr(value, "dtype") or hasattr(value, "type")
@@ -375,69 +368,3 @@ def _no_table(table: object) -> FormatError:
         hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
         code="input_type",
     )
-
-
-def find_column(
-    table: NamedColumns, role: str, name: str | None, attributes: Sequence[str] = ()
-) -> str | None:
-    """Find the column of a role by the name given, or by its usual names.
-
-    A column that is named as an attribute, such as the user to group by, isn't taken for the query
-    if there is another one. Neither is `user_id` beside `query_id`.
-
-    Raises:
-        FormatError: The column named is not there, or two have usual names.
-    """
-    if name is not None:
-        name = str(name)
-        if name in table.names:
-            return name
-        # A column of its own name, such as one to group by, has no role.
-        of = "" if role == name else f" of {role}"
-        raise _no_column(table, f"the column {quote(name)}{of}", name)
-    found = [column for column in table.names if column in SYNONYMS[role]]
-    if len(found) > 1:
-        found = [column for column in found if column not in attributes] or found
-    if role == "query" and not QUERY_NAMES.isdisjoint(found):
-        found = [column for column in found if column != "user_id"]
-    if len(found) > 1:
-        raise FormatError(
-            f"expected one column of {role}, found {' and '.join(found)}",
-            hint=f"say which: {role}={found[0]!r}, or --col {role}={found[0]}",
-            code="columns",
-        )
-    return found[0] if found else None
-
-
-def _no_column(table: NamedColumns, wanted: str, name: str) -> FormatError:
-    close = _find_close([name, *SYNONYMS.get(name, ())], table.names)
-    if close:
-        hint = f"did you mean {close!r}?"
-    elif name in SYNONYMS:
-        example = "search_group_id" if name == "query" else f"my_{name}"
-        hint = f"name it: {name}={example!r}, or --col {name}={example}"
-    else:
-        hint = "give the name of one of these"
-    return FormatError(
-        f"expected {wanted}, found {_list(table.names)}",
-        hint=hint,
-        code="columns",
-    )
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = [name if len(name) <= LONGEST_QUOTE else quote(name) for name in names[:MOST_SHOWN]]
-    if len(names) > MOST_SHOWN:
-        shown.append(f"and {len(names) - MOST_SHOWN} more")
-    return ", ".join(shown) or "no columns"
-
-
-def _find_close(wanted: Sequence[str], names: Sequence[str]) -> str | None:
-    """Find a name that nearly equals a wanted one."""
-    lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
-    for likeness in (1.0, 0.75):
-        for word in wanted:
-            closest = find_closest(word, lowered, likeness=likeness)
-            if closest is not None:
-                return lowered[closest]
-    return None

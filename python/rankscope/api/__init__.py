@@ -12,12 +12,14 @@ from rankscope.api.attribute import attribute as attribute
 from rankscope.api.compare import compare as compare
 from rankscope.api.compare import compare_table as compare_table
 from rankscope.api.compare_values import compare_values as compare_values
+from rankscope.api.dcg_from_clicks import dcg_from_clicks as dcg_from_clicks
 from rankscope.api.diff import diff as diff
 from rankscope.api.discounts import compare_discounts as compare_discounts
 from rankscope.api.discounts import tabulate_discounts as tabulate_discounts
 from rankscope.api.document_judge import estimate_dcg as estimate_dcg
 from rankscope.api.evaluate import evaluate as evaluate
 from rankscope.api.evaluate import read_qrels as read_qrels
+from rankscope.api.evaluate_policy import evaluate_policy as evaluate_policy
 from rankscope.api.evaluate_table import evaluate_table as evaluate_table
 from rankscope.api.examination import estimate_examination as estimate_examination
 from rankscope.api.explain import explain as explain

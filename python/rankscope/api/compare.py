@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         permutations: int | None
         seed: int
         threads: int | None
+        progress: bool
 
 
 def compare(
@@ -101,7 +102,8 @@ def compare(
             `interval`, the confidence level (default: 0.95) or an `Interval`; `margin`, the largest
             difference that doesn't matter, for tests of non-inferiority and equivalence;
             `permutations` (default: by the size of the data, up to 99,999); `seed` (default: 0);
-            `threads` (default: all cores).
+            `threads` (default: all cores); `progress`, whether to show a bar in a notebook or on a
+            terminal (default: `False`).
 
     Raises:
         UsageError: A measure, the policy or another argument is invalid, a name is unknown, or the
@@ -155,6 +157,7 @@ def compare(
             duplicates=duplicates,
             score_type=score_type,
             encoding=encoding,
+            progress=testing.get("progress", False),
         )
     return compare_rankings(
         _rename(rankings, names),
@@ -300,10 +303,10 @@ def compare_rankings(
     testing: Testing,
 ) -> Comparison:
     """Compare rankings of the same queries; see `compare`."""
-    threads = testing.get("threads")
+    threads, is_shown = testing.get("threads"), testing.get("progress", False)
     evaluations = {
         name: each.evaluate(measures, policy=policy, convention=convention, threads=threads)
-        for name, each in rankings.items()
+        for name, each in engine.follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
     axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding, rankings=first)
@@ -312,7 +315,7 @@ def compare_rankings(
     made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})
     if not bounds:
         return made
-    return _add_ranges(made, rankings, evaluations, threads)
+    return _add_ranges(made, rankings, evaluations, threads, is_shown=is_shown)
 
 
 def read_runs(given: object) -> dict[str, InputLike]:
@@ -380,6 +383,7 @@ def rank_runs(
     duplicates: Duplicates,
     score_type: ScoreType | None,
     encoding: Literal["utf-8", "latin-1"],
+    progress: bool = False,
 ) -> dict[str, Rankings]:
     """Read judgments and runs, and rank them."""
     request = engine.read_request(
@@ -400,7 +404,7 @@ def rank_runs(
             score_type=request.score_type,
             encoding=encoding,
         )
-        for name, run in runs.items()
+        for name, run in engine.follow(runs.items(), "reading runs", is_shown=progress)
     }
 
 
@@ -496,15 +500,17 @@ def compare_columns(
         margin=testing.get("margin"),
     )
     baseline = testing.get("baseline")
-    compared, means, settings, warnings = compare_values(
-        values,  # type: ignore[arg-type]  # the caller's
-        runs=runs,
-        baseline=None if baseline is None else _find_baseline(baseline, runs),
-        choices=choices,
-        groups=axis.groups,
-        clusters=axis.clusters,
-        threads=testing.get("threads"),
-    )
+    with engine.tick("testing differences", is_shown=testing.get("progress", False)) as check:
+        compared, means, settings, warnings = compare_values(
+            values,  # type: ignore[arg-type]  # the caller's
+            runs=runs,
+            baseline=None if baseline is None else _find_baseline(baseline, runs),
+            choices=choices,
+            groups=axis.groups,
+            clusters=axis.clusters,
+            threads=testing.get("threads"),
+            check=check,
+        )
     return Comparison(
         runs=runs,
         measures=tuple(each.name for each in values),  # type: ignore[attr-defined]  # as above
@@ -529,6 +535,7 @@ ARGUMENTS = (
     "permutations",
     "seed",
     "threads",
+    "progress",
 )
 """The arguments about tests and intervals."""
 
@@ -549,6 +556,8 @@ def _add_ranges(
     rankings: Mapping[str, Rankings],
     evaluations: Mapping[str, Evaluation],
     threads: int | None,
+    *,
+    is_shown: bool,
 ) -> Comparison:
     """Add what unjudged documents and ties could change about each difference over all queries."""
     from rankscope.api.openness import (  # noqa: PLC0415 - only where it is asked for
@@ -569,4 +578,5 @@ def _add_ranges(
             tied=range_despite_ties(run, baseline, measure, first.policy, threads),
         )
 
-    return made.replace(tuple(map(add, made.comparisons)))
+    every = engine.follow(made.comparisons, "bounding differences", is_shown=is_shown)
+    return made.replace(tuple(map(add, every)))

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from rankscope import engine
 from rankscope.adapters.documents import has_documents
-from rankscope.adapters.tables import is_column, is_table
+from rankscope.adapters.tables import is_single_column, is_table
 from rankscope.data.interval import read_interval
 from rankscope.data.qrels import Qrels
-from rankscope.errors import UsageError
+from rankscope.errors import MeasureError, UsageError
 from rankscope.file import File
 from rankscope.results import Evaluations
 
@@ -97,8 +97,8 @@ if TYPE_CHECKING:
 
 def evaluate(
     qrels: InputLike | Qrels,
-    run: InputLike | Mapping[str, InputLike] | list[str] | list[File],
-    measures: Measures,
+    run: InputLike | Mapping[str, InputLike] | list[str] | list[File] | None = None,
+    measures: Measures | None = None,
     *,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
@@ -145,8 +145,9 @@ def evaluate(
         encoding: The encoding of files.
         threads: The number of threads (default: all cores). Values don't depend on it.
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
-        progress: A function that is called from time to time with the bytes of the run read so far,
-            and with their total if it is known.
+        progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
+            function that is called from time to time with the bytes of the run read so far, and
+            with their total if it is known.
 
     Returns:
         The means, the values of each query, and the counts behind them; for several runs, a mapping
@@ -178,12 +179,20 @@ def evaluate(
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
         intervals: 95%, betting
     """
-    named = _read_runs(run)
+    if run is None or measures is None:
+        raise _incomplete(qrels, run if measures is None else measures)
+    named = read_named_runs(run)
     runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
     if not isinstance(qrels, Qrels):
         for each in runs.values():
             engine.refuse_one_stdin_for_both(qrels, each)
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+            progress=progress is True,
+        )
     evaluated = {
         name: engine.evaluate_run(
             qrels,
@@ -205,6 +214,26 @@ def evaluate(
         for name, each in runs.items()
     }
     return evaluated[""] if named is None else Evaluations(evaluated)
+
+
+def _incomplete(qrels: object, last: object) -> UsageError:
+    """Return the error for a call with two arguments, often a table and measures."""
+    asked = ["nDCG@10"] if last is None else last
+    try:
+        measures = [str(each) for each in engine.read_measures(asked)[0]]  # type: ignore[arg-type]  # tried
+    except (MeasureError, TypeError):
+        return UsageError(
+            "expected judgments, a run and measures, found no measures",
+            hint="write evaluate(judgments, run, ['nDCG@10', 'AP'])",
+            code="no_measures",
+        )
+    name = repr(os.fspath(qrels)) if isinstance(qrels, str | os.PathLike) else "table"
+    return UsageError(
+        "expected judgments, a run and measures, found no run",
+        hint=f"if the rows have both grades and scores or ranks, write evaluate_table({name}, "
+        f"{measures}); otherwise, evaluate(judgments, run, {measures})",
+        code="no_run",
+    )
 
 
 def name_runs(given: object) -> dict[str, InputLike]:
@@ -238,7 +267,7 @@ def name_runs(given: object) -> dict[str, InputLike]:
     return runs
 
 
-def _read_runs(given: object) -> dict[str, InputLike] | None:
+def read_named_runs(given: object) -> dict[str, InputLike] | None:
     """Return several runs by name; `None` if it is one run."""
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)
@@ -246,7 +275,7 @@ def _read_runs(given: object) -> dict[str, InputLike] | None:
         return None
     first = next(iter(given.values()))
     is_run = isinstance(first, str | bytes | os.PathLike | File)
-    is_run = is_run or (is_table(first) and not is_column(first)) or _is_rows(first)
+    is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
     # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):
         is_run = bool(first) and all(map(has_documents, first.values()))

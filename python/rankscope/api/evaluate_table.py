@@ -94,8 +94,7 @@ def evaluate_table(
             to read the file into memory.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
-        progress: A function that is called with the bytes read so far, and with their total if it
-            is known.
+        progress: As in `evaluate`.
         **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
             `attribute`.
 
@@ -149,16 +148,16 @@ def evaluate_table(
         # What can be read once only is held, for a query may come back.
         is_kept = given.is_stdin and not assume_grouped
         if not is_kept and engine.can_stream(asked.measures):
-            watch = engine.watch(given, progress)
-            evaluation = engine.evaluate_stream(
-                lambda: open_joined(
-                    given, names, reading.columns, encoding=encoding, progress=watch
-                ),
-                asked,
-                reading,
-                made,
-                weights,
-            )
+            with engine.watch(given, progress) as watch:
+                evaluation = engine.evaluate_stream(
+                    lambda: open_joined(
+                        given, names, reading.columns, encoding=encoding, progress=watch
+                    ),
+                    asked,
+                    reading,
+                    made,
+                    weights,
+                )
             if evaluation is not None:
                 if strict:
                     engine.refuse_diagnostics(evaluation.notes)

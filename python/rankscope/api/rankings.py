@@ -163,10 +163,12 @@ class Rankings(Columns):
         attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
         given = recognise_table(table)
         notes: list[tuple[str, int, int]] = []
-        watch = engine.watch(given, progress)
-        with see_joined(
-            given, names, attributes, attributed, encoding=encoding, notes=notes, progress=watch
-        ) as (held, found, _):
+        with (
+            engine.watch(given, progress) as watch,
+            see_joined(
+                given, names, attributes, attributed, encoding=encoding, notes=notes, progress=watch
+            ) as (held, found, _),
+        ):
             columns = tables.read_table(held, found, attributes, attributed)
             is_even = len(columns.relevance) == len(columns.scores) > 0
             if is_even and not is_judged(columns.relevance):

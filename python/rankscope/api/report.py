@@ -9,7 +9,7 @@ from functools import partial
 from rankscope import engine
 from rankscope.adapters.inputs import shorten_names
 from rankscope.api.compare import compare_rankings
-from rankscope.api.evaluate import read_qrels
+from rankscope.api.evaluate import read_named_runs, read_qrels
 from rankscope.api.explain import EXPLAINED
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import Interval, read_interval
@@ -62,12 +62,13 @@ def report(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
+    progress: bool = False,
 ) -> Report:
     """Report the values of runs, what they are made of, and how to reproduce them.
 
     Args:
         qrels: The judgments, as in `evaluate`.
-        runs: One or more paths, or a mapping of name to any run that `evaluate` accepts.
+        runs: One run, as in `evaluate`; a list of them; or a mapping of names to runs.
         measures: As in `evaluate`. Queries are sorted and explained by the first measure.
         policy: As in `evaluate`.
         convention: As in `evaluate`.
@@ -79,6 +80,7 @@ def report(
         encoding: As in `evaluate`.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
+        progress: Whether to show a bar in a notebook or on a terminal.
 
     Returns:
         The contents of the report. Its `write` writes the page.
@@ -127,7 +129,7 @@ def report(
             score_type=asked.score_type,
             encoding=encoding,
         )
-        for run in held[1:]
+        for run in engine.follow(held[1:], "reading runs", is_shown=progress)
     ]
     said = [
         ("--duplicates", duplicates),
@@ -146,6 +148,7 @@ def report(
         options=[pair for pair in said if pair not in USUAL],
         threads=threads,
         strict=strict,
+        progress=progress,
     )
 
 
@@ -171,6 +174,7 @@ def report_table(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
     strict: bool = False,
+    progress: bool = False,
     **attribution: Unpack[Settings],
 ) -> Report:
     """Report on a table whose rows hold a score or a rank, and a grade.
@@ -196,6 +200,7 @@ def report_table(
         encoding: As in `evaluate`.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
+        progress: Whether to show a bar in a notebook or on a terminal.
         **attribution: As in `Rankings.from_table`.
 
     Raises:
@@ -229,6 +234,7 @@ def report_table(
         ties=asked.ties,
         duplicates=duplicates,
         encoding=encoding,
+        progress=progress,
         **attribution,
     )
     said = [("--duplicates", duplicates), ("--encoding", encoding)]
@@ -249,6 +255,7 @@ def report_table(
         ],
         threads=threads,
         strict=strict,
+        progress=progress,
     )
 
 
@@ -271,6 +278,7 @@ def report_rankings(
     options: Sequence[tuple[str, str]] = (),
     threads: int | None = None,
     strict: bool = False,
+    progress: bool = False,
 ) -> Report:
     """Report on rankings.
 
@@ -288,6 +296,7 @@ def report_rankings(
         options: Further options of the command line that reproduces the report.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
+        progress: Whether to show a bar in a notebook or on a terminal.
 
     Raises:
         UsageError: An argument is not one of its choices.
@@ -306,7 +315,8 @@ def report_rankings(
     made = read_interval(interval)
     names = [each.name for each in held[1:] or held]
     runs = []
-    for name, ranked in zip(names, rankings, strict=True):
+    pairs = [*zip(names, rankings, strict=True)]
+    for name, ranked in engine.follow(pairs, "evaluating runs", is_shown=progress):
         evaluation = ranked.evaluate(
             measures,
             policy=policy,
@@ -364,6 +374,7 @@ def report_rankings(
             convention=convention,
             interval=made,
             threads=threads,
+            progress=progress,
         ),
         held=held,
         commands=write_commands(
@@ -390,6 +401,8 @@ def _say_policy(policy: Policy | str | None, evaluation: Evaluation, default: Po
 def _name_runs(runs: Runs) -> list[tuple[str, InputLike]]:
     if isinstance(runs, str | bytes | os.PathLike | File):
         return [("", runs)]
+    if isinstance(runs, Mapping) and runs and read_named_runs(runs) is None:
+        return [("", runs)]  # type: ignore[list-item]  # one run: its values are documents
     named = [*runs.items()] if isinstance(runs, Mapping) else [("", run) for run in runs]
     if not named:
         raise EmptyError(
@@ -415,6 +428,7 @@ def _compare_runs(
     convention: Convention | str | None,
     interval: Interval | None,
     threads: int | None,
+    progress: bool,
 ) -> Comparison | str | None:
     """Compare all pairs of runs, or return the reason why they can't be; `None` for one run."""
     if len(rankings) < 2:
@@ -432,7 +446,11 @@ def _compare_runs(
             bounds=len(rankings) <= MOST_IN_PAIRS,
             policy=policy,
             convention=convention,
-            testing={"interval": interval or Interval(), "threads": threads},
+            testing={
+                "interval": interval or Interval(),
+                "threads": threads,
+                "progress": progress,
+            },
         )
     except (UsageError, EmptyError, PolicyError) as error:
         return error.message

@@ -28,8 +28,8 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import Once, OnceFlag
-from rankscope.cli.progress import ProgressBar
 from rankscope.data.diagnostics import describe, gather
+from rankscope.engine.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.results.intervals import describe_intervals

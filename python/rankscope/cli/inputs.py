@@ -6,8 +6,8 @@ import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path, recognise_table
 from rankscope.cli.files import is_letor, name_file, read_columns, refuse_stdin_twice
-from rankscope.cli.progress import ProgressBar
 from rankscope.engine import read_request, refuse_diagnostics
+from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError, UsageError
 from rankscope.names import quote
 from rankscope.results.text import show

@@ -35,7 +35,7 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_notes
 from rankscope.cli.parser import Once, read_integer
-from rankscope.cli.progress import ProgressBar
+from rankscope.engine.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.report.source import hold

@@ -17,6 +17,7 @@ SENTENCES = {
     "duplicates_resolved": "duplicate documents: {count} (duplicates={duplicates})",
     "ids_equal_after_normalisation": "IDs that differ only in case or Unicode normalization, "
     "treated as different: {count}",
+    "implicit_grades": "rows without a grade, each counted as relevant with grade 1: {count}",
     "int_ids": "integer IDs, compared as text: {count}",
     "id_looks_scientific": "IDs such as 1.23457E+12, possibly changed by a spreadsheet: {count}",
     "empty_lists": "rows with an empty list of documents: {count}",

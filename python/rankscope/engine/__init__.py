@@ -13,7 +13,9 @@ from rankscope.engine.evaluating import make_plan as make_plan
 from rankscope.engine.evaluating import rank_run as rank_run
 from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
-from rankscope.engine.evaluating import watch as watch
+from rankscope.engine.progress import follow as follow
+from rankscope.engine.progress import tick as tick
+from rankscope.engine.progress import watch as watch
 from rankscope.engine.query_values import line_up as line_up
 from rankscope.engine.query_values import name_queries as name_queries
 from rankscope.engine.query_values import read_series as read_series

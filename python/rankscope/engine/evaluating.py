@@ -11,6 +11,7 @@ from rankscope.data.diagnostics import describe
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
+from rankscope.engine.progress import watch
 from rankscope.engine.requests import (
     DUPLICATES,
     ENCODINGS,
@@ -27,7 +28,7 @@ from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
@@ -66,14 +67,15 @@ def load_qrels(
     named = read_columns(columns)
     found = recognise(given, "qrels", named)
     notes: list[tuple[str, int, int]] = []
-    judgments, source = read_judgments(
-        found,
-        duplicates=duplicates,
-        encoding=encoding,
-        columns=named,
-        notes=notes,
-        progress=watch(found, progress),
-    )
+    with watch(found, progress) as told:
+        judgments, source = read_judgments(
+            found,
+            duplicates=duplicates,
+            encoding=encoding,
+            columns=named,
+            notes=notes,
+            progress=told,
+        )
     return Qrels(judgments, found.name, duplicates, tuple(notes), source)
 
 
@@ -165,30 +167,30 @@ def evaluate_run(
     refuse_cluster_alone(cluster, interval)
     clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
-    told = watch(found, progress)
-    if found.kind == "file":
-        answer = evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
-    elif found.kind == "mapping":
-        answer = evaluate_dict(qrels.judgments, plan, found.value)
-    elif found.kind == "table":
-        ranked = rank_input(
-            qrels.judgments,
-            found,
-            ties=ties,
-            duplicates=duplicates,
-            encoding=encoding,
-            score_type=request.score_type,
-            columns=named,
-            threads=workers,
-            notes=notes,
-            progress=told,
-        )
-        answer = ranked.evaluate(plan, workers)
-    else:
-        held = read_run(
-            found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
-        )
-        answer = evaluate_held_run(qrels.judgments, plan, held, workers)
+    with watch(found, progress) as told:
+        if found.kind == "file":
+            answer = evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
+        elif found.kind == "mapping":
+            answer = evaluate_dict(qrels.judgments, plan, found.value)
+        elif found.kind == "table":
+            ranked = rank_input(
+                qrels.judgments,
+                found,
+                ties=ties,
+                duplicates=duplicates,
+                encoding=encoding,
+                score_type=request.score_type,
+                columns=named,
+                threads=workers,
+                notes=notes,
+                progress=told,
+            )
+            answer = ranked.evaluate(plan, workers)
+        else:
+            held = read_run(
+                found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
+            )
+            answer = evaluate_held_run(qrels.judgments, plan, held, workers)
     evaluation = make_evaluation(
         answer,
         request,
@@ -350,11 +352,3 @@ def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
             file=note.file or None,
             line=note.line or None,
         )
-
-
-def watch(found: Input, progress: Progress) -> Callable[[int], None] | None:
-    """Adapt a progress callback that takes bytes read and total bytes."""
-    if progress is None:
-        return None
-    total = found.size
-    return lambda done: progress(done, total)

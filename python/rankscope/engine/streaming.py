@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope._core import Plan, TableStream
 from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.qrels import Queries
 from rankscope.engine.clusters import number_clusters
@@ -106,7 +107,7 @@ def evaluate_stream(
 
 def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> TableStream | None:
     stream = TableStream()
-    names = {role: file.columns.get(role) for role in tables.SYNONYMS}
+    names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, has_grades = 0, False
     for table in whole_queries(file, names["query"]):
         try:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import rankscope as rs
 from rankscope.errors import UsageError
 from rankscope.integrations.grouped import GroupedMeasures, average_by_query
 from rankscope.records import record
+
+UNKNOWN = -1.0
+"""The value of rows for training that CatBoost has shuffled. It doesn't accept NaN."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +17,6 @@ if TYPE_CHECKING:
     import catboost
     import numpy as np
     from numpy.typing import NDArray
-
-    import rankscope as rs
 
 
 def make_eval_metric(
@@ -30,10 +32,12 @@ def make_eval_metric(
     takes these from the pools, and recognizes each pool by its labels. Weights of queries
     (`group_weight`) count, and weights of rows don't, as in CatBoost's own ranking metrics.
 
+    If there are categorical features, CatBoost shuffles the rows for training, and their queries
+    are unknown. It then reports -1 for training, and the values for validation.
+
     Args:
         measure: The measure. CatBoost allows one custom metric.
-        pools: The pool to train with and all validation pools, with their `group_id`. CatBoost
-            evaluates the first one, too.
+        pools: The pool for training, then all validation pools, with their `group_id`.
         policy: As in `rankscope.evaluate`.
         convention: As in `rankscope.evaluate`. `"catboost"` gives the numbers of CatBoost's own
             `NDCG`.
@@ -42,6 +46,19 @@ def make_eval_metric(
         UsageError: The measure or the policy is not one, the measure doesn't say which of two
             rankings is better, a pool has no queries, or two pools can't be told apart.
     """
+    if not isinstance(measure, str | rs.Measure):
+        raise UsageError(
+            f"expected one measure, found {type(measure).__name__}: CatBoost allows one metric in "
+            "Python",
+            hint="evaluate other measures with staged_predict after training",
+            code="usage",
+        )
+    if not isinstance(pools, list | tuple) or not pools:
+        raise UsageError(
+            f"expected a list of pools, found {type(pools).__name__}",
+            hint="pass [pool_for_training, validation_pool]",
+            code="usage",
+        )
     measures = GroupedMeasures(measure, policy, convention)
     return _make_metric(measures, [_read_pool(pool) for pool in pools])
 
@@ -96,12 +113,14 @@ class RankingMetric:
             UsageError: The rows are of none of the pools.
         """
         rows = next((pool for pool in self._pools if _are_equal(pool.labels, target)), None)
+        if rows is None and self._are_shuffled(target):
+            return UNKNOWN, 1.0
         if rows is None:
             raise UsageError(
                 f"CatBoost evaluates {len(target)} rows that are of none of the "
                 f"{len(self._pools)} pools of this metric",
-                hint="pass the pool for training and each validation pool to make_eval_metric, "
-                "and the same pools to fit",
+                hint="pass the pool for training and then each validation pool to "
+                "make_eval_metric, and the same pools to fit",
                 code="unknown_pool",
             )
         weights = None
@@ -109,6 +128,12 @@ class RankingMetric:
             weights = average_by_query(weight, rows.sizes)
         (value,) = self._measures.evaluate(target, approxes[0], rows.sizes, weights)
         return value, 1.0
+
+    def _are_shuffled(self, target: NDArray[np.float32]) -> bool:
+        """Check whether rows have the labels of the pool for training in another order."""
+        import numpy as np  # noqa: PLC0415 - CatBoost has loaded it
+
+        return _are_equal(np.sort(target), np.sort(self._pools[0].labels))
 
     def get_final_error(self, error: float, weight: float) -> float:
         """Return the value from what `evaluate` returns."""

@@ -70,7 +70,7 @@ def make_ranking_scorer(
         )
     if groups is not None and not isinstance(groups, str | int) and not hasattr(groups, "loc"):
         raise UsageError(
-            f"expected groups as a column or a pandas Series, found {type(groups).__name__}: a "
+            f"expected groups as a column or a pandas Series, found {type(groups)}: a "
             "fold has some of the rows only, and an array doesn't say which",
             hint=HINT,
             code="no_groups",
@@ -224,13 +224,15 @@ def match_rows(X: Any, groups: Any) -> object:
             code="no_groups",
         )
     found = groups.loc[index]
-    rows, all_rows = found.value_counts(), groups.value_counts()
-    split = rows.index[rows != all_rows[rows.index]]
+    rows = found.value_counts()
+    rows = rows[rows > 0]  # a categorical column counts all of its categories
+    all_rows = groups.value_counts().loc[rows.index]
+    split = rows.index[rows.to_numpy() != all_rows.to_numpy()]
     if len(split):
         query = split[0]
         raise UsageError(
-            f"query {query!r} has {all_rows[query]} rows in groups, but only {rows[query]} of them "
-            "are scored",
+            f"query {query!r} has {all_rows.loc[query]} rows in groups, but only "
+            f"{rows.loc[query]} of them are scored",
             hint="use a splitter that keeps queries together, such as GroupKFold, and the groups "
             "of the rows in use only",
             code="split_query",

@@ -104,7 +104,7 @@ def make_callback(
 
         def after_iteration(self, model: xgboost.Booster, epoch: int, evals_log: object) -> bool:  # noqa: ARG002 - it has no values of ours
             scores = model.predict(validation, output_margin=True)
-            for name, value in metric(scores, validation):
+            for name, value in reversed(metric(scores, validation)):
                 self.history.setdefault(name, []).append(value)
             stops: bool = super().after_iteration(model, epoch, {"validation": self.history})
             return stops

@@ -141,10 +141,14 @@ def _all_spellings() -> Iterator[Spelling]:
     for row in TABLE.values():
         for text in (row.name, *row.aliases):
             yield Spelling(text, measure(row.name))
+            if row.at == "k":  # the plain name, which trackers of experiments have
+                yield Spelling(f"{text}_at_", measure(row.name), "k")
         for tool in ("ir_measures", "trec_eval", "ranx"):
             for name in names_in(row, tool):
                 meant = measure(row.name)(**name.settings)
                 stem, takes = _split(name)
                 yield Spelling(stem, meant, takes)
+                if tool == "ranx" and stem.endswith("@"):
+                    yield Spelling(stem.replace("@", "_at_"), meant, takes)
                 if tool == "trec_eval" and takes:
                     yield Spelling(stem.removesuffix("_") + ".", meant, takes)

@@ -35,8 +35,8 @@ def parse(text: str | Measure) -> Measure:
     """Return the measure with a name.
 
     The grammar is that of ir_measures: a name, parameters in parentheses, and a cutoff after `@`.
-    The names of trec_eval and ranx are accepted, too. Case only matters if two names differ in
-    nothing else.
+    The names of trec_eval and ranx are accepted, too, and plain names with a cutoff (`ndcg_at_10`).
+    Case only matters if two names differ in nothing else.
 
     Args:
         text: The measure as text, with at most 100,000 characters. A measure is returned unchanged.

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+from rankscope.adapters.clicks import MOST_RANKS
+from rankscope.adapters.columns import MISSING
 from rankscope.errors import EmptyError
 from rankscope.records import record
 from rankscope.results.examination import ExaminationCurve
+from rankscope.stats.offpolicy.reliability import Reliability, kish
 from rankscope.stats.proportions import divide, quantile_of, wilson
 
 TYPE_CHECKING = False
@@ -16,6 +21,9 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.clicks import Clicks
 
+EVEN = 1e-9
+"""Weights whose effective sample size is this close to the number of impressions are equal."""
+
 
 @record(frozen=True, slots=True)
 class Tallies:
@@ -26,16 +34,33 @@ class Tallies:
         clicks: The number of impressions that were clicked.
         weights: The sum of the weights of impressions.
         squares: The sum of their squared weights.
+        fourths: The sum of their weights to the fourth power.
         clicked: The sum of the weights of clicked impressions.
         clicked_squares: The sum of their squared weights.
+        clusters: For each cluster, the sums of weights and of weights of clicked impressions by
+            rank, float64 [clusters, 2, ranks]; `None` if impressions are independent.
     """
 
     impressions: tuple[float, ...]
     clicks: tuple[float, ...]
     weights: tuple[float, ...]
     squares: tuple[float, ...]
+    fourths: tuple[float, ...]
     clicked: tuple[float, ...]
     clicked_squares: tuple[float, ...]
+    clusters: NDArray[np.float64] | None = None
+
+
+ADDED = (
+    "impressions",
+    "clicks",
+    "weights",
+    "squares",
+    "fourths",
+    "clicked",
+    "clicked_squares",
+)
+"""The sums over impressions, in the order in which they are computed."""
 
 
 def tally(batches: Iterable[Clicks], ranks: int | None) -> Tallies:
@@ -47,20 +72,58 @@ def tally(batches: Iterable[Clicks], ranks: int | None) -> Tallies:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    sums = np.zeros((6, 0))
+    sums = np.zeros((len(ADDED), 0))
+    known: dict[str, int] = {}
+    by_cluster = np.zeros((0, 2, 0))
     for batch in batches:
-        rank, click, weight = batch.ranks, batch.clicks, batch.weights
-        if ranks is not None:
-            is_kept = rank <= ranks
-            rank, click = rank[is_kept], click[is_kept]
-            weight = None if weight is None else weight[is_kept]
-        found = _add_up(rank, click, np.ones_like(click) if weight is None else weight)
-        length = max(sums.shape[1], found.shape[1])
-        sums, found = (
-            np.pad(each, ((0, 0), (0, length - each.shape[1]))) for each in (sums, found)
-        )
-        sums += found
-    return Tallies(*map(tuple, sums.tolist()))
+        is_kept = batch.ranks <= (ranks or MOST_RANKS)
+        rank, click = batch.ranks[is_kept], batch.clicks[is_kept]
+        weight = np.ones_like(click) if batch.weights is None else batch.weights[is_kept]
+        sums = _add(sums, _add_up(rank, click, weight))
+        if batch.clusters is not None:
+            codes = _number_clusters(batch.clusters, known)
+            found = _add_up_clusters(codes[is_kept], len(known), rank, click, weight)
+            by_cluster = _add(by_cluster, found)
+    totals = zip(ADDED, map(tuple, sums.tolist()), strict=True)
+    return Tallies(**dict(totals), clusters=by_cluster if known else None)
+
+
+def _number_clusters(clusters: list[str], known: dict[str, int]) -> NDArray[np.int64]:
+    """Return the number of each cluster. An impression without a cluster is one of its own."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    texts = (f"{MISSING}{len(known)}" if each == MISSING else each for each in clusters)
+    return np.array([known.setdefault(each, len(known)) for each in texts], dtype=np.int64)
+
+
+def _add(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add arrays, as if the smaller one went on with zeros."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    shape = [max(lengths) for lengths in zip(one.shape, other.shape, strict=True)]
+    one, other = (
+        np.pad(each, [(0, more - less) for more, less in zip(shape, each.shape, strict=True)])
+        for each in (one, other)
+    )
+    return one + other
+
+
+def _add_up_clusters(
+    clusters: NDArray[np.int64],
+    count: int,
+    rank: NDArray[np.int64],
+    click: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    depth = int(rank.max(initial=0))
+    cells = clusters * depth + rank - 1
+    found = [
+        np.bincount(cells, weights=column, minlength=count * depth).reshape(count, depth)
+        for column in (weight, weight * click)
+    ]
+    return np.stack(found, axis=1)
 
 
 def _add_up(
@@ -73,6 +136,7 @@ def _add_up(
         click,
         weight,
         weight * weight,
+        weight**4,
         weight * click,
         weight * weight * click,
     )
@@ -93,11 +157,22 @@ def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationC
     _refuse_gaps(found)
     quantile = quantile_of(level)
     rates = [clicked / weight for clicked, weight in zip(found.clicked, found.weights, strict=True)]
+    covariances = _covary(found, rates)
+    reasons = [_refuse_interval(found, at, rate) for at, rate in enumerate(rates)]
     ends = [
-        wilson(rate, _effective_count(found, at, rate), quantile) for at, rate in enumerate(rates)
+        (math.nan, math.nan)
+        if reasons[at]
+        else wilson(rate, _effective_count(found, at, rate, covariances), quantile)
+        for at, rate in enumerate(rates)
     ]
+    if reasons[0]:
+        reasons[1:] = [why or f"rank 1 has none: {reasons[0]}" for why in reasons[1:]]
     quotients = [
-        (1.0, 1.0) if at == 0 else divide(rate, ends[at], rates[0], ends[0])
+        (1.0, 1.0)
+        if at == 0
+        else (math.nan, math.nan)
+        if reasons[at]
+        else divide(rate, ends[at], rates[0], ends[0], _correlate(covariances, at))
         for at, rate in enumerate(rates)
     ]
     return ExaminationCurve(
@@ -118,21 +193,72 @@ def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationC
         },
         level,
         is_weighted=is_weighted,
+        refused=tuple(reasons),
+        clusters=None if found.clusters is None else len(found.clusters),
     )
 
 
-def _effective_count(found: Tallies, at: int, rate: float) -> float:
+def _refuse_interval(found: Tallies, at: int, rate: float) -> str:
+    """Return why the rate of a rank has no interval; empty if it has one.
+
+    Wilson's interval holds for any number of independent impressions with equal weights.
+    """
+    effective = found.weights[at] ** 2 / found.squares[at]
+    is_even = effective > found.impressions[at] * (1 - EVEN)
+    if is_even and found.clusters is None:
+        return ""
+    squares = found.clicked_squares[at]
+    clicked = found.clicked[at] ** 2 / squares if squares > 0 else 0.0
+    return Reliability(
+        n=round(found.impressions[at]),
+        effective=effective,
+        heavy=found.squares[at] ** 2 / found.fourths[at],
+        rewarded=min(clicked, effective * rate, effective * (1 - rate)),
+        clusters=None if found.clusters is None else kish(found.clusters[:, 0, at]),
+    ).refuse()
+
+
+def _covary(found: Tallies, rates: list[float]) -> NDArray[np.float64] | None:
+    """Return the covariances of the rates of ranks over clusters; `None` without clusters."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if found.clusters is None:
+        return None
+    count = len(found.clusters)
+    weights, clicked = found.clusters[:, 0], found.clusters[:, 1]
+    influences = (clicked - np.array(rates) * weights) / weights.sum(axis=0)
+    made: NDArray[np.float64] = influences.T @ influences * (count / max(1, count - 1))
+    return made
+
+
+def _correlate(covariances: NDArray[np.float64] | None, at: int) -> float:
+    """Return the correlation of the rates of a rank and of rank 1."""
+    if covariances is None:
+        return 0.0
+    both = math.sqrt(float(covariances[0, 0] * covariances[at, at]))
+    return float(covariances[0, at]) / both if both > 0 else 0.0
+
+
+def _effective_count(
+    found: Tallies, at: int, rate: float, covariances: NDArray[np.float64] | None
+) -> float:
     """Return the number of impressions with weight 1 that would have the same uncertainty.
 
     The linearized variance of a weighted rate is the sum of (weight x (click - rate))^2 divided by
-    the square of the sum of weights. Without clicks it is 0, so only the weights are used.
+    the square of the sum of weights; with clusters, that of their sums. The number is at most the
+    effective sample size of the weights: a few impressions with large weights that happen to have
+    no click would otherwise make the rate look certain.
     """
     weight, square = found.weights[at], found.squares[at]
-    squares = found.clicked_squares[at] * (1 - 2 * rate) + rate * rate * square
     by_weights = weight * weight / square
     if not 0 < rate < 1:
         return by_weights
-    return rate * (1 - rate) * weight * weight / squares
+    if covariances is None:
+        squares = found.clicked_squares[at] * (1 - 2 * rate) + rate * rate * square
+        variance = squares / (weight * weight)
+    else:
+        variance = float(covariances[at, at])
+    return min(by_weights, rate * (1 - rate) / variance) if variance > 0 else by_weights
 
 
 def _refuse_gaps(found: Tallies) -> None:

@@ -37,23 +37,26 @@ def wilson(share: float, count: float, quantile: float) -> Ends:
     )
 
 
-def divide(top: float, ends: Ends, bottom: float, bottom_ends: Ends) -> Ends:
+def divide(
+    top: float, ends: Ends, bottom: float, bottom_ends: Ends, correlation: float = 0.0
+) -> Ends:
     """Return the interval of a ratio, derived from the intervals of its parts.
 
     This is MOVER-R of Donner and Zou, *Closed-form confidence intervals for functions of the normal
-    mean and standard deviation*, Statistical Methods in Medical Research 21(4), 2012. The parts are
-    independent.
+    mean and standard deviation*, Statistical Methods in Medical Research 21(4), 2012.
 
     Args:
         top: The numerator, 0 or more.
         ends: The interval of the numerator.
         bottom: The denominator, above 0.
         bottom_ends: The interval of the denominator, which starts above 0.
+        correlation: The correlation of the parts; 0 if they are independent.
     """
     (low, high), (bottom_low, bottom_high) = ends, bottom_ends
-    product = top * bottom
+    product = top * bottom - correlation * (top - low) * (bottom_high - bottom)
     near, far = low * (2 * top - low), bottom_high * (2 * bottom - bottom_high)
     lower = near and near / (product + math.sqrt(max(0.0, product * product - near * far)))
+    product = top * bottom - correlation * (high - top) * (bottom - bottom_low)
     far, near = high * (2 * top - high), bottom_low * (2 * bottom - bottom_low)
     upper = (product + math.sqrt(max(0.0, product * product - far * near))) / near
     return lower, upper

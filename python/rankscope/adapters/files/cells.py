@@ -78,6 +78,8 @@ def name_mistake(text: str, role: str) -> FormatError | None:
         hint = "there are blanks around it: take them out"
     elif DECIMAL.fullmatch(text.strip("%$€£ ").replace(",", "")):
         hint = "write it with digits and a point only"
+    elif word in {"true", "false"} and role == "relevance":
+        hint = "write grades as 1 and 0: a text file doesn't say what its words mean"
     else:
         hint = f"name the column that holds the {wanted}s, if this is another"
     return _mistake(f"expected a {wanted}, found `{shown}`", hint, code_of("text", role), shown)

@@ -142,7 +142,7 @@ class JsonLinesFile:
         """Check whether an integer may have been rounded."""
         compute = load_arrow("pyarrow.compute")
         for name, role in self._roles.items():
-            if role in NUMBER_ROLES:
+            if role in NUMBER_ROLES and self._kinds[name].type is not bool:
                 for chunk in flatten(table, name):
                     largest = compute.max(compute.abs(chunk)).as_py()
                     if largest is not None and largest >= LARGEST_EXACT:
@@ -249,7 +249,7 @@ def _kind_of(name: str, role: str, example: Mapping[str, object]) -> Kind:
 
 def _type_of(value: object, role: str) -> type:
     if role in NUMBER_ROLES:
-        return float
+        return bool if isinstance(value, bool) and role == "relevance" else float
     if isinstance(value, bool | float) and role not in ID_ROLES:
         return type(value)
     return int if isinstance(value, int) and not isinstance(value, bool) else str

@@ -126,6 +126,8 @@ def _check_number(value: object, role: str) -> None:
     elif not (number is None or isinstance(number, float) or _is_integer(number)):
         mistake, message = "text", f"expected a {wanted}, found {_name(value)}"
         hint = 'numbers are written plainly, as in {"score": 0.5}'
+        if isinstance(value, bool) and role == "relevance":
+            hint = "write all grades as true and false, or all as numbers"
     elif _is_rounded(value):
         mistake = "rounded"
         message = f"expected a {wanted} that double precision holds exactly, found {_name(value)}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import check_names, find_column, find_grades, no_role
 from rankscope.adapters.open_column import decode, read_utf8
-from rankscope.adapters.tables import FoundColumns, NamedColumns, find_column
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -28,12 +28,14 @@ class Wanted:
         others: The names of further columns, such as those to group by.
         needed: Roles of which there must be a column; of several together, one.
         besides: Columns that aren't taken for a query if there is another one.
+        is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
     """
 
     roles: Mapping[str, str | None]
     others: Sequence[str] = ()
     needed: Sequence[Sequence[str]] = ()
     besides: Sequence[str] = ()
+    is_judged: bool = False
 
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
@@ -55,17 +57,17 @@ class Wanted:
         fields = {field: f"{outer}.{field}" for outer, of in inside.items() for field in of}
         found: dict[str, str] = {}
         try:
+            check_names(names)
             for role, name in [*self.roles.items(), *zip(self.others, self.others, strict=True)]:
                 column = None
                 if name is None or name in fields:
-                    column = fields.get(
-                        find_column(NamedColumns(list(fields), {}), role, name) or ""
-                    )
-                column = column or find_column(
-                    NamedColumns(names, {}), role, name, (*self.others, *self.besides)
-                )
+                    column = fields.get(find_column(list(fields), role, name) or "")
+                column = column or find_column(names, role, name, (*self.others, *self.besides))
                 if column is not None:
                     found[role] = column
+            if self.is_judged and "relevance" not in found:
+                column = find_grades([*names, *fields.values()], {**self.roles, **found})
+                found |= {} if column is None else {"relevance": column}
         except FormatError as error:
             error.file = file
             raise
@@ -79,11 +81,9 @@ class Wanted:
         """
         for roles in self.needed:
             if not any(role in columns for role in roles):
-                try:
-                    FoundColumns(NamedColumns(names, {}), {}).require(roles[0])
-                except FormatError as error:
-                    error.file = file
-                    raise
+                error = no_role(names, roles[0])
+                error.file = file
+                raise error
 
 
 def role_of(name: str, columns: Mapping[str, str]) -> str:
@@ -113,6 +113,8 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
         return read_utf8(column, role)
     if role in ID_ROLES and types.is_integer(kind) and kind != arrow.uint64():
         return column.cast(arrow.int64())
+    if role == "relevance" and types.is_boolean(kind):
+        return column.cast(arrow.int8()).cast(arrow.float64())
     if role in NUMBER_ROLES and (types.is_floating(kind) or types.is_null(kind)):
         return column.cast(arrow.float64())
     if role in NUMBER_ROLES and types.is_integer(kind):

@@ -69,6 +69,7 @@ def open_batches(
     needed: Sequence[Sequence[str]] = (),
     others: Sequence[str] = (),
     besides: Sequence[str] = (),
+    is_judged: bool = False,
     format: str | None = None,  # noqa: A002 - as the option is called
     name: str | None = None,
     encoding: str = "utf-8",
@@ -84,6 +85,7 @@ def open_batches(
         needed: Roles of which there must be a column; of several together, one.
         others: The names of further columns, such as those to group by.
         besides: Columns that aren't taken for a query if there is another one.
+        is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
         format: The format, where the name of the file does not tell it.
         name: The name for messages (default: the path).
         encoding: How text is encoded: `utf-8` or `latin-1`.
@@ -100,7 +102,7 @@ def open_batches(
     files = list_files(given) if isinstance(given, str) else []
     return TableFile(
         files or [given],
-        Wanted(wanted, others, needed, besides),
+        Wanted(wanted, others, needed, besides, is_judged),
         form=format,
         name="<stdin>" if called == "-" else called,
         encoding=encoding,

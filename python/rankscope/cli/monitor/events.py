@@ -11,7 +11,7 @@ from rankscope.cli.monitor.store import PROJECT, add_store_arguments, open_write
 from rankscope.cli.options import add_encoding_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.cli.progress import ProgressBar
+from rankscope.engine.progress import ProgressBar
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.file import EVENT_FORMATS
 from rankscope.monitor.client.http import HTTPTransport

@@ -24,11 +24,12 @@ class PictureAxes(Axes):
     then, such as a title that you have changed.
     """
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]] | None:
+    def _repr_png_(self) -> tuple[bytes, dict[str, int | str]] | None:
         figure: Figure | None = self.get_figure(root=True)
         if figure is None:
             return None
         held = BytesIO()
         figure.savefig(held, format="png", dpi=DOTS * DENSITY, facecolor="auto")
         width, height = figure.get_size_inches()
-        return held.getvalue(), {"width": round(width * DOTS), "height": round(height * DOTS)}
+        sizes = {"width": round(width * DOTS), "height": round(height * DOTS)}
+        return held.getvalue(), {**sizes, "alt": self.get_title(loc="left")}

@@ -95,7 +95,11 @@ function followInside(event) {
   section.focus({ preventScroll: true });
 }
 
+function prepareTables(root) {
+  root.querySelectorAll("table[data-sort]").forEach(makeSortable);
+  root.querySelectorAll(".filter").forEach(makeFilter);
+  makeScrollable(root.querySelectorAll(".scroll:has(table)"));
+}
+
 document.addEventListener("click", followInside);
-document.querySelectorAll("table[data-sort]").forEach(makeSortable);
-document.querySelectorAll(".filter").forEach(makeFilter);
-makeScrollable(document.querySelectorAll(".scroll:has(table)"));
+prepareTables(document);

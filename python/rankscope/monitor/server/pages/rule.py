@@ -400,6 +400,7 @@ def explain_rule(view: RuleView) -> dict[str, object]:
         "measures": [*((name, name) for name in names), empty],
         "dimensions": [*configuration.attributes, *pairs],
         "watches": tuple((name, WATCHED[name]) for name in WATCHES),
+        "used_by": USED_BY,
     }
 
 

@@ -107,7 +107,7 @@ function startRefreshing(status) {
 
 function prepare(root) {
   localize(root);
-  root.querySelectorAll("table[data-sort]").forEach(makeSortable);
+  prepareTables(root);
   prepareCharts(root);
 }
 

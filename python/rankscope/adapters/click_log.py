@@ -1,0 +1,202 @@
+"""Logs of impressions as columns of numbers and of codes."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.columns import MISSING, read_numbers, read_values
+from rankscope.adapters.inputs import recognise_table
+from rankscope.adapters.open_column import open_column
+from rankscope.adapters.query_table import decode
+from rankscope.adapters.tables import FoundColumns, open_table
+from rankscope.errors import EmptyError, FormatError, InputError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Foreign: TypeAlias = Any  # a column of another library
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Values:
+    """A column of ids or other values, as codes.
+
+    Args:
+        codes: The number of the value of each row, from 0 in order of first appearance.
+        texts: The values as text, by number.
+    """
+
+    codes: NDArray[np.int64]
+    texts: tuple[str, ...]
+
+    def separate(self) -> NDArray[np.int64]:
+        """Return the codes as clusters, from 0: each row without a value is one of its own."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        codes = self.codes
+        if MISSING in self.texts:
+            is_missing = codes == self.texts.index(MISSING)
+            alone = np.arange(int(is_missing.sum())) + len(self.texts)
+            codes = codes.copy()
+            codes[is_missing] = alone
+        made: NDArray[np.int64] = np.unique(codes, return_inverse=True)[1]
+        return made
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Log:
+    """The columns of a log.
+
+    Args:
+        numbers: Columns of float64 by role.
+        values: Columns of ids by role.
+    """
+
+    numbers: Mapping[str, NDArray[np.float64]]
+    values: Mapping[str, Values]
+
+    def __len__(self) -> int:
+        return next((len(column) for column in self.numbers.values()), 0)
+
+
+def read_log(
+    log: object,
+    *,
+    numbers: Mapping[str, str],
+    values: Mapping[str, str],
+    found: Mapping[str, str | None] | None = None,
+    nullable: Sequence[str] = (),
+    encoding: str = "utf-8",
+) -> Log:
+    """Read columns of a log whose rows are documents that were shown.
+
+    Args:
+        log: A path, a `File`, or a table of any library.
+        numbers: The names of columns of numbers, by role.
+        values: The names of columns of ids, by role.
+        found: Further columns, by role (`query`, `doc` or `rank`), with `None` to find them by
+            their usual names. Ranks are numbers, the others ids.
+        nullable: The roles of numbers that may be missing, which become NaN.
+        encoding: The encoding of text files.
+
+    Raises:
+        InputError: A column is missing, or holds what it can't mean, or there are no rows.
+        FileError: A file can't be read.
+    """
+    given = recognise_table(log)
+    found = found or {}
+    named = {**numbers, **values}
+    try:
+        if not given.format:
+            table, roles = given.value, found
+        else:
+            from rankscope.adapters.files.table import (  # noqa: PLC0415 - only files need it
+                open_batches,
+            )
+
+            with open_batches(
+                given.location,
+                wanted={**{role: given.columns.get(role, name) for role, name in found.items()}},
+                needed=[[role] for role in found],
+                others=list(dict.fromkeys(named.values())),
+                format=given.format,
+                name=given.name,
+                encoding=encoding,
+            ) as file:
+                table = load_arrow().Table.from_batches(list(file), file.schema)
+                roles = {role: file.columns[role] for role in found}
+        columns = FoundColumns(open_table(table), roles)
+        held = {role: columns.table.find(name, role) for role, name in named.items()}
+        held |= {role: columns.table.columns[columns.require(role)] for role in found}
+        read = Log(
+            numbers={
+                role: _read_numbers(held[role], named.get(role, role), allows_null=role in nullable)
+                for role in [*numbers, *(role for role in found if role == "rank")]
+            },
+            values={
+                role: _read_codes(held[role], named.get(role, role))
+                for role in [*values, *(role for role in found if role != "rank")]
+            },
+        )
+    except InputError as error:
+        error.file = error.file or given.name
+        raise
+    _check_lengths(read, named)
+    if not len(read):
+        raise EmptyError(
+            "the log has no rows",
+            hint="pass one row for each document that was shown, clicked or not",
+            code="empty_input",
+        )
+    return read
+
+
+def _check_lengths(read: Log, named: Mapping[str, str]) -> None:
+    lengths = {role: len(column) for role, column in read.numbers.items()}
+    lengths |= {role: len(column.codes) for role, column in read.values.items()}
+    (first, count), *others = lengths.items()
+    for role, length in others:
+        if length != count:
+            raise FormatError(
+                f"expected columns of one length, found {count} rows of {named.get(first, first)} "
+                f"and {length} of {named.get(role, role)}",
+                hint="pass a table with one row for each document shown",
+                code="column_length",
+            )
+
+
+def _read_numbers(column: Foreign, name: str, *, allows_null: bool) -> NDArray[np.float64]:
+    """Read numbers, also truth values, and texts as files without types have them."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if isinstance(column, list | tuple) and column and all(type(each) is bool for each in column):
+        return np.array(column, dtype=np.float64)
+    if kind.startswith("bool"):
+        column = open_column(column, name, lambda found: FormatError(found, code="not_numeric"))
+        column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
+    elif "string" in kind and hasattr(column, "to_pylist"):
+        return np.array(list(_parse(column.to_pylist(), name, allows_null=allows_null)))
+    numbers = read_numbers(column, name, name, allows_null=allows_null)
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _parse(texts: Sequence[str | None], name: str, *, allows_null: bool) -> Iterator[float]:
+    words = {"true": 1.0, "false": 0.0}
+    for at, text in enumerate(texts, start=1):
+        if not text and allows_null:
+            yield math.nan
+            continue
+        try:
+            number = words[text.lower()] if text and text.lower() in words else float(text or "")
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise FormatError(
+                f"expected numbers in {name}, found {text or 'nothing'!r:.120} in row {at:,}",
+                hint="name another column, or drop such rows",
+                code="not_numeric",
+            )
+        yield number
+
+
+def _read_codes(column: Foreign, name: str) -> Values:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    read = read_values(column, name)
+    if not isinstance(read, tuple):
+        kinds, first, codes = np.unique(read, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return Values(codes=places[codes], texts=tuple(map(str, kinds[order].tolist())))
+    known: dict[str, int] = {}
+    codes = np.array([known.setdefault(text, len(known)) for text in decode(read)], dtype=np.int64)
+    return Values(codes=codes, texts=tuple(known))

@@ -1,0 +1,286 @@
+"""The usual names of columns, and which column of a table has which role."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+from rankscope.errors import FormatError
+from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Besides common names, these are those of Arize (`prediction_group_id`, `prediction_id`,
+# `prediction_score`, `relevance_score`), of User Behavior Insights (`object_id`, and nested fields
+# as `pandas.json_normalize` calls them), of Hugging Face and BEIR (`query-id`, `corpus-id`), and of
+# recommenders (`user_id`, `item_id`, `rating`).
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "query": (
+        "query_id",
+        "qid",
+        "q_id",
+        "query-id",
+        "query",
+        "topic",
+        "topic_id",
+        "user_id",
+        "user",
+        "search_group_id",
+        "prediction_group_id",
+        "group_id",
+        "ranking_id",
+        "search_id",
+        "question_id",
+        "question",
+    ),
+    "doc": (
+        "doc_id",
+        "docno",
+        "docid",
+        "doc",
+        "item_id",
+        "item",
+        "document_id",
+        "product_id",
+        "corpus-id",
+        "passage_id",
+        "chunk_id",
+        "object_id",
+        "event_attributes.object.object_id",
+        "prediction_id",
+    ),
+    "relevance": (
+        "relevance",
+        "rel",
+        "label",
+        "grade",
+        "gains",
+        "gain",
+        "target",
+        "relevance_score",
+        "actual_score",
+        "rating",
+        "y_true",
+        "relevant",
+        "is_relevant",
+    ),
+    "score": (
+        "score",
+        "prediction",
+        "pred",
+        "prediction_score",
+        "y_score",
+        "y_pred",
+        "similarity",
+    ),
+    "rank": ("rank", "ranks", "position", "event_attributes.position.ordinal"),
+}
+"""The names under which a column is found that is not named."""
+
+QUERY_NAMES = {
+    "query_id",
+    "qid",
+    "q_id",
+    "query-id",
+    "search_group_id",
+    "prediction_group_id",
+    "ranking_id",
+    "search_id",
+    "question_id",
+}
+"""Names that only a query has."""
+
+BESIDE = {
+    "query": (QUERY_NAMES, {"user_id", "user", "query", "topic", "question"}),
+    "doc": ({"doc_id", "docno", "docid", "item_id", "document_id", "object_id"}, {"prediction_id"}),
+}
+"""By role, sure names, and names that mean something else in a table that has one of those."""
+
+TIMES = {
+    "timestamp",
+    "time",
+    "ts",
+    "date",
+    "datetime",
+    "event_time",
+    "created_at",
+    "prediction_timestamp",
+}
+"""The usual names of times, which say nothing about relevance."""
+
+LIKELY = {
+    "query": ("session", "search", "request", "query", "group", "customer", "user", "visitor"),
+    "doc": ("item", "doc", "product", "article", "movie", "track", "sku", "asin", "chunk"),
+    "relevance": ("relev", "grade", "label", "rating", "judg", "click", "bought", "gain", "true"),
+    "score": ("score", "pred", "prob", "sim", "logit"),
+    "rank": ("rank", "pos"),
+}
+"""By role, parts of the names that such columns often have, for hints."""
+
+MOST_SHOWN = 50
+"""How many names of columns an error lists."""
+MOST_USUAL = 5
+"""How many usual names an error lists."""
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise an error for columns with the same name.
+
+    Raises:
+        FormatError: There are such columns.
+    """
+    doubled = sorted(name for name, count in Counter(names).items() if count > 1)
+    if doubled:
+        raise FormatError(
+            f"expected different column names, found {list_names(doubled)} more than once",
+            hint="rename one of them",
+            code="columns",
+        )
+
+
+def find_column(
+    names: Sequence[str], role: str, name: str | None, attributes: Sequence[str] = ()
+) -> str | None:
+    """Find the column of a role by the name given, or by its usual names.
+
+    A column that is named as an attribute, such as the user to group by, isn't taken for the query
+    if there is another one. Neither is `user_id` beside `query_id`.
+
+    Args:
+        names: The names of all columns.
+        role: The role.
+        name: The name given, if there is one.
+        attributes: The columns named as attributes.
+
+    Raises:
+        FormatError: The column named is not there, or two have usual names.
+    """
+    if name is not None:
+        name = str(name)
+        if name in names:
+            return name
+        # A column of its own name, such as one to group by, has no role.
+        of = "" if role == name else f" of {role}"
+        raise no_column(names, f"the column {quote(name)}{of}", name)
+    found = [column for column in names if column in SYNONYMS[role]]
+    if len(found) > 1:
+        found = [column for column in found if column not in attributes] or found
+    sure, unsure = BESIDE.get(role, (set(), set()))
+    if not sure.isdisjoint(found):
+        found = [column for column in found if column not in unsure]
+    if len(found) > 1:
+        raise FormatError(
+            f"expected one column of {role}, found {' and '.join(found)}",
+            hint=f"say which: {write_choice(role, found[0])}",
+            code="columns",
+        )
+    return found[0] if found else None
+
+
+def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | None:
+    """Find the column of grades in a table of judgments; `None` if each row is an interaction.
+
+    Judgments of Hugging Face and BEIR call their grades `score`. A table with nothing but users,
+    items and times has no grades: each of its rows is relevant. Any other column could be a grade
+    or say that a row is none, as `rating` and `event` do, so it isn't passed over.
+
+    Raises:
+        FormatError: There are no grades, and the rows may be something else than interactions.
+    """
+    # The names given may be those of another table, the run.
+    named = {
+        role: name for role, name in given.items() if name in names or role not in {"score", "rank"}
+    }
+    columns = {role: find_column(names, role, named.get(role)) for role in SYNONYMS}
+    grade, query, doc = columns["relevance"], columns["query"], columns["doc"]
+    if grade is not None or query is None or doc is None:
+        return grade
+    if (query, doc, columns["score"]) == ("query-id", "corpus-id", "score"):
+        return "score"
+    run = columns["score"] or columns["rank"]
+    if run is not None:
+        error = no_role(names, "relevance")
+        error.hint = (
+            f"{quote(run)} is a column of a run: are judgments and run swapped? "
+            f"If it holds grades, write {write_choice('relevance', run)}"
+        )
+        raise error
+    users = {"user_id", "user"}
+    others = [name for name in names if name not in {query, doc, *TIMES, *users}]
+    if others:
+        error = no_role(names, "relevance")
+        close = guess_column(others, "relevance")
+        error.hint = (
+            f"name the grades: {write_choice('relevance', close if close in others else others[0])}"
+            f". If each row is relevant, pass only {query} and {doc}"
+        )
+        raise error
+    return None
+
+
+def no_role(names: Sequence[str], role: str) -> FormatError:
+    """Return the error for a table without a column of a role."""
+    usual = ", ".join(SYNONYMS[role][:MOST_USUAL])
+    more = ", …" if len(SYNONYMS[role]) > MOST_USUAL else ""
+    return no_column(names, f"a column of {role} ({usual}{more})", role)
+
+
+def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
+    """Return the error for a table without a column.
+
+    Args:
+        names: The names of its columns.
+        wanted: What was expected.
+        name: The name of the column, or its role.
+    """
+    close = _find_close([name, *SYNONYMS.get(name, ())], names)
+    if close:
+        hint = f"did you mean {close!r}?"
+    elif name in SYNONYMS:
+        # What orders the documents can be ranks as well as scores.
+        role = "rank" if name == "score" and _is_likely(names, "rank") else name
+        hint = f"name it: {write_choice(role, guess_column(names, role))}"
+    else:
+        hint = "give the name of one of these"
+    return FormatError(f"expected {wanted}, found {list_names(names)}", hint=hint, code="columns")
+
+
+def write_choice(role: str, name: str) -> str:
+    """Return how a column is named for a role, in Python and on the command line."""
+    columns = f"columns={{{role!r}: {name!r}}}"
+    return f"{role}={name!r} (for evaluate: {columns}), or --col {role}={name}"
+
+
+def _is_likely(names: Sequence[str], role: str) -> bool:
+    return guess_column(names, role) in names
+
+
+def guess_column(names: Sequence[str], role: str) -> str:
+    """Return the column that a role could mean, for hints, or an example of a name."""
+    usual = {name for of in SYNONYMS.values() for name in of}
+    for part in LIKELY[role]:
+        for name in islice(names, MOST_NAMES):
+            if part in name.lower() and name not in usual:
+                return name
+    return f"my_{role}"
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return the names of columns as text for a message."""
+    shown = [name if len(name) <= LONGEST_QUOTE else quote(name) for name in names[:MOST_SHOWN]]
+    if len(names) > MOST_SHOWN:
+        shown.append(f"and {len(names) - MOST_SHOWN} more")
+    return ", ".join(shown) or "no columns"
+
+
+def _find_close(wanted: Sequence[str], names: Sequence[str]) -> str | None:
+    """Find a name that nearly equals a wanted one."""
+    lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
+    for likeness in (1.0, 0.75):
+        for word in wanted:
+            closest = find_closest(word, lowered, likeness=likeness)
+            if closest is not None:
+                return lowered[closest]
+    return None

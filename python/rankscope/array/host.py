@@ -1,0 +1,94 @@
+"""Measures of batches in main memory, computed by the core on views of the arrays."""
+
+from __future__ import annotations
+
+import sys
+
+from rankscope import engine
+from rankscope._core import values_of_rows
+from rankscope.adapters.doubles import to_doubles
+from rankscope.array.batches import divide
+from rankscope.array.ranked import Values
+from rankscope.data.policy import Policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.array.batches import Batch
+    from rankscope.array.space import Array, Space
+    from rankscope.data.policy import Negative, Ties
+    from rankscope.measures import Measure
+
+PLAIN = ("<f8", "<f4", "<i8", "<i4")
+
+
+def is_in_memory(batch: Batch) -> bool:
+    """Check whether the core can read the arrays where they are."""
+    return _is_plain(batch.space, batch.grades) and _is_plain(batch.space, batch.scores)
+
+
+def _is_plain(space: Space, array: Array) -> bool:
+    if not space.is_torch:
+        return space.library == "numpy"
+    torch = sys.modules["torch"]
+    if type(array) not in {torch.Tensor, torch.nn.Parameter} or array.device.type != "cpu":
+        return False
+    if torch.compiler.is_compiling():
+        return False
+    try:
+        array.detach().data_ptr()
+    except RuntimeError:  # a tensor inside torch.func.vmap has no memory
+        return False
+    return True
+
+
+def evaluate(
+    batch: Batch, measures: Sequence[Measure], *, ties: Ties, negative: Negative
+) -> list[Values]:
+    """Return the values of measures, as NumPy arrays.
+
+    Raises:
+        InputError: Lengths or offsets don't fit the arrays.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets, order, mask = divide(batch)
+    grades, scores = (_see(batch.space, array, order) for array in (batch.grades, batch.scores))
+    values = []
+    for measure in measures:
+        policy = Policy(ties=ties, negative=negative)
+        request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
+        plan = engine.make_plan(request, ties, [], "error")
+        found, refused = values_of_rows(
+            plan, grades, scores, offsets, mask, engine.count_threads(None)
+        )
+        numbers = np.asarray(memoryview(found)).view(np.float64)
+        is_bad = np.zeros(len(numbers), dtype=bool)
+        is_bad[np.asarray(memoryview(refused)).view(np.int64)] = True
+        values.append(Values(numbers, np.isnan(numbers), is_bad))
+    return values
+
+
+def _see(space: Space, array: Array, order: NDArray[Any] | None) -> NDArray[np.number]:
+    """Return the numbers of an array, one after another, in a type that the core reads."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if space.is_torch:
+        if space.kind(array) == "float" and not space.is_wide(array):
+            array = array.float()
+        array = array.numpy()
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if order is not None:
+        flat = flat[order]
+    if flat.dtype.str in PLAIN:
+        return flat
+    if flat.dtype.kind == "f" and flat.dtype.itemsize == 2:
+        return flat.astype(np.float32)
+    if flat.dtype.kind == "b" or flat.dtype.itemsize < 4:
+        return flat.astype(np.int32)
+    return to_doubles(flat, "scores")

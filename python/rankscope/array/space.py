@@ -1,0 +1,292 @@
+"""The functions of an array library, under the names of the array API standard.
+
+NumPy, JAX and array-api-strict follow the standard (2024.12, https://data-apis.org/array-api).
+PyTorch has most of it under the same names; the few functions that differ are the methods here.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from rankscope.adapters.foreign import open_array
+from rankscope.errors import FormatError, UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Literal, TypeAlias
+
+    Array: TypeAlias = Any
+    """An array of any library. Each has a type of its own."""
+    Kind: TypeAlias = Literal["bool", "integer", "float", "other"]
+
+REALS = ("float64", "float32")
+
+
+@record(frozen=True, slots=True)
+class Space:
+    """An array library, and the device of the arrays.
+
+    Args:
+        xp: The module with the library's functions.
+        device: The device of the arrays, as the library calls it.
+    """
+
+    xp: ModuleType
+    device: object
+
+    @property
+    def library(self) -> str:
+        """The name of the library: `numpy`, `torch`, `jax`, and so on."""
+        return self.xp.__name__.partition(".")[0]
+
+    @property
+    def is_torch(self) -> bool:
+        """Whether the library is PyTorch."""
+        return self.library == "torch"
+
+    def real(self, wanted: object = None) -> Any:  # noqa: ANN401 - a type of the library
+        """Return the type in which to add: double precision where there is one, by default.
+
+        Raises:
+            UsageError: It is neither float64 nor float32, or the device has no double precision.
+        """
+        has_double = self._has_double()
+        if wanted is None:
+            return self.xp.float64 if has_double else self.xp.float32
+        name = str(getattr(wanted, "name", None) or getattr(wanted, "__name__", wanted))
+        name = name.rpartition(".")[2]
+        if name not in REALS:
+            raise UsageError(
+                f"expected dtype to be float64 or float32, found {name}",
+                hint='write dtype="float32", or leave it out',
+                code="bad_parameter",
+            )
+        if name == "float64" and not has_double:
+            is_jax = self.library == "jax"
+            raise UsageError(
+                f"expected a device with double precision for dtype=float64, found {self.device}",
+                hint='call jax.config.update("jax_enable_x64", True) first'
+                if is_jax
+                else 'write dtype="float32"',
+                code="bad_parameter",
+            )
+        return getattr(self.xp, name)
+
+    def _has_double(self) -> bool:
+        if self.library == "jax":
+            return bool(sys.modules["jax"].config.jax_enable_x64)
+        return not (self.is_torch and getattr(self.device, "type", "") == "mps")
+
+    def kind(self, array: Array) -> Kind:
+        """Return what an array holds."""
+        if self.is_torch:
+            dtype = array.dtype
+            if dtype == self.xp.bool:
+                return "bool"
+            if dtype.is_floating_point:
+                return "float"
+            return "other" if dtype.is_complex else "integer"
+        if self.library == "numpy":
+            kinds: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
+            return kinds.get(array.dtype.kind, "other")
+        for kind, name in (("bool", "bool"), ("integer", "integral"), ("float", "real floating")):
+            if self.xp.isdtype(array.dtype, name):
+                return kind  # type: ignore[return-value]  # one of the words
+        return "other"
+
+    def make(self, values: object, dtype: object) -> Array:
+        """Return an array of this library on the device."""
+        if self.is_torch:
+            return self.xp.as_tensor(values, dtype=dtype, device=self.device)
+        if self.library == "jax":  # it places arrays where the others are
+            return self.xp.asarray(values, dtype=dtype)
+        return self.xp.asarray(values, dtype=dtype, device=self.device)
+
+    def count_up(self, stop: int) -> Array:
+        """Return the integers from 0 up to `stop`, excluded."""
+        if self.library == "jax":
+            return self.xp.arange(stop)
+        return self.xp.arange(stop, device=self.device)
+
+    def cast(self, array: Array, dtype: object) -> Array:
+        """Return an array in another type, or itself."""
+        if array.dtype == dtype:
+            return array
+        return array.to(dtype) if self.is_torch else self.xp.astype(array, dtype)
+
+    def is_wide(self, array: Array) -> bool:
+        """Check whether floating-point numbers have at least single precision."""
+        wide = [getattr(self.xp, name) for name in REALS if hasattr(self.xp, name)]
+        return array.dtype in wide
+
+    def where(self, chosen: Array, one: Array | float, other: Array | float) -> Array:
+        """Choose between two arrays, one of which may be a number."""
+        first, second = one, other
+        if isinstance(first, int | float):
+            first = self.xp.full_like(second, first)
+        elif isinstance(second, int | float):
+            second = self.xp.full_like(first, second)
+        return self.xp.where(chosen, first, second)
+
+    def order(self, keys: Array, *, descending: bool) -> Array:
+        """Return the places of the numbers of each row in order; equal ones stay in order."""
+        if self.library == "numpy":
+            return self.xp.argsort(-keys if descending else keys, axis=-1, kind="stable")
+        return self.xp.argsort(keys, axis=-1, descending=descending, stable=True)
+
+    def largest(self, values: Array, count: int) -> Array:
+        """Return the largest numbers of each row, the largest first."""
+        count = min(count, values.shape[-1])
+        if self.is_torch:
+            return self.xp.topk(values, count, dim=-1).values
+        if self.library == "jax":
+            return sys.modules["jax"].lax.top_k(values, count)[0]
+        return -self.xp.sort(-values, axis=-1)[..., :count]
+
+    def pick(self, values: Array, places: Array) -> Array:
+        """Return the numbers at these places of each row."""
+        if self.is_torch:
+            return self.xp.take_along_dim(values, places, -1)
+        return self.xp.take_along_axis(values, places, axis=-1)
+
+    def look_up(self, table: Array, places: Array) -> Array:
+        """Return the numbers at these places of a list."""
+        if self.is_torch:
+            return table[places]
+        flat = self.xp.take(table, self.xp.reshape(places, (-1,)), axis=0)
+        return self.xp.reshape(flat, places.shape)
+
+    def add_up(self, values: Array) -> Array:
+        """Return the sums of the numbers of each row up to each of them."""
+        if self.is_torch or self.library == "numpy":
+            return self.xp.cumsum(values, -1)
+        return self.xp.cumulative_sum(values, axis=-1)
+
+    def multiply_up(self, values: Array) -> Array:
+        """Return the products of the numbers of each row up to each of them."""
+        if self.is_torch or self.library == "numpy":
+            return self.xp.cumprod(values, -1)
+        return self.xp.cumulative_prod(values, axis=-1)
+
+    def highest_so_far(self, values: Array) -> Array:
+        """Return the largest of the numbers of each row up to each of them."""
+        if self.is_torch:
+            return self.xp.cummax(values, -1).values
+        if self.library == "jax":
+            return sys.modules["jax"].lax.cummax(values, axis=values.ndim - 1)
+        reach = 1  # the standard has no such function: each pass looks twice as far back
+        while reach < values.shape[-1]:
+            later = self.xp.maximum(values[..., reach:], values[..., :-reach])
+            values = self.xp.concat([values[..., :reach], later], axis=-1)
+            reach *= 2
+        return values
+
+    def reverse(self, values: Array) -> Array:
+        """Return the columns, the last first."""
+        return self.xp.flip(values, (-1,)) if self.is_torch else self.xp.flip(values, axis=-1)
+
+    def largest_float(self, values: Array) -> float:
+        """Return the number up to which all integers are numbers of this type."""
+        return 2.0 / float(self.xp.finfo(values.dtype).eps)
+
+    def read(self, value: Array) -> float:
+        """Return one number of the device, for which the host waits.
+
+        Raises:
+            UsageError: It is being traced, so that there is none yet.
+        """
+        try:
+            return float(value)
+        except Exception as error:
+            raise UsageError(
+                "expected numbers that can be read now, found an array that is being traced",
+                hint="leave check out, and pass max_length with lengths or offsets; group IDs and "
+                'empty="error" depend on the numbers and can\'t be traced',
+                code="bad_parameter",
+            ) from error
+
+
+def find_space(arrays: dict[str, object]) -> tuple[Space, dict[str, Array]]:
+    """Find the library and the device of arrays, and make arrays of lists.
+
+    Raises:
+        InputError: They are of different libraries or devices, or not arrays of numbers.
+    """
+    read = {name: _as_array(values, name) for name, values in arrays.items()}
+    spaces = {name: _space_of(array, name) for name, array in read.items()}
+    (first, space), *others = spaces.items()
+    for name, other in others:
+        # JAX places arrays itself, and refuses those that it can't bring together.
+        is_apart = other.device != space.device and space.library != "jax"
+        if other.xp is not space.xp or is_apart:
+            raise FormatError(
+                f"expected {first} and {name} in one library and on one device, found "
+                f"{_describe(space)} and {_describe(other)}",
+                hint="move one of them: .to(device) in PyTorch, jax.device_put in JAX",
+                code="device_array",
+                file=name,
+            )
+    return space, read
+
+
+def to_host(space: Space, array: Array) -> Any:  # noqa: ANN401 - a NumPy array
+    """Return an array as NumPy's, copied where it isn't in main memory."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if space.is_torch:
+        array = array.detach().cpu()
+        narrow = array.dtype.is_floating_point and not space.is_wide(array)
+        return (array.float() if narrow else array).numpy()
+    if space.library == "jax" and space.kind(array) == "float" and not space.is_wide(array):
+        array = space.cast(array, space.xp.float32)
+    return np.asarray(array)
+
+
+def _as_array(values: object, name: str) -> Array:
+    torch = sys.modules.get("torch")
+    is_tensor = torch is not None and isinstance(values, torch.Tensor)
+    array = values
+    if not (is_tensor or hasattr(values, "__array_namespace__")):
+        array = open_array(values, name, 3)
+    if type(array).__name__ == "MaskedArray":
+        raise FormatError(
+            f"expected {name} as a plain array, found a masked one",
+            hint="pass its data, and mask=~array.mask: True where there is a document",
+            code="not_numeric",
+            file=name,
+        )
+    return array.detach() if is_tensor else array  # type: ignore[attr-defined]  # a tensor
+
+
+def _space_of(array: Array, name: str) -> Space:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if isinstance(array, np.ndarray):
+        return Space(np, "cpu")
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        if array.layout != torch.strided:
+            raise FormatError(
+                f"expected {name} as a dense tensor, found {array.layout}",
+                hint="call .to_dense(), or pass flat arrays with lengths",
+                code="not_numeric",
+                file=name,
+            )
+        return Space(torch, array.device)
+    xp = array.__array_namespace__()
+    try:
+        device = array.device
+    except Exception:  # noqa: BLE001 - a JAX array that is being traced may have none yet
+        device = None
+    return Space(xp, device)
+
+
+def _describe(space: Space) -> str:
+    return f"{space.library} on {space.device}"
+
+
+def shape_of(array: Array) -> tuple[int, ...]:
+    """Return the shape of an array as a tuple."""
+    return tuple(array.shape)

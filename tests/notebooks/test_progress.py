@@ -1,0 +1,138 @@
+"""Long work shows how far it is on a terminal, and nothing anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from io import StringIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope as rs
+from rankscope.engine import progress
+from rankscope.engine.progress import ProgressBar
+
+from tests.notebooks.results import Runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Terminal(StringIO):
+    """What a program writes on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def drawn(self) -> list[str]:
+        """The states of the line that is drawn again and again."""
+        return self.getvalue().split("\r\x1b[K")[1:]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal, on which bars appear at once."""
+    made = Terminal()
+    # pytest replaces sys.stderr between this and the test.
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=made, modules=sys.modules))
+    monkeypatch.setattr(progress, "ProgressBar", partial(ProgressBar, after=0))
+    monkeypatch.setattr(progress, "BETWEEN_SECONDS", 0)
+    return made
+
+
+plain = Runs(query=lambda at: f"q{at}", doc=lambda at: f"d{at}")
+
+
+def write_files(folder: Path) -> tuple[str, str]:
+    qrels, run = folder / "a.qrels", folder / "a.run"
+    judged = [(q, d, g) for q, grades in plain.qrels.items() for d, g in grades.items()]
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in judged))
+    scored = [(q, d, s) for q, scores in plain.runs["old"].items() for d, s in scores.items()]
+    run.write_text("".join(f"{q} Q0 {d} 0 {s} x\n" for q, d, s in scored))
+    return str(qrels), str(run)
+
+
+def test_reading_files_draws_a_bar_for_each_and_clears_it(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    qrels, run = write_files(tmp_path)
+    shown = rs.evaluate(qrels, run, "nDCG@5", progress=True)
+    drawn = terminal.drawn()
+    assert any(line.startswith(f"{qrels} ") and "%" in line for line in drawn)
+    assert any(line.startswith(f"{run} ") and "%" in line for line in drawn)
+    assert drawn[-1] == ""
+    assert shown.to_dict() == rs.evaluate(qrels, run, "nDCG@5").to_dict()
+
+
+def test_a_comparison_and_a_report_draw_their_steps(terminal: Terminal) -> None:
+    made = rs.compare(plain.qrels, plain.runs, "nDCG@5", progress=True)
+    assert "reading runs ██████████████████████████████ 100% 3 of 3, 0 s" in terminal.drawn()
+    assert str(made) == str(rs.compare(plain.qrels, plain.runs, "nDCG@5"))
+    report = rs.report(plain.qrels, plain.runs, "nDCG@5", progress=True)
+    assert any(line.startswith("evaluating runs") for line in terminal.drawn())
+    assert terminal.drawn()[-1] == ""
+    assert report.to_html() == rs.report(plain.qrels, plain.runs, "nDCG@5").to_html()
+
+
+def test_a_share_fills_the_bar(terminal: Terminal) -> None:
+    with ProgressBar("a.run", after=0) as bar:
+        for done, total in ((0, 4_000_000), (1_000_000, 4_000_000), (5_000_000, 4_000_000)):
+            bar(done, total)
+        bar(7_000_000, None)
+    assert terminal.drawn() == [
+        "a.run ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0% 0 MB",
+        "a.run ████████░░░░░░░░░░░░░░░░░░░░░░  25% 1 MB",
+        "a.run ██████████████████████████████ 100% 5 MB",
+        "a.run 7 MB",
+        "",
+    ]
+
+
+def test_work_that_fails_clears_its_bar(terminal: Terminal) -> None:
+    def fail() -> None:
+        with ProgressBar("a.run", after=0) as bar:
+            bar(1, 2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert terminal.drawn()[-1] == ""
+
+
+def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    with ProgressBar("a.run", after=3600) as bar:
+        bar(1, 2)
+    assert made.getvalue() == ""
+
+
+def test_what_is_not_a_terminal_stays_empty(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(progress, "ProgressBar", partial(ProgressBar, after=0))
+    qrels, run = write_files(tmp_path)
+    plain_file = StringIO()
+    for stream in (plain_file, None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        rs.evaluate(qrels, run, "nDCG@5", progress=True)
+        rs.compare(plain.qrels, plain.runs, "nDCG@5", progress=True)
+    assert plain_file.getvalue() == ""
+
+
+def test_without_progress_nothing_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
+    qrels, run = write_files(tmp_path)
+    rs.evaluate(qrels, run, "nDCG@5")
+    rs.evaluate(qrels, run, "nDCG@5", progress=False)
+    rs.compare(plain.qrels, plain.runs, "nDCG@5")
+    assert terminal.getvalue() == ""
+
+
+def test_a_function_is_called_in_place_of_a_bar(terminal: Terminal, tmp_path: Path) -> None:
+    qrels, run = write_files(tmp_path)
+    calls: list[tuple[int, int | None]] = []
+    rs.evaluate(qrels, run, "nDCG@5", progress=lambda *call: calls.append(call))
+    size = (tmp_path / "a.run").stat().st_size
+    assert {total for _, total in calls} == {size}
+    assert terminal.getvalue() == ""

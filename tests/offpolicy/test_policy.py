@@ -1,0 +1,365 @@
+"""What a new policy would have earned, from logs of every kind."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+
+from tests.parity.real import DATA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LOGGED = {"a": 0.5, "b": 0.3, "c": 0.2}
+TARGET = {"a": 0.1, "b": 0.2, "c": 0.7}
+RATES = {"a": 0.2, "b": 0.5, "c": 0.25}
+VALUE = sum(TARGET[item] * RATES[item] for item in TARGET)
+
+
+def make_log(count: int, seed: int = 0) -> dict[str, Any]:
+    """A log of the policy LOGGED."""
+    draw = np.random.default_rng(seed)
+    items = draw.choice([*LOGGED], size=count, p=[*LOGGED.values()])
+    return {
+        "item": items,
+        "click": (draw.random(count) < np.vectorize(RATES.get)(items)).astype(int),
+        "propensity": np.vectorize(LOGGED.get)(items),
+        "target": np.vectorize(TARGET.get)(items),
+        "user": draw.integers(count // 5, size=count),
+    }
+
+
+LOG = make_log(2000)
+WEIGHTS = LOG["target"] / LOG["propensity"]
+
+
+def expect(count: int, estimate: Callable[[dict[str, Any]], float]) -> float:
+    """The expectation of an estimate over all logs with a number of rows."""
+    total = 0.0
+    for rows in product([(item, click) for item in LOGGED for click in (0, 1)], repeat=count):
+        chance = math.prod(
+            LOGGED[item] * (RATES[item] if click else 1 - RATES[item]) for item, click in rows
+        )
+        items = [item for item, _ in rows]
+        log = {
+            "item": items,
+            "click": [click for _, click in rows],
+            "propensity": [LOGGED[item] for item in items],
+            "target": [TARGET[item] for item in items],
+            "guess": [{"a": 0.9, "b": 0.1, "c": 0.4}[item] for item in items],
+            "guesses": [0.1 * 0.9 + 0.2 * 0.1 + 0.7 * 0.4] * count,
+        }
+        total += chance * estimate(log)
+    return total
+
+
+def value_of(found: rs.Table, method: str) -> float:
+    value = found.to_dict()[method]["value"]
+    assert isinstance(value, float)
+    return value
+
+
+def test_ips_is_unbiased() -> None:
+    found = expect(2, lambda log: value_of(rs.evaluate_policy(log, target="target"), "ips"))
+    assert found == pytest.approx(VALUE, rel=1e-12)
+
+
+def test_doubly_robust_is_unbiased_with_wrong_predictions() -> None:
+    names = {"predicted": "guess", "predicted_target": "guesses"}
+    found = expect(2, lambda log: value_of(rs.evaluate_policy(log, target="target", **names), "dr"))
+    assert found == pytest.approx(VALUE, rel=1e-12)
+
+
+def test_doubly_robust_is_unbiased_with_predictions_from_the_log() -> None:
+    found = expect(3, lambda log: value_of(rs.evaluate_policy(log, target=TARGET), "dr"))
+    assert found == pytest.approx(VALUE, rel=1e-12)
+
+
+def test_doubly_robust_is_right_with_right_predictions_and_wrong_propensities() -> None:
+    count = 40_000
+    log = make_log(count, seed=3)
+    log["propensity"] = np.full(count, 1 / 3)
+    log["guess"] = np.vectorize(RATES.get)(log["item"])
+    log["guesses"] = np.full(count, VALUE)
+    found = rs.evaluate_policy(log, target="target", predicted="guess", predicted_target="guesses")
+    assert found.value == pytest.approx(VALUE, abs=0.01)
+    assert abs(value_of(found, "ips") - VALUE) > 0.05
+    assert "mean weight" in found.reason
+
+
+def test_values_are_those_of_the_formulas() -> None:
+    found = rs.evaluate_policy(LOG, target="target", clip=2)
+    rewards = LOG["click"]
+    expected = {
+        "ips": (WEIGHTS * rewards).mean(),
+        "clipped": (np.minimum(WEIGHTS, 2) * rewards).mean(),
+        "snips": (WEIGHTS * rewards).sum() / WEIGHTS.sum(),
+    }
+    for method, value in expected.items():
+        assert value_of(found, method) == pytest.approx(value, rel=1e-12)
+    assert found.logged == pytest.approx(rewards.mean(), rel=1e-12)
+    assert found.mean_weight == pytest.approx(WEIGHTS.mean(), rel=1e-12)
+    assert found.effective == pytest.approx(WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum(), rel=1e-12)
+    assert found.to_dict()["ips"]["largest share"] == pytest.approx(3.5 / WEIGHTS.sum(), rel=1e-12)
+    assert found.change == pytest.approx(found.value - found.logged, rel=1e-12)
+
+
+def test_the_log_evaluates_itself_as_what_it_earned() -> None:
+    found = rs.evaluate_policy(LOG, target="propensity")
+    for method in ("ips", "clipped", "snips"):
+        row = found.to_dict()[method]
+        assert row["value"] == pytest.approx(LOG["click"].mean(), rel=1e-12)
+        assert row["change"] == pytest.approx(0, abs=1e-12)
+        assert row["effective"] == pytest.approx(2000)
+    assert (found.lower, found.upper) == pytest.approx(found.logged_ends, rel=1e-9)
+
+
+def test_a_mapping_a_column_and_a_chosen_item_say_the_same() -> None:
+    always = {"a": 0.0, "b": 0.0, "c": 1.0}
+    log = LOG | {"pick": ["c"] * 2000, "chance": (LOG["item"] == "c").astype(float)}
+    ways = [
+        rs.evaluate_policy(log, target=always),
+        rs.evaluate_policy(log, target="chance"),
+        rs.evaluate_policy(log, chosen="pick"),
+    ]
+    values = [value_of(found, "snips") for found in ways]
+    is_shown = LOG["item"] == "c"
+    assert values == pytest.approx([LOG["click"][is_shown].mean()] * 3, rel=1e-12)
+
+
+def test_the_predictions_of_a_mapping_leave_out_the_own_cluster() -> None:
+    log = {key: column[:60] for key, column in LOG.items()}
+    found = value_of(rs.evaluate_policy(log, target=TARGET, cluster="user"), "dr")
+    total = 0.0
+    for at in range(60):
+        others = log["user"] != log["user"][at]
+        rate = log["click"][others].mean()
+        predicted = {
+            item: (log["click"][others & (log["item"] == item)].sum() + rate)
+            / ((others & (log["item"] == item)).sum() + 1)
+            for item in TARGET
+        }
+        item = log["item"][at]
+        weight = TARGET[item] / LOGGED[item]
+        total += sum(TARGET[each] * predicted[each] for each in TARGET)
+        total += weight * (log["click"][at] - predicted[item])
+    assert found == pytest.approx(total / 60, rel=1e-12)
+
+
+def test_repeated_rows_of_a_user_add_nothing() -> None:
+    once = rs.evaluate_policy(LOG, target="target")
+    log = {name: np.tile(column, 4) for name, column in LOG.items() if name != "user"}
+    log["user"] = np.tile(np.arange(2000), 4)
+    blind = rs.evaluate_policy(log, target="target")
+    found = rs.evaluate_policy(log, target="target", cluster="user")
+    assert found.clusters == 2000
+    assert (found.lower, found.upper) == pytest.approx((once.lower, once.upper), rel=1e-9)
+    assert (found.change_lower, found.change_upper) == pytest.approx(
+        (once.change_lower, once.change_upper), rel=1e-9
+    )
+    assert blind.upper - blind.lower < 0.55 * (found.upper - found.lower)
+
+
+def test_rows_without_a_cluster_are_clusters_of_their_own() -> None:
+    none = {**LOG, "user": pl.Series([None] * 2000, dtype=pl.String)}
+    found = rs.evaluate_policy(none, target="target", cluster="user")
+    once = rs.evaluate_policy(LOG, target="target")
+    assert found.clusters == 2000
+    assert (found.lower, found.upper) == pytest.approx((once.lower, once.upper), rel=1e-12)
+
+
+WAYS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "mapping": dict,
+    "lists": lambda log: {name: column.tolist() for name, column in log.items()},
+    "booleans": lambda log: {**log, "click": log["click"].astype(bool)},
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tables_of_every_library_are_read(way: str) -> None:
+    options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
+    expected = rs.evaluate_policy(LOG, **options).to_dict()
+    assert rs.evaluate_policy(WAYS[way](LOG), **options).to_dict() == expected
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_logs_are_read_from_files(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"log.{suffix}"
+    writers = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
+    getattr(pl.DataFrame(LOG), writers[suffix])(path)
+    options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
+    expected = rs.evaluate_policy(LOG, **options).to_dict()
+    assert rs.evaluate_policy(path, **options).to_dict() == expected
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    order = np.random.default_rng(1).permutation(2000)
+    mixed = {name: column[order] for name, column in LOG.items()}
+    one, other = (
+        rs.evaluate_policy(log, target=TARGET, cluster="user").to_dict() for log in (LOG, mixed)
+    )
+    for method, row in one.items():
+        for name, cell in row.items():
+            assert other[method][name] == (
+                pytest.approx(cell, rel=1e-9, abs=1e-12) if isinstance(cell, float) else cell
+            )
+
+
+def test_a_discount_sums_the_positions_of_a_list() -> None:
+    log = {**LOG, "position": np.arange(2000) % 2 + 1}
+    found = rs.evaluate_policy(log, target="target", discount="log2", examination=[1, 0.5])
+    first, second = ((WEIGHTS * LOG["click"])[log["position"] == rank].mean() for rank in (1, 2))
+    expected = first + second / math.log2(3) / 0.5
+    assert value_of(found, "ips") == pytest.approx(expected, rel=1e-12)
+
+
+def test_too_few_effective_rows_get_no_interval() -> None:
+    small = {name: column[:150] for name, column in LOG.items()}
+    found = rs.evaluate_policy(small, target="target")
+    assert found.effective < 100
+    assert math.isnan(found.lower)
+    assert math.isnan(found.upper)
+    assert math.isnan(found.change_lower)
+    assert found.reason == (
+        f"150 rows count as much as {found.effective:,.1f} with equal weights, and an interval "
+        "needs 100"
+    )
+    assert found.reason in str(found)
+    assert "too small" in str(found)
+
+
+def test_too_few_clicks_get_no_interval() -> None:
+    rare = {**LOG, "click": (np.arange(2000) < 9).astype(int)}
+    found = rs.evaluate_policy(rare, target="target")
+    assert found.reason.startswith("clicks, or rows without one, count as much as")
+
+
+def test_heavy_rows_without_clicks_do_not_make_an_interval() -> None:
+    # The old policy rarely shows what the new one always does, and no such row has a click yet.
+    log = {
+        "click": np.r_[np.ones(500), np.zeros(2500)],
+        "propensity": np.r_[np.full(2850, 0.95), np.full(150, 0.05)],
+        "target": np.r_[np.full(2850, 0.05), np.full(150, 0.95)],
+    }
+    found = rs.evaluate_policy(log, target="target")
+    assert found.effective > 100
+    assert found.to_dict()["ips"]["rewarded"] < 10
+    assert math.isnan(found.upper)
+
+
+def test_too_few_clusters_get_no_interval() -> None:
+    few = {**LOG, "user": np.arange(2000) % 29}
+    found = rs.evaluate_policy(few, target="target", cluster="user")
+    assert "clusters count as much as" in found.reason
+
+
+def test_weights_that_cannot_have_the_mean_1_get_no_interval() -> None:
+    wrong = {**LOG, "propensity": LOG["propensity"] / 2}
+    found = rs.evaluate_policy(wrong, target="target")
+    assert found.reason.startswith("the mean weight is ")
+    assert found.mean_weight > 1.9
+
+
+def test_choices_that_the_log_never_shows_are_counted() -> None:
+    log = {name: column[LOG["item"] != "c"] for name, column in LOG.items()}
+    found = rs.evaluate_policy(log, target=TARGET)
+    assert found.unsupported == pytest.approx(0.7)
+    assert any("never shows" in note for note in found.notes)
+    assert found.reason
+    # Nothing is known of item c, which is predicted to earn as much as the others.
+    assert 0.1 < found.value < 0.5
+
+
+def test_clipping_gives_a_lower_limit() -> None:
+    found = rs.evaluate_policy(LOG, target="target", clip=1, method="clipped")
+    assert 0 < found.lower < found.value < VALUE
+    assert math.isnan(found.upper)
+    assert any("clipping takes away" in note for note in found.notes)
+    assert "or more" in str(found)
+
+
+def test_rewards_below_0_have_no_lower_limit_by_clipping() -> None:
+    found = rs.evaluate_policy({**LOG, "click": LOG["click"] - 0.5}, target="target")
+    assert "clipped" not in found.to_dict()
+    assert found.lower < VALUE - 0.5 < found.upper
+
+
+MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "no new policy": ({}, {"target": None}, "bad_parameter"),
+    "two new policies": ({}, {"chosen": "item"}, "bad_parameter"),
+    "scores as target": ({"target": LOG["target"] * 9}, {}, "bad_propensity"),
+    "propensity 0": ({"propensity": LOG["propensity"] * 0}, {}, "bad_propensity"),
+    "no propensity": ({"propensity": [None] + [0.5] * 1999}, {}, "not_numeric"),
+    "no column": ({}, {"target": "pi"}, "columns"),
+    "a mapping of scores": ({}, {"target": {"a": 3, "b": 1}}, "bad_propensity"),
+    "an array": ({}, {"target": LOG["target"]}, "bad_parameter"),
+    "one prediction": ({}, {"predicted": "target"}, "bad_parameter"),
+    "dr without predictions": ({}, {"method": "dr"}, "bad_parameter"),
+    "unknown method": ({}, {"method": "magic"}, "bad_policy"),
+    "clip 0": ({}, {"clip": 0}, "bad_parameter"),
+    "level 95": ({}, {"level": 95}, "bad_interval"),
+    "no positions": ({}, {"discount": "log2"}, "columns"),
+    "position 0": ({"position": [0] * 2000}, {"discount": "log2"}, "bad_rank"),
+    "a gap": ({"position": [1, 3] * 1000}, {"discount": "log2"}, "rank_gap"),
+    "a short discount": ({"position": [1, 2] * 1000}, {"discount": [1]}, "bad_parameter"),
+    "unseen rank": ({"position": [1, 2] * 1000}, {"examination": [1, 0]}, "bad_parameter"),
+    "a short column": ({"click": [1]}, {}, "column_length"),
+    "words": ({"click": ["yes"] * 2000}, {}, "not_numeric"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_what_cannot_be_meant_is_refused(mistake: str) -> None:
+    columns, options, code = MISTAKES[mistake]
+    with pytest.raises(rs.RankscopeError) as refused:
+        rs.evaluate_policy({**LOG, **columns}, **{"target": "target", **options})
+    assert refused.value.code == code
+    assert refused.value.hint
+
+
+def test_an_empty_log_is_refused() -> None:
+    with pytest.raises(rs.InputError) as refused:
+        rs.evaluate_policy({"click": [], "propensity": [], "target": []}, target="target")
+    assert refused.value.code == "empty_input"
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    covered = [
+        found.lower <= VALUE <= found.upper
+        for seed in range(400)
+        for found in [rs.evaluate_policy(make_log(600, seed), target=TARGET)]
+    ]
+    error = math.sqrt(0.95 * 0.05 / len(covered))
+    assert np.mean(covered) > 0.95 - 2 * error
+
+
+def test_the_random_log_of_open_bandit_tells_what_the_other_policy_earned() -> None:
+    folder = DATA / "open_bandit"
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is absent (RANKSCOPE_DATA names its folder)")
+    names = ["item_id", "position", "click", "propensity_score"]
+    shown, earned = (
+        pd.read_csv(folder / f"{policy}-all.csv", usecols=names) for policy in ("random", "bts")
+    )
+    target = earned["item_id"].value_counts(normalize=True).to_dict()
+    found = rs.evaluate_policy(shown, target=target, propensity="propensity_score")
+    assert found.lower < earned["click"].mean() < found.upper
+    weights = shown["item_id"].map(target) * 80
+    assert value_of(found, "ips") == pytest.approx((weights * shown["click"]).mean(), rel=1e-9)
+    assert not found.reason
+    # The other way round, too few clicks are left.
+    even = dict.fromkeys(range(80), 1 / 80)
+    back = rs.evaluate_policy(earned, target=even, propensity="propensity_score")
+    assert math.isnan(back.upper)

@@ -1,0 +1,258 @@
+"""Which columns are found by their names, and what is said where none is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+from rankscope.adapters.column_names import SYNONYMS
+from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FRAMES: dict[str, Callable[[dict[str, list[object]]], object]] = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "mapping of lists": dict,
+    "mapping of arrays": lambda columns: {name: np.array(columns[name]) for name in columns},
+}
+BOUGHT: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [10, 11, 12]}
+SHOWN: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [12, 10, 12], "rank": [1, 2, 1]}
+VALUES = {"1": {"RR": 0.5, "R@2": 0.5}, "2": {"RR": 1.0, "R@2": 1.0}}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_interactions_without_grades_have_grade_1_and_a_note(library: str) -> None:
+    found = rs.evaluate(FRAMES[library](BOUGHT), FRAMES[library](SHOWN), ["RR", "R@2"])  # type: ignore[arg-type]
+    assert found.to_dict() == VALUES
+    assert found.diagnostics["implicit_grades"] == 3
+    assert "each counted as relevant with grade 1: 3" in str(found)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+def test_interactions_in_files_are_read_alike(form: str, tmp_path: Path) -> None:
+    frame, path = pd.DataFrame(BOUGHT), tmp_path / f"bought.{form}"
+    if form == "parquet":
+        frame.to_parquet(path)
+    elif form == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    found = rs.evaluate(path, pd.DataFrame(SHOWN), ["RR", "R@2"])
+    assert found.to_dict() == VALUES
+    assert found.diagnostics["implicit_grades"] == 3
+
+
+def test_repeated_interactions_count_once() -> None:
+    twice = pd.concat([pd.DataFrame(BOUGHT)] * 2)
+    found = rs.evaluate(twice, pd.DataFrame(SHOWN), ["RR", "R@2"])
+    assert found.to_dict() == VALUES
+    assert found.diagnostics["duplicate_identical"] == 3
+
+
+def test_times_beside_interactions_are_no_grades() -> None:
+    times = pd.DataFrame(BOUGHT).assign(timestamp=[5, 6, 7])
+    assert rs.evaluate(times, pd.DataFrame(SHOWN), ["RR", "R@2"]).to_dict() == VALUES
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("price", "relevance='price'"),
+        ("event", "pass only user_id and item_id"),
+        ("score", "swapped"),
+        ("rank", "swapped"),
+    ],
+)
+def test_a_column_that_could_be_a_grade_is_not_passed_over(name: str, said: str) -> None:
+    """A wrong number in silence is worse than an error."""
+    with pytest.raises(rs.errors.FormatError, match="expected a column of relevance") as raised:
+        rs.evaluate(pd.DataFrame(BOUGHT).assign(**{name: [1, 2, 3]}), pd.DataFrame(SHOWN), "RR")
+    assert said in raised.value.hint
+
+
+def test_a_joined_table_needs_its_grades() -> None:
+    with pytest.raises(rs.errors.FormatError, match="expected a column of relevance"):
+        rs.evaluate_table(pd.DataFrame(SHOWN), "RR")
+
+
+def test_ratings_are_grades() -> None:
+    rated = pd.DataFrame(BOUGHT).assign(rating=[1, 0, 1])
+    assert rs.evaluate(rated, pd.DataFrame(SHOWN), "R@2").to_dict()["1"] == {"R@2": 1.0}
+
+
+def test_judgments_of_hugging_face_call_their_grades_score(tmp_path: Path) -> None:
+    qrels = pd.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
+    path = tmp_path / "test.tsv"
+    qrels.to_csv(path, sep="\t", index=False)
+    for given in (qrels, pl.DataFrame(qrels), path):
+        found = rs.evaluate(given, {"q": ["b", "a"]}, ["RR", "IDCG@1"])
+        assert found.to_dict() == {"q": {"RR": 0.5, "IDCG@1": 2.0}}
+
+
+def test_a_score_of_hugging_face_is_not_grade_and_score_at_once() -> None:
+    qrels = pd.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
+    with pytest.raises(rs.errors.FormatError, match="expected a column of relevance"):
+        rs.evaluate_table(qrels, "RR")
+
+
+LOGS: dict[str, dict[str, list[object]]] = {
+    "Arize": {
+        "prediction_group_id": ["s", "s"],
+        "prediction_id": ["x", "y"],
+        "rank": [1, 2],
+        "relevance_score": [0.0, 1.0],
+    },
+    "Arize, with scores": {
+        "prediction_group_id": ["s", "s"],
+        "prediction_id": ["x", "y"],
+        "prediction_score": [0.9, 0.5],
+        "relevance_score": [0.0, 1.0],
+    },
+    "User Behavior Insights": {
+        "query_id": ["s", "s"],
+        "user_query": ["tv", "tv"],
+        "client_id": ["c", "c"],
+        "object_id": ["x", "y"],
+        "position": [1, 2],
+        "label": [0, 1],
+    },
+    "RecTools": {
+        "user_id": [1, 1],
+        "item_id": [7, 8],
+        "score": [0.9, 0.5],
+        "rank": [1, 2],
+        "target": [0, 1],
+    },
+    "LensKit": {"user": [1, 1], "item": [7, 8], "score": [0.9, 0.5], "rating": [0, 1]},
+    "Evidently": {"user_id": [1, 1], "item_id": [7, 8], "prediction": [0.9, 0.5], "target": [0, 1]},
+    "queries with their text": {
+        "query_id": ["s", "s"],
+        "query": ["tv", "tv"],
+        "doc_id": ["x", "y"],
+        "score": [0.9, 0.5],
+        "label": [0, 1],
+    },
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_the_columns_of_a_log_are_found(log: str, tmp_path: Path) -> None:
+    table = pd.DataFrame(LOGS[log])
+    table.to_csv(tmp_path / "log.csv", index=False)
+    for given in (table, pl.DataFrame(table), tmp_path / "log.csv"):
+        found = rs.evaluate_table(given, "RR")
+        assert found["RR"] == 0.5
+        assert found.counts.queries == 1
+
+
+def test_events_of_user_behavior_insights_are_found_as_json_normalize_names_them() -> None:
+    events = pd.json_normalize(
+        [
+            {
+                "query_id": "q",
+                "action_name": action,
+                "event_attributes": {"object": {"object_id": item}, "position": {"ordinal": at}},
+            }
+            for item, at, action in (("x", 1, "impression"), ("y", 2, "click"))
+        ]
+    )
+    found = rs.evaluate_table(events, "RR", labels="action_name", positive="click")
+    assert found["RR"] == 0.5
+
+
+def test_every_name_of_a_document_that_the_monitor_knows_is_known_to_tables() -> None:
+    lists = {"query_response_hit_ids", "doc_ids", "item_ids", "scores", "grades"}
+    pairs = [("doc", "doc_id"), ("rank", "rank"), ("score", "score"), ("relevance", "relevance")]
+    for role, field in pairs:
+        assert {*ITEM_NAMES[field]} - lists <= {*SYNONYMS[role]}
+    assert {*RANKING_NAMES["ranking_id"]} <= {*SYNONYMS["query"]}
+
+
+def test_a_name_has_one_role() -> None:
+    names = [name for of in SYNONYMS.values() for name in of]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("columns", "call"),
+    [
+        (["customer", "item_id", "label", "score"], "query='customer'"),
+        (["session_key", "item_id", "label", "score"], "query='session_key'"),
+        (["query_id", "item_id", "was_clicked", "score"], "relevance='was_clicked'"),
+        (["query_id", "item_id", "label", "my_rank"], "rank='my_rank'"),
+        (["query_id", "item_id", "label", "probability"], "score='probability'"),
+    ],
+)
+def test_a_hint_names_a_column_that_the_caller_has(columns: list[str], call: str) -> None:
+    table = pd.DataFrame({name: [1, 2] for name in columns})
+    with pytest.raises(rs.errors.FormatError) as raised:
+        rs.evaluate_table(table, "RR")
+    assert call in raised.value.hint
+    assert "search_group_id" not in str(raised.value)
+    for column in columns:
+        assert column in raised.value.message
+
+
+JOINED = pd.DataFrame(
+    {"query_id": [1, 1], "doc_id": [1, 2], "relevance": [0, 1], "score": [0.9, 0.5]}
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "written"),
+    [
+        (lambda: rs.evaluate(JOINED, ["RR", "AP"]), "evaluate_table(table, ['RR', 'AP'])"),  # type: ignore[call-overload]
+        (lambda: rs.evaluate(JOINED, rs.nDCG @ 5), "evaluate_table(table, ['nDCG@5'])"),  # type: ignore[call-overload]
+        (lambda: rs.evaluate(JOINED), "evaluate_table(table, ['nDCG@10'])"),  # type: ignore[call-overload]
+        (lambda: rs.evaluate(JOINED, measures="RR"), "evaluate_table(table, ['RR'])"),  # type: ignore[call-overload]
+        (lambda: rs.evaluate("log.csv", "RR"), "evaluate_table('log.csv', ['RR'])"),  # type: ignore[call-overload]
+        (lambda: rs.evaluate(JOINED, JOINED), "evaluate(judgments, run, ['nDCG@10', 'AP'])"),  # type: ignore[call-overload]
+    ],
+)
+def test_a_call_with_one_table_is_told_what_to_write(
+    call: Callable[[], object], written: str
+) -> None:
+    with pytest.raises(rs.errors.UsageError) as raised:
+        call()
+    assert written in raised.value.hint
+
+
+def test_what_the_hint_writes_for_one_table_works() -> None:
+    assert rs.evaluate_table(JOINED, ["RR", "AP"])["RR"] == 0.5
+
+
+def test_a_mapping_of_columns_is_a_table_and_no_lists_by_query() -> None:
+    columns = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [0, 1]}
+    assert rs.evaluate(columns, {"q": ["a", "b"]}, "RR").to_dict() == {"q": {"RR": 0.5}}
+
+
+def test_queries_called_as_columns_are_queries_where_they_hold_documents() -> None:
+    judged = {"query": {"a": 1}, "item": {"b": 1}}
+    assert rs.evaluate(judged, {"query": ["a"], "other": ["b"]}, "RR").to_dict() == {
+        "query": {"RR": 1.0},
+        "item": {"RR": 0.0},
+    }
+
+
+def test_the_names_of_questions_and_chunks_are_found() -> None:
+    rows = {
+        "question_id": ["a", "a", "b"],
+        "question": ["How?", "How?", "Why?"],
+        "chunk_id": ["c1", "c2", "c1"],
+        "rank": [1, 2, 1],
+        "is_relevant": [False, True, True],
+    }
+    expected = {"a": {"RR": 0.5}, "b": {"RR": 1.0}}
+    assert rs.evaluate_table(rows, "RR").to_dict() == expected
+    rows["relevant"] = rows.pop("is_relevant")
+    del rows["question_id"]
+    assert rs.evaluate_table(rows, "RR").to_dict() == {"How?": {"RR": 0.5}, "Why?": {"RR": 1.0}}
