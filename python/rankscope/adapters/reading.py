@@ -76,7 +76,7 @@ def read_judgments(
 def describe_keys(given: Mapping[object, object]) -> SourceIds:
     """Return the types of the ids in a mapping of query to its documents."""
     is_number = are_integers(given)
-    forms = Mapping | list | tuple | set | frozenset
+    forms = (Mapping, list, tuple, set, frozenset)
     has_numbers = bool(given) and all(
         isinstance(docs, forms) and are_integers(docs) for docs in given.values()
     )
