@@ -90,14 +90,17 @@ struct Choices {
     stops: bool,
 }
 
-/// The number of each row and its value, in no order; nothing without a measure.
+/// A row, and its value if it has one.
+type RowValue = (usize, Option<f64>);
+
+/// The value of each row, in no order; nothing without a measure.
 fn each_row(
     plan: &Plan,
     matrices: &dyn Matrices,
     chosen: Choices,
     threads: usize,
     watch: Watch<'_>,
-) -> Result<Option<Vec<(usize, Option<f64>)>>> {
+) -> Result<Option<Vec<RowValue>>> {
     let Some(measure) = plan.measures.first() else { return Ok(None) };
     let k = plan.cutoffs.first().copied().unwrap_or(usize::MAX).min(matrices.columns());
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));

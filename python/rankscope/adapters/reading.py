@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 
 from rankscope._core import Judgments, Rankings, Run
+from rankscope.adapters.column_names import explain_users, find_column
 from rankscope.adapters.foreign import is_integer
-from rankscope.adapters.tables import read_judged, read_retrieved
+from rankscope.adapters.tables import open_table, read_judged, read_retrieved
 from rankscope.data.ids import TEXT, IdColumn, SourceIds
-from rankscope.errors import InputError, RankscopeError
+from rankscope.errors import DuplicateError, InputError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -287,6 +288,9 @@ def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
         yield given.value, named, lambda row: row
     except InputError as error:
         error.file = given.name
+        if isinstance(error, DuplicateError) and "query" not in named:
+            columns = open_table(given.value).names
+            explain_users(error, columns, find_column(columns, "query", None))
         raise
 
 

@@ -9,9 +9,11 @@ from rankscope.array.functions import ndcg as ndcg
 from rankscope.array.functions import precision as precision
 from rankscope.array.functions import recall as recall
 from rankscope.array.functions import reciprocal_rank as reciprocal_rank
+from rankscope.array.running import RunningMeans as RunningMeans
 from rankscope.array.values import evaluate_batch as evaluate_batch
 
 __all__ = [
+    "RunningMeans",
     "average_precision",
     "dcg",
     "evaluate_batch",

@@ -312,7 +312,7 @@ def pad(batch: Batch) -> Padded:
         order, starts, lengths = _group_on_device(space, parts)
     elif batch.divider == "lengths":
         lengths = parts
-        starts = _sums(space, lengths) - lengths  # type: ignore[operator]  # arrays
+        starts = _sums(space, lengths) - lengths
     else:
         starts, lengths = parts[:-1], parts[1:] - parts[:-1]  # type: ignore[index]  # an array
     longest = batch.max_length

@@ -1,0 +1,308 @@
+"""Means over batches, with a state that can be merged, stored and sent."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.array import batches
+from rankscope.array.space import find_space, to_host
+from rankscope.array.values import NEGATIVE, TIES, read_measures, value_rows
+from rankscope.data.policy import CHOICES, check_choice
+from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal, Self
+
+    from rankscope.array.batches import Batch
+    from rankscope.array.ranked import Values
+    from rankscope.array.space import Array, Space
+    from rankscope.data.policy import Empty, Negative, Ties
+    from rankscope.engine import Measures
+    from rankscope.measures import Measure
+
+STATE = ("sums", "counts", "refused")
+BITS = 30
+"""A value is a whole number and two parts of so many bits, whose sums are integers: they are exact,
+so that neither the order nor the number of batches, devices or processes changes a bit."""
+LARGEST = 2.0**31
+
+
+class RunningMeans:
+    """The means of measures over the batches of a loop.
+
+    Every list counts once, whatever the sizes of the batches. Sums are exact to 2^-60 per value,
+    so that the means don't depend on how the lists are divided into batches or processes. The state
+    stays on the device of the first batch. Only `compute` reads it.
+
+    Args:
+        measures: As in `evaluate_batch`.
+        ties: As in `evaluate_batch`.
+        empty: As in `evaluate_batch`. With `"skip"` and `"nan"`, undefined lists don't count.
+        negative: As in `evaluate_batch`.
+        dtype: As in `evaluate_batch`.
+        check: As in `evaluate_batch`. A list that isn't checked and has no value is an error in
+            `compute`.
+
+    Raises:
+        UsageError: A measure or a setting is invalid, or has no definition for arrays.
+
+    Examples:
+        >>> import numpy as np
+        >>> means = RunningMeans(["nDCG@10", "RR"])
+        >>> means.update(grades=np.array([[0, 1]]), scores=np.array([[0.9, 0.1]]))
+        >>> other = RunningMeans(["nDCG@10", "RR"])
+        >>> other.update(grades=np.array([[1, 0], [2, 0]]), scores=np.array([[2, 1], [2, 1]]))
+        >>> {name: round(mean, 4) for name, mean in (means + other).compute().items()}
+        {'nDCG@10': 0.877, 'RR': 0.8333}
+    """
+
+    def __init__(
+        self,
+        measures: Measures,
+        *,
+        ties: Ties = "average",
+        empty: Empty = "zero",
+        negative: Negative = "nonrelevant",
+        dtype: Literal["float64", "float32"] | None = None,
+        check: bool | None = None,
+    ) -> None:
+        self._measures = read_measures(measures)
+        check_choice("ties", ties, TIES)
+        check_choice("empty", empty, CHOICES["empty"])
+        check_choice("negative", negative, NEGATIVE)
+        self._ties: Ties = ties
+        self._empty: Empty = empty
+        self._negative: Negative = negative
+        self._dtype = dtype
+        self._check = check
+        self._state: dict[str, Array] = {}
+        self.reset()
+
+    def __repr__(self) -> str:
+        names = ", ".join(measure.name for measure in self._measures)
+        return f"RunningMeans({names})"
+
+    def update(
+        self,
+        *,
+        grades: Array,
+        scores: Array,
+        mask: Array | None = None,
+        lengths: Array | None = None,
+        offsets: Array | None = None,
+        groups: Array | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        """Add the lists of a batch. The arguments are those of `evaluate_batch`.
+
+        With `groups`, a list has to be in one batch as a whole.
+
+        Raises:
+            InputError: The arrays don't fit together, or contain what has no value.
+        """
+        dividers = {"mask": mask, "lengths": lengths, "offsets": offsets, "groups": groups}
+        batch = batches.read_batch(grades, scores, dividers, max_length)
+        found = value_rows(
+            batch,
+            self._measures,
+            ties=self._ties,
+            negative=self._negative,
+            real=batch.space.real(self._dtype),
+            check=self._check,
+        )
+        self._add(add_up(batch, found, self._empty))
+
+    def compute(self) -> dict[str, float]:
+        """Return the mean of each measure over all lists so far, NaN if no list counts.
+
+        Raises:
+            EmptyError: There was no list.
+            FormatError: A list has no value, because a score isn't finite or a grade has no gain.
+            PolicyError: A measure is undefined for a list, and `empty="error"` is set.
+        """
+        return read_means(self._measures, self._state, self._empty)
+
+    def reset(self) -> None:
+        """Forget all lists."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        shapes = zip(STATE, state_shapes(len(self._measures)), strict=True)
+        self._state = {name: np.zeros(shape, dtype=np.int64) for name, shape in shapes}
+
+    def state(self) -> dict[str, Array]:
+        """Return the state as integer arrays by name, which add up when states are merged.
+
+        They are on the device of the batches. Gather or sum them over processes with your library,
+        and pass them to `load_state`.
+        """
+        return dict(self._state)
+
+    def load_state(self, state: Mapping[str, Array]) -> None:
+        """Replace the state by one that `state` of the same measures returned.
+
+        Raises:
+            FormatError: It isn't such a state.
+        """
+        given = {name: state[name] for name in STATE if name in state}
+        shapes = state_shapes(len(self._measures))
+        if len(given) < len(STATE) or len(state) > len(STATE):
+            raise _not_a_state(f"the entries {', '.join(map(str, state))}")
+        space, arrays = find_space(given)
+        for (name, array), shape in zip(arrays.items(), shapes, strict=True):
+            if tuple(array.shape) != shape or space.kind(array) != "integer":
+                raise _not_a_state(f"{name} of shape {tuple(array.shape)} and type {array.dtype}")
+        self._state = arrays
+
+    def merge(self, other: RunningMeans) -> None:
+        """Add the lists of another object with the same measures and settings.
+
+        Raises:
+            UsageError: Its measures or settings are others.
+        """
+        if self._settings() != getattr(other, "_settings", tuple)():
+            raise UsageError(
+                f"expected RunningMeans with the same measures and settings as {self!r}, found "
+                f"{other!r}",
+                hint="make both with the same arguments",
+                code="not_alike",
+            )
+        self._add(other._state)
+
+    def __add__(self, other: RunningMeans) -> Self:
+        if not isinstance(other, RunningMeans):
+            return NotImplemented
+        merged = type(self)(
+            self._measures,
+            ties=self._ties,
+            empty=self._empty,
+            negative=self._negative,
+            dtype=self._dtype,
+            check=self._check,
+        )
+        merged._state = self.state()
+        merged.merge(other)
+        return merged
+
+    def _settings(self) -> tuple[object, ...]:
+        return (self._measures, self._ties, self._empty, self._negative)
+
+    def _add(self, other: Mapping[str, Array]) -> None:
+        self._state = {name: _plus(self._state[name], other[name]) for name in STATE}
+
+
+def state_shapes(measures: int) -> Sequence[tuple[int, ...]]:
+    """Return the shapes of the arrays of a state, in the order of `STATE`."""
+    return ((measures, 3), (measures,), (measures,))
+
+
+def add_up(batch: Batch, found: Sequence[Values], empty: Empty) -> dict[str, Array]:
+    """Return the state of the lists of a batch.
+
+    It has the sums of the values in three parts, how many lists count, and how many have no value.
+    With `empty="error"`, undefined lists count among the latter.
+    """
+    added = [_add_values(batch.space, values, empty) for values in found]
+    columns = zip(*added, strict=True)
+    space = find_space({"sums": added[0][0]})[0]
+    state = {name: space.xp.stack(parts) for name, parts in zip(STATE, columns, strict=True)}
+    if batch.space.is_torch and not space.is_torch:  # the core has computed them
+        return {name: batch.space.make(array, None) for name, array in state.items()}
+    return state
+
+
+def _add_values(space: Space, found: Values, empty: Empty) -> tuple[Array, Array, Array]:
+    values, is_undefined, is_bad = found.values, found.is_undefined, found.is_bad
+    if space.library == "jax" and space.real() == space.xp.float32:
+        # Without double precision, JAX has no large integers either.
+        values, is_undefined, is_bad = (
+            to_host(space, array) for array in (values, is_undefined, is_bad)
+        )
+    space, _ = find_space({"values": values})
+    xp = space.xp
+    values = space.cast(values, space.real())
+    is_refused = is_bad | (xp.abs(values) > LARGEST)
+    counts = ~is_refused
+    if empty in {"skip", "nan"}:
+        counts = counts & ~is_undefined
+    elif empty == "error":
+        is_refused = is_refused | is_undefined
+    fill = 1.0 if empty == "one" else 0.0
+    values = space.where(is_undefined, fill, values)
+    rest = space.where(counts, values, 0.0)
+    parts = []
+    for _ in range(2):
+        part = xp.floor(rest)
+        parts.append(part)
+        rest = (rest - part) * 2.0**BITS
+    parts.append(xp.round(rest))
+    sums = [xp.sum(space.cast(part, xp.int64)) for part in parts]
+    numbers = (xp.sum(space.cast(mask, xp.int64)) for mask in (counts, is_refused))
+    return (xp.stack(sums), *numbers)
+
+
+def read_means(
+    measures: Sequence[Measure], state: Mapping[str, Array], empty: Empty
+) -> dict[str, float]:
+    """Return the means of a state.
+
+    Raises:
+        EmptyError: There was no list.
+        FormatError: A list has no value.
+        PolicyError: A measure is undefined for a list, and the policy refuses that.
+    """
+    space, arrays = find_space(dict(state))
+    sums, counts, refused = (to_host(space, arrays[name]).tolist() for name in STATE)
+    if any(refused):
+        _refuse(measures, refused, empty)
+    means = {}
+    for measure, parts, count in zip(measures, sums, counts, strict=True):
+        total = 0
+        for part in parts:
+            total = (total << BITS) + part
+        # Python divides its integers with one rounding.
+        means[measure.name] = total / (count << 2 * BITS) if count else math.nan
+    if not any(counts) and empty not in {"skip", "nan"}:
+        raise EmptyError(
+            "expected at least one list, found none",
+            hint="call update with a batch first",
+            code="empty_input",
+        )
+    return means
+
+
+def _refuse(measures: Sequence[Measure], refused: Sequence[int], empty: Empty) -> None:
+    measure, count = next(
+        (measure, count) for measure, count in zip(measures, refused, strict=True) if count
+    )
+    if empty == "error":
+        raise PolicyError(
+            f"expected a value of {measure.name} for every list, found none for {count}",
+            hint='set empty="zero" or "skip", and check=True to find a score that is not finite',
+            code="empty_query",
+        )
+    raise FormatError(
+        f"expected a value of {measure.name} for every list, found none for {count}: a score is "
+        "not finite, a grade has no gain, or a value is above 2^31",
+        hint="set check=True to get an error with the place",
+        code="not_numeric",
+    )
+
+
+def _plus(one: Array, other: Array) -> Array:
+    """Add two arrays; the sum is where the second is."""
+    space, _ = find_space({"state": other})
+    from_space, _ = find_space({"state": one})
+    if from_space.xp is not space.xp or from_space.device != space.device:
+        one = space.make(to_host(from_space, one), other.dtype)
+    return one + other
+
+
+def _not_a_state(found: str) -> FormatError:
+    return FormatError(
+        f"expected a state with {', '.join(STATE)} of the same measures, found {found}",
+        hint="pass what state() of the same measures returned",
+        code="array_shape",
+        file="state",
+    )
