@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from rankscope._core import Judgments, Rankings, Run
-from rankscope.adapters.tables import read_judged, read_retrieved
-from rankscope.errors import InputError, RankscopeError
+from rankscope.adapters.column_names import explain_users, find_column
+from rankscope.adapters.tables import open_table, read_judged, read_retrieved
+from rankscope.errors import DuplicateError, InputError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -266,6 +267,9 @@ def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
         yield given.value, named, lambda row: row
     except InputError as error:
         error.file = given.name
+        if isinstance(error, DuplicateError) and "query" not in named:
+            columns = open_table(given.value).names
+            explain_users(error, columns, find_column(columns, "query", None))
         raise
 
 

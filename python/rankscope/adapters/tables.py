@@ -282,7 +282,13 @@ def is_table(value: object) -> bool:
     """Check by its attributes whether an object is a data frame or an Arrow table."""
     # The type is asked, for a lazy frame would have to look its columns up.
     is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
-    return is_arrow or hasattr(type(value), "columns")
+    return is_arrow or hasattr(type(value), "columns") or _is_dataset(value)
+
+
+def _is_dataset(value: object) -> bool:
+    """Check whether an object is a Dataset of Hugging Face."""
+    datasets = sys.modules.get("datasets")
+    return datasets is not None and isinstance(value, datasets.Dataset)
 
 
 def is_single_column(value: object) -> bool:
@@ -316,6 +322,8 @@ def open_table(table: object) -> NamedColumns:
             )
         names = [str(name) for name in table.columns]
         return NamedColumns(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
+    if _is_dataset(table):
+        table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
     if is_table(table):
         arrow = _read_arrow(table)
         return NamedColumns(
