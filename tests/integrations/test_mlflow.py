@@ -15,6 +15,7 @@ mlflow = pytest.importorskip("mlflow")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # MLflow and what it is built on warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -231,3 +232,11 @@ def test_a_row_without_judgments_is_an_error_that_names_the_key() -> None:
         make_scorer("RR")(outputs=["a"], expectations={"answer": "42"})
     scorer = make_scorer("RR", expectation="chunks")
     assert scorer(outputs=["a"], expectations=json.loads('{"chunks": ["a"]}')) == 1
+
+
+def test_an_answer_is_no_ranking_and_no_path(tmp_path: Path) -> None:
+    file = tmp_path / "answer.run"
+    file.write_text("q Q0 a 1 1.0 mine\n")
+    for outputs in (str(file), None, 3):
+        with pytest.raises(UsageError, match="expected ranked ids as the outputs of a row"):
+            make_scorer("RR")(outputs=outputs, expectations={"relevant": ["a"]})

@@ -136,3 +136,16 @@ def test_a_function_is_called_in_place_of_a_bar(terminal: Terminal, tmp_path: Pa
     size = (tmp_path / "a.run").stat().st_size
     assert {total for _, total in calls} == {size}
     assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("given", ["yes", 1, 0.5])
+def test_progress_that_is_neither_is_an_error(given: object, tmp_path: Path) -> None:
+    qrels, run = write_files(tmp_path)
+    for call in (
+        lambda: rs.evaluate(qrels, run, "nDCG@5", progress=given),  # type: ignore[call-overload]  # as typed
+        lambda: rs.compare(plain.qrels, plain.runs, "nDCG@5", progress=given),  # type: ignore[arg-type]
+        lambda: rs.report(plain.qrels, plain.runs, "nDCG@5", progress=given),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(rs.UsageError, match="expected progress to be True") as refused:
+            call()
+        assert refused.value.code == "bad_parameter"

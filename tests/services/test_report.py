@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+import rankscope as rs
 
 from tests.services.conftest import DESKTOP, PHONE, RUNS
 from tests.services.contrast import find_faint_texts
@@ -190,6 +191,26 @@ def test_a_table_wider_than_the_page_scrolls_by_itself(opened: Open, report: Pat
     region.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
+
+
+def test_links_of_a_report_in_a_notebook_stay_in_its_frame(opened: Open, tmp_path: Path) -> None:
+    qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(9)}
+    report = rs.report(qrels, {"one": {query: {"b": 2.0, "a": 1.0} for query in qrels}})
+    notebook = tmp_path / "notebook.html"
+    shown = report._repr_html_()
+    notebook.write_text(f"<!doctype html><title>notebook</title>{shown}", encoding="utf-8")
+    page = opened(notebook)
+    frame = page.frame_locator("iframe")
+    assert page.locator("iframe").get_attribute("title") == "one against qrels"
+    frame.get_by_role("link", name="Reproduce").click()
+    frame.locator("#reproduce").wait_for()
+    inner = page.frames[1]
+    assert inner.url == "about:srcdoc"
+    assert inner.evaluate("scrollY") > 0
+    assert inner.evaluate("origin") == "null"
+    # The tables sort there, too.
+    frame.locator("#table-1 thead button").first.click()
+    assert frame.locator("#table-1 [aria-sort]").count() == 1
 
 
 def test_a_narrow_page_shows_the_verdict_at_once(opened: Open, report: Path) -> None:

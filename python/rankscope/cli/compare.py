@@ -208,6 +208,7 @@ def compare(
         ),
         "seed": options.seed,
         "threads": options.threads,
+        "progress": True,
     }
     by = options.by if options.by is None or len(options.by) > 1 else options.by[0]
     if options.scores is not None:

@@ -137,6 +137,7 @@ def _make(measures: list[str], options: Namespace) -> Report:
         encoding=options.encoding,
         threads=options.threads,
         strict=options.strict,
+        progress=True,
     )
 
 
@@ -183,4 +184,5 @@ def _report_rankings(
         options=said,
         threads=options.threads,
         strict=options.strict,
+        progress=True,
     )

@@ -6,6 +6,8 @@ import sys
 import time
 from contextlib import contextmanager
 
+from rankscope.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -150,6 +152,9 @@ def watch(found: Input, progress: Progress) -> Iterator[Callable[[int], None] | 
     Args:
         found: The input.
         progress: A function that takes the bytes read and their total, or `True` for a bar.
+
+    Raises:
+        UsageError: It is neither.
     """
     if progress is None or progress is False:
         yield None
@@ -159,9 +164,15 @@ def watch(found: Input, progress: Progress) -> Iterator[Callable[[int], None] | 
         total = found.size
         with ProgressBar(show(found.name)) as bar:
             yield lambda done: bar(done, total)
-    else:
+    elif callable(progress):
         total = found.size
         yield lambda done: progress(done, total)
+    else:
+        raise UsageError(
+            f"expected progress to be True, False or a function, found {progress!r}",
+            hint="write progress=True to show a bar",
+            code="bad_parameter",
+        )
 
 
 def follow(items: Collection[Item], label: str, *, is_shown: bool) -> Iterator[Item]:
@@ -171,7 +182,11 @@ def follow(items: Collection[Item], label: str, *, is_shown: bool) -> Iterator[I
         items: What is done one by one.
         label: What is done with them.
         is_shown: Whether to show it.
+
+    Raises:
+        UsageError: It is neither true nor false.
     """
+    _check_shown(is_shown)
     if not is_shown:
         yield from items
         return
@@ -184,9 +199,23 @@ def follow(items: Collection[Item], label: str, *, is_shown: bool) -> Iterator[I
 
 @contextmanager
 def tick(label: str, *, is_shown: bool) -> Iterator[Callable[[], None] | None]:
-    """Yield a function that shows the time when it is called from time to time, or `None`."""
+    """Yield a function that shows the time when it is called from time to time, or `None`.
+
+    Raises:
+        UsageError: `is_shown` is neither true nor false.
+    """
+    _check_shown(is_shown)
     if not is_shown:
         yield None
         return
     with ProgressBar(label, counts_steps=True) as bar:
         yield lambda: bar(0, None)
+
+
+def _check_shown(given: object) -> None:
+    if not isinstance(given, bool):
+        raise UsageError(
+            f"expected progress to be True or False here, found {given!r}",
+            hint="write progress=True to show a bar",
+            code="bad_parameter",
+        )

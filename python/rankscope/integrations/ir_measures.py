@@ -319,7 +319,14 @@ def _read_rows(table: Any, number: str) -> Any:
         return table
     if hasattr(table, "columns"):
         return table[["query_id", "doc_id", number]]
-    return [(row.query_id, row.doc_id, getattr(row, number)) for row in table]
+    try:
+        return [(row.query_id, row.doc_id, getattr(row, number)) for row in table]
+    except (AttributeError, TypeError) as error:
+        raise rs.FormatError(
+            f"expected rows with query_id, doc_id and {number}, found {type(table).__name__}",
+            hint="pass a data frame, a dict of dicts, or what ir_measures.read_trec_run returns",
+            code="input_type",
+        ) from error
 
 
 def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 
 import rankscope as rs
@@ -11,7 +12,7 @@ from rankscope.integrations.libraries import require
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from matplotlib.axes import Axes
@@ -116,9 +117,16 @@ def make_scorer(
                 hint='add "expectations": {"relevant": [...]}, or set expectation=',
                 code="bad_parameter",
             )
+        if not isinstance(outputs, Mapping | list | tuple):  # a text would be the path of a run
+            raise rs.UsageError(
+                f"expected ranked ids as the outputs of a row, found {type(outputs).__name__}",
+                hint="return a list of ids, best first, or a mapping of id to score",
+                code="bad_parameter",
+            )
         # A question without relevant documents is not unjudged: the policy has a value for it.
         judged = expectations[expectation] or {"no relevant document": 0}
-        found: rs.Evaluation = rs.evaluate({"q": judged}, {"q": outputs}, chosen, policy=policy)
+        ranked: dict[str, Any] = {"q": outputs}
+        found: rs.Evaluation = rs.evaluate({"q": judged}, ranked, chosen, policy=policy)
         return found[chosen]
 
     made: Any = scorers.scorer(value, name=name or chosen.plain_name)
@@ -194,7 +202,7 @@ def _gather(result: object) -> _Found:
     else:
         raise rs.UsageError(
             f"expected an Evaluation, Evaluations or a Comparison, found {type(result).__name__}",
-            hint="pass the result of evaluate, evaluate_table, compare or compare_table",
+            hint="pass the result of evaluate or compare, and a report as report=",
             code="bad_parameter",
         )
     return found
