@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rankscope._core import POLICY, SHARES
+from rankscope.adapters.column_names import SYNONYMS
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
@@ -42,6 +43,7 @@ SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 DEFECTS = TESTS / "defects" / "defects.py"
+KINDS = TESTS / "inputs" / "kinds.py"
 PROJECT = TESTS.parent / "pyproject.toml"
 SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
@@ -178,6 +180,15 @@ def write_options(command: str) -> str:
     return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
 
 
+def write_columns() -> str:
+    """Return the table of the names under which columns are found, by role."""
+    lines = [
+        f"| {role} | {', '.join(f'`{name}`' for name in names)} |"
+        for role, names in SYNONYMS.items()
+    ]
+    return "\n".join(["| role | names |", "| --- | --- |", *lines])
+
+
 def write_formats() -> str:
     """Return the table of the formats of files."""
     lines = []
@@ -217,11 +228,30 @@ def write_version(package: str) -> str:
     return f"Tested with {name} {pinned[name]}."
 
 
+def write_kinds(place: str) -> str:
+    """Return the table of what can be passed in a place, with the versions that tests run.
+
+    Args:
+        place: One of the places of `tests/inputs/kinds.py`.
+    """
+    groups = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["dependency-groups"]
+    pinned = [each.split("==") for each in (*groups["dev"], *groups["integrations"])]
+    versions = dict(pinned)
+    lines = ["| what | library | read |", "| --- | --- | --- |"]
+    for kind in runpy.run_path(str(KINDS))["KINDS"]:
+        if kind.place == place:
+            version = versions.get(kind.library, "")
+            library = f"{kind.library} {version}".strip() or "Python"
+            lines.append(f"| {kind.what} | {library} | {kind.read} |")
+    return "\n".join(lines)
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
         "routes": write_routes,
         "defects": write_defects,
+        "columns": write_columns,
         "diagnostics": write_diagnostics,
         "measures": write_measures,
         "formats": write_formats,
@@ -232,6 +262,8 @@ def write_table(what: str, which: str) -> str:
             return plain[name]()
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
+        case "kinds", "lists" | "tables" | "arrays":
+            return write_kinds(which)
         case "divergences", tool:
             return write_divergences(tool)
         case "options", command:

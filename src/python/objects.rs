@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -335,8 +335,14 @@ fn as_integer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyA
     }
     match object.call_method0("__index__") {
         Ok(integer) => Ok(Some(integer)),
-        // Arrays have the method too, and refuse unless they hold one integer.
-        Err(raised) if raised.is_instance_of::<PyTypeError>(object.py()) => Ok(None),
+        // Arrays have the method too, and refuse unless they hold one integer. Those of TensorFlow
+        // ask the number for it.
+        Err(raised)
+            if raised.is_instance_of::<PyTypeError>(object.py())
+                || raised.is_instance_of::<PyAttributeError>(object.py()) =>
+        {
+            Ok(None)
+        }
         Err(raised) => Err(raised),
     }
 }
@@ -379,6 +385,8 @@ pub(super) fn read_number(
         exactly(&integer).ok_or_else(refuse_inexact)?
     } else if is_real_scalar(object) {
         exactly(object).ok_or_else(refuse_inexact)?
+    } else if let Some(plain) = plain_item(object)? {
+        return read_number(&plain, kind, place);
     } else if is_decimal(object)? {
         // Columns and lists have the same rule.
         let rule = py.import("rankscope.adapters.doubles")?.getattr("read_decimal")?;
@@ -420,6 +428,25 @@ fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Whether an object is one number of an array library's real type.
 fn is_real_scalar(object: &Bound<'_, PyAny>) -> bool {
     kind_of_scalar(object).is_some_and(|kind| matches!(kind.as_str(), "f" | "i" | "u"))
+}
+
+/// The Python number that a single value of a library is whose types NumPy does not have, such as
+/// a tensor of PyTorch, or bfloat16.
+fn plain_item<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Ok(dtype) = object.getattr("dtype") else {
+        return Ok(None);
+    };
+    let is_single =
+        object.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|length| length == 0));
+    let is_of_numpy = dtype.getattr("kind").is_ok_and(|kind| kind.ne("V").unwrap_or(true));
+    if !is_single || is_of_numpy || !object.hasattr("item")? {
+        return Ok(None);
+    }
+    let item = object.call_method0("item")?;
+    let is_plain = item.is_exact_instance_of::<PyFloat>()
+        || item.is_exact_instance_of::<PyInt>()
+        || item.is_exact_instance_of::<PyBool>();
+    Ok(is_plain.then_some(item))
 }
 
 /// The kind of type that an array library's single value has, as NumPy's letter.

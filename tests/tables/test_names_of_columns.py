@@ -243,6 +243,38 @@ def test_queries_called_as_columns_are_queries_where_they_hold_documents() -> No
     }
 
 
+@pytest.mark.parametrize(("extra", "said"), [("session_key", "session_key"), ("day", "search_id")])
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_a_user_who_sees_an_item_twice_is_told_about_searches(
+    extra: str, said: str, form: str, tmp_path: Path
+) -> None:
+    log = pd.DataFrame(
+        {
+            "user_id": [1, 1],
+            "item_id": [7, 7],
+            extra: ["a", "b"],
+            "label": [0, 1],
+            "score": [0.9, 0.5],
+        }
+    )
+    log.to_csv(tmp_path / "log.csv", index=False)
+    given = log if form == "frame" else tmp_path / "log.csv"
+    for call in (
+        lambda: rs.evaluate_table(given, "RR"),
+        lambda: rs.Rankings.from_table(log),
+        lambda: rs.evaluate({"1": ["7"]}, given, "RR"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(rs.errors.DuplicateError) as raised:
+            call()
+        assert "all rows with the same user_id count as one query" in raised.value.hint
+        assert f"query={said!r}" in raised.value.hint
+    if said == extra:
+        assert rs.evaluate_table(given, "RR", query=extra)["RR"] == 0.5
+    with pytest.raises(rs.errors.DuplicateError) as raised:
+        rs.evaluate_table(given, "RR", query="user_id")
+    assert "all rows with the same" not in raised.value.hint
+
+
 def test_the_names_of_questions_and_chunks_are_found() -> None:
     rows = {
         "question_id": ["a", "a", "b"],

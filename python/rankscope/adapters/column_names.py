@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from rankscope.errors import FormatError
+from rankscope.errors import DuplicateError, FormatError
 from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
 
 TYPE_CHECKING = False
@@ -97,6 +97,9 @@ BESIDE = {
     "doc": ({"doc_id", "docno", "docid", "item_id", "document_id", "object_id"}, {"prediction_id"}),
 }
 """By role, sure names, and names that mean something else in a table that has one of those."""
+
+USERS = {"user_id", "user"}
+"""Names of users, whose rows are one query where there is no other column of queries."""
 
 TIMES = {
     "timestamp",
@@ -207,8 +210,7 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
             f"If it holds grades, write {write_choice('relevance', run)}"
         )
         raise error
-    users = {"user_id", "user"}
-    others = [name for name in names if name not in {query, doc, *TIMES, *users}]
+    others = [name for name in names if name not in {query, doc, *TIMES, *USERS}]
     if others:
         error = no_role(names, "relevance")
         close = guess_column(others, "relevance")
@@ -265,6 +267,25 @@ def guess_column(names: Sequence[str], role: str) -> str:
             if part in name.lower() and name not in usual:
                 return name
     return f"my_{role}"
+
+
+def explain_users(error: Exception, names: Sequence[str], query: str | None) -> None:
+    """Say in the hint of a duplicate that all rows of a user are taken for one query.
+
+    Args:
+        error: Any error.
+        names: The names of all columns.
+        query: The column of queries if it was found by its name, else `None`.
+    """
+    if not isinstance(error, DuplicateError) or query not in USERS:
+        return
+    column = guess_column(names, "query")
+    search = column if column in names else "search_id"
+    also = "name" if column in names else "add"
+    error.hint = (
+        f"all rows with the same {query} count as one query. If users search more than once, "
+        f"{also} the column of searches: {write_choice('query', search)}. Otherwise, {error.hint}"
+    )
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -77,6 +77,8 @@ def _list(given: Any, is_judged: bool, place: str) -> list[Any]:  # noqa: ANN401
     for name in ("tolist", "to_list", "to_pylist"):
         if hasattr(given, name):
             return list(getattr(given, name)())
+    if hasattr(given, "numpy"):  # a tensor of TensorFlow
+        return list(given.numpy().tolist())
     if not hasattr(given, "__iter__"):
         hint = "write [] for a query without documents" if given is None else ""
         raise _refuse(given, is_judged, place, hint)

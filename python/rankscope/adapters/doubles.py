@@ -41,6 +41,8 @@ def to_doubles(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     array, mask = np.asarray(np.ma.getdata(given)), np.ma.getmask(given)
+    if is_short(array.dtype.type):
+        array = array.astype(np.float32)
     if array.dtype.kind not in ("fiub" if are_grades else "fiu"):
         raise not_numbers(name, str(array.dtype))
     numbers = _convert(array)
@@ -146,6 +148,14 @@ def read_python(
             place = (at,) if offsets is None else place_in(at, offsets)
             raise inexact(name, str(value)[:120], place)
     return numbers
+
+
+def is_short(kind: type) -> bool:
+    """Check whether a type is a real number of ml_dtypes, such as bfloat16, which JAX uses.
+
+    Single precision holds all of them.
+    """
+    return kind.__module__ == "ml_dtypes" and "complex" not in kind.__name__
 
 
 def is_decimal(kind: type) -> bool:

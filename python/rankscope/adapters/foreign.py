@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import chain
 
 from rankscope.adapters.arrow import check_inside
-from rankscope.adapters.doubles import is_decimal, read_python, to_doubles
+from rankscope.adapters.doubles import is_decimal, is_short, read_python, to_doubles
 from rankscope.adapters.mistakes import bad_shape, elsewhere, not_numbers, placed, too_deep
 from rankscope.errors import FormatError
 
@@ -51,7 +52,7 @@ def see_array(values: object, name: str) -> NDArray[Any]:
         raise not_numbers(name, type(values).__name__)
     try:
         buffer = np.asarray(memoryview(values))  # type: ignore[arg-type]  # others follow
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, BufferError):
         return _of_library(values, name)
     check_file(buffer, name)
     return buffer
@@ -61,24 +62,38 @@ def _of_library(values: object, name: str) -> NDArray[Any]:
     """Get a copy or view in main memory from another library's array.
 
     Memory is taken from nobody else's word: what only describes where its numbers lie
-    (`__array_interface__`) could describe anything.
+    (`__array_interface__`) could describe anything. The capsule of DLPack is made by the library
+    that owns the memory, and keeps it alive.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    if not hasattr(values, "__array__"):
-        if any(hasattr(values, each) for each in ("__cuda_array_interface__", "__dlpack__")):
+    if not hasattr(values, "__array__") and not hasattr(values, "__dlpack__"):
+        if hasattr(values, "__cuda_array_interface__"):
             raise elsewhere(name, values, "it gives no NumPy array")
         raise not_numbers(name, type(values).__name__)
     check_inside(values, name)
     try:
-        array: NDArray[Any] = values.__array__()
-    except (TypeError, RuntimeError, ValueError, BufferError) as error:
+        array: NDArray[Any] = _export(values)
+    except (TypeError, RuntimeError, ValueError, BufferError, AttributeError) as error:
         raise elsewhere(name, values, str(error)) from error
     if not isinstance(array, np.ndarray):
         raise not_numbers(name, f"{type(values).__name__} whose __array__ gives none")
     if array.dtype == object and hasattr(values, "isna"):  # the nulls of pandas
         array = np.ma.array(array, mask=np.asarray(values.isna(), dtype=bool))
     return array
+
+
+def _export(values: Any) -> Any:  # noqa: ANN401 - an array of any library
+    """Let a library convert its array to one of NumPy."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(values, torch.Tensor) and values.device.type == "cpu":
+        # A measure has no gradient, and NumPy lacks most floats of 8 and 16 bits.
+        values = values.detach().resolve_conj().resolve_neg()
+        is_short = values.dtype.is_floating_point and values.dtype.itemsize < 4
+        values = values.float() if is_short else values
+    return values.__array__() if hasattr(values, "__array__") else np.from_dlpack(values)
 
 
 def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
@@ -142,7 +157,8 @@ def is_number(kind: type) -> bool:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_other = issubclass(kind, bool | np.complexfloating | np.timedelta64)
-    return (issubclass(kind, int | float | np.number) and not is_other) or is_decimal(kind)
+    is_usual = issubclass(kind, int | float | np.number) and not is_other
+    return is_usual or is_decimal(kind) or is_short(kind)
 
 
 def is_truth(kind: type) -> bool:
@@ -166,7 +182,8 @@ def is_row(kind: type) -> bool:
     if issubclass(kind, np.generic | str | bytes | bytearray):
         return False
     is_sequence = issubclass(kind, list | tuple | range | memoryview)
-    return is_sequence or hasattr(kind, "__array__") or kind.__module__ == "array"
+    is_array = hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+    return is_sequence or is_array or kind.__module__ == "array"
 
 
 def is_column(value: object) -> bool:

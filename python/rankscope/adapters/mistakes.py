@@ -71,12 +71,24 @@ def too_deep(name: str) -> FormatError:
 
 def elsewhere(name: str, values: object, said: str) -> FormatError:
     """Return the error for an array that isn't in main memory, with the library's own message."""
+    library = type(values).__module__.partition(".")[0]
+    bring = BRING_HERE.get(library, "call .detach().cpu() first")
     return FormatError(
-        f"expected {name} in main memory, found {type(values).__name__} elsewhere: {said[:120]}",
-        hint="call .detach().cpu() first",
+        f"expected {name} in main memory, found {type(values).__name__} elsewhere: "
+        f"{said.partition(chr(10))[0][:120]}",
+        hint=f"{bring}; rankscope.array computes where the arrays are",
         code="device_array",
         file=name,
     )
+
+
+BRING_HERE = {
+    "cupy": "call .get() first",
+    "jax": "call this outside of jax.jit, or jax.device_get(…) first",
+    "jaxlib": "call jax.device_get(…) first",
+    "tensorflow": "call .numpy() first",
+}
+"""What brings an array to main memory, by the module of its type."""
 
 
 def located(error: FormatError, at: tuple[int, ...]) -> FormatError:

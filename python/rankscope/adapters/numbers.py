@@ -72,9 +72,7 @@ def join_lists(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    is_unordered = isinstance(lists, str | bytes | bytearray | Mapping | AbstractSet)
-    if is_unordered or not hasattr(lists, "__iter__"):
-        raise not_numbers(name, type(lists).__name__)
+    lists = _check_ordered(lists, name)
     if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
         matrix = to_numbers(lists, name, dimensions=(2,), are_grades=True)
         rows, columns = matrix.shape
@@ -101,6 +99,20 @@ def join_lists(
         except FormatError as error:
             raise placed(error, at) from error
     return _count(parts), np.concatenate([*parts, np.empty(0)])
+
+
+def _check_ordered(lists: Any, name: str) -> Any:  # noqa: ANN401 - what a caller has
+    """Return what has lists one after another; a ragged tensor of TensorFlow says so by `to_list`.
+
+    Raises:
+        FormatError: It has none, or in no order.
+    """
+    if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):
+        lists = lists.to_list()
+    is_unordered = isinstance(lists, str | bytes | bytearray | Mapping | AbstractSet)
+    if is_unordered or not hasattr(lists, "__iter__"):
+        raise not_numbers(name, type(lists).__name__)
+    return lists
 
 
 def split_lists(values: object, name: str) -> tuple[Iterable[Any], bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import explain_users
 from rankscope.adapters.files.formats import list_files, size_of, tell_format
 from rankscope.adapters.files.lists import RANK, explode, is_list
 from rankscope.adapters.files.opening import OpenFile, close, open_binary
@@ -210,6 +211,8 @@ class TableFile:
 
     def place(self, error: RankscopeError) -> RankscopeError:
         """Add the file and line to an error in a row of the batches."""
+        if self._wanted.roles.get("query") is None:
+            explain_users(error, self.names, self.columns.get("query"))
         if error.line is None or error.line > self._rows:
             error.file = self.name
         else:
