@@ -114,11 +114,11 @@ bench-small: develop ## Run the benchmark at a hundredth of its size, to check t
 	$(BIN)/python -m dev.benchmarks --small
 
 .PHONY: simulate
-simulate: develop ## Count wrong alerts and comparisons in simulations, and write records
+simulate: develop ## Count wrong alerts, comparisons and estimates from clicks in simulations, and write records
 	$(BIN)/python -m dev.simulate
 
 .PHONY: simulate-short
-simulate-short: develop ## Check alerts and comparisons in a few simulations
+simulate-short: develop ## Check alerts, comparisons and estimates from clicks in a few simulations
 	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load

@@ -364,7 +364,7 @@ mod tests {
             prop_assert!(read(&bytes[..cut.index(bytes.len())]).is_err());
             let mut bytes = bytes;
             let at = at.index(bytes.len());
-            bytes[at] ^= 1 << bit;
+            bytes[at] ^= 1_u8 << bit;
             prop_assert!(read(&bytes).is_err());
         }
     }

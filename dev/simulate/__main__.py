@@ -1,6 +1,6 @@
-"""Simulate alerts and comparisons, and count how often they are wrong.
+"""Simulate alerts, comparisons and click logs, and count how often they are wrong.
 
-`python -m dev.simulate [--about alerts|comparisons] [--only TEXT] [--short]`
+`python -m dev.simulate [--about alerts|comparisons|clicks] [--only TEXT] [--short]`
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
 from dev.simulate.alerts import ALERTS
+from dev.simulate.clicks.page import CLICKS
 from dev.simulate.compare.page import COMPARISONS
 from dev.simulate.record import Record
 
 if TYPE_CHECKING:
     from dev.simulate.case import Case, Row
 
-PAGES = {page.about: page for page in (ALERTS, COMPARISONS)}
+PAGES = {page.about: page for page in (ALERTS, COMPARISONS, CLICKS)}
 
 
 def main() -> int:

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
-use crate::kernels::Gains;
-use crate::kernels::{Kernel, Query};
+use crate::kernels::{Gains, Kernel, Query};
 use crate::memory::{self, Vec, vec};
 use crate::number::aggregate::Part;
 use crate::number::levels::{Levels, sort_grades};
@@ -141,14 +140,18 @@ struct Rows<'a> {
     /// The smallest grade that is not refused.
     least: f64,
     takes_unjudged: bool,
-    /// Whether the value depends on judged documents that are not among the best k.
-    needs_all_judged: bool,
+    /// How many of the best judged grades the value depends on; none where it depends on the retrieved
+    /// ones in the same way.
+    depth: Option<usize>,
+    has_gains: bool,
     grades: Vec<f64>,
     scores: Vec<f64>,
     selection: Selection,
     packed: Vec<f64>,
     ranks: Vec<u32>,
+    /// The grades in the order of their scores, and these scores.
     found: Vec<f64>,
+    in_order: Vec<f64>,
     best: Vec<f64>,
     sorter: Sorter,
     ranked: Ranked,
@@ -163,21 +166,21 @@ impl<'a> Rows<'a> {
         policy: Policy,
         takes_unjudged: bool,
     ) -> Self {
-        // The largest gain of a table may be that of any grade.
-        let is_cut = |gains: &Gains| gains.ideal_depth() <= gains.k() && !gains.are_of_table();
         Self {
             kernel,
             k,
             ties: policy.ties,
             least: if policy.negative == Negative::Error { 0.0 } else { f64::MIN },
             takes_unjudged,
-            needs_all_judged: !kernel.gains().is_some_and(is_cut),
+            depth: kernel.gains().map_or(Some(usize::MAX), Gains::best_depth),
+            has_gains: kernel.gains().is_some(),
             grades: Vec::with_capacity(columns),
             scores: Vec::with_capacity(columns),
             selection: Selection::default(),
             packed: Vec::with_capacity(columns),
             ranks: (1..=k as u32).collect(),
             found: Vec::with_capacity(columns),
+            in_order: Vec::with_capacity(columns),
             best: Vec::with_capacity(columns),
             sorter: Sorter::default(),
             ranked: Ranked::default(),
@@ -191,7 +194,7 @@ impl<'a> Rows<'a> {
         if !(are_grades && are_finite(&self.scores) && self.have_gains()) {
             return None;
         }
-        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all());
+        let value = self.value_of_first(levels).unwrap_or_else(|| self.value_of_all(levels));
         (!value.is_infinite()).then_some(value)
     }
 
@@ -216,51 +219,78 @@ impl<'a> Rows<'a> {
     }
 
     /// The value by the first ranks alone; nothing where there are more of them than a few, unjudged
-    /// documents, or scores at them that are equal, or nearly so.
+    /// documents, or scores at them that are nearly equal, but not quite.
     fn value_of_first(&mut self, levels: Option<Levels>) -> Option<f64> {
         let columns = self.scores.len();
         let k = self.k.min(columns);
-        if k == 0 || k >= FEW_RANKS || (levels.is_none() && !are_finite(&self.grades)) {
+        let are_judged = levels.is_some() || are_finite(&self.grades);
+        if k == 0 || k >= FEW_RANKS || !are_judged || self.depth.is_none() {
             return None;
         }
-        // The last bits of a score say in which column it is.
-        let column_bits = columns.next_power_of_two() as u64 - 1;
+        // The last bits of a score say in which column it is, and are larger for the first of equal
+        // scores. They are never 0, so that 0.0 and what is just below it are told apart.
+        let column_bits = (columns + 1).next_power_of_two() as u64 - 1;
         let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
-            f64::from_bits((score + 0.0).to_bits() & !column_bits | column)
+            let bits = (score + 0.0).to_bits();
+            let place = if bits >> 63 == 0 { column_bits - column } else { column + 1 };
+            f64::from_bits(bits & !column_bits | place)
         });
         self.packed.clear();
         self.packed.extend(packed);
         let largest = self.selection.select(&self.packed, columns.min(k + 1));
         let score_bits = |packed: f64| packed.to_bits() & !column_bits;
-        if largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1])) {
+        let is_tied = largest.windows(2).any(|pair| score_bits(pair[0]) == score_bits(pair[1]));
+        if is_tied && !(self.has_gains && matches!(self.ties, Ties::Average | Ties::Input)) {
             return None;
         }
-        let order = largest.iter().rev().map(|packed| packed.to_bits() & column_bits);
-        self.found.clear();
         #[allow(clippy::cast_possible_truncation)] // a column
-        self.found.extend(order.take(k).map(|column| self.grades[column as usize]));
-        self.best.clear();
-        let wanted = if self.needs_all_judged { columns } else { k };
-        if let Some(levels) = levels {
-            self.best.resize(wanted, 0.0);
-            levels.write(&mut self.best, f64::from);
-        } else if self.needs_all_judged {
-            self.best.extend_from_slice(&self.grades);
-            sort_grades(&mut self.best);
-        } else {
-            self.best.extend(self.selection.select(&self.grades, k).iter().rev());
+        let column = |&packed: &f64| {
+            let place = packed.to_bits() & column_bits;
+            (if packed.to_bits() >> 63 == 0 { column_bits - place } else { place - 1 }) as usize
+        };
+        let order = largest.iter().rev().map(column);
+        self.found.clear();
+        self.found.extend(order.clone().take(k).map(|column| self.grades[column]));
+        if is_tied {
+            self.in_order.clear();
+            self.in_order.extend(order.map(|column| self.scores[column]));
+            let are_ties = self.in_order.windows(2).all(|pair| {
+                pair[0] == pair[1] || score_bits(pair[0] + 0.0) != score_bits(pair[1] + 0.0)
+            });
+            if !(are_ties && self.complete_last_tie(k, column_bits)) {
+                return None;
+            }
         }
-        Some(self.kernel.value(&Query {
-            ranks: &self.ranks[..k],
-            grades: &self.found,
-            ties: &[],
-            retrieved: columns,
-            ideal: &self.best,
-        }))
+        self.write_ideal(levels);
+        Some(self.value_of_found(k, is_tied))
+    }
+
+    /// Appends what shares its score with the last of the first ranks, where ties are averaged over;
+    /// false where a score is nearly the same, but not quite.
+    fn complete_last_tie(&mut self, k: usize, column_bits: u64) -> bool {
+        let last = self.in_order[k - 1];
+        let continues = self.in_order.get(k).is_some_and(|&next| next == last);
+        self.in_order.truncate(k);
+        if !continues {
+            return true;
+        }
+        // All of them are taken anew, in the order of the columns.
+        let before = self.in_order.partition_point(|&score| score > last);
+        let last_bits = (last + 0.0).to_bits() & !column_bits;
+        self.found.resize(k + self.scores.len(), 0.0);
+        let (mut end, mut alike) = (before, 0);
+        for (&score, &grade) in self.scores.iter().zip(&self.grades) {
+            self.found[end] = grade;
+            end += usize::from(score == last);
+            alike += usize::from((score + 0.0).to_bits() & !column_bits == last_bits);
+        }
+        self.found.truncate(end);
+        self.in_order.resize(end, last);
+        alike == end - before
     }
 
     /// The value by all ranks.
-    fn value_of_all(&mut self) -> f64 {
+    fn value_of_all(&mut self, levels: Option<Levels>) -> f64 {
         let Self { grades, scores, .. } = self;
         let order = self.sorter.sort(scores.len(), |at| scores[at]);
         if matches!(self.ties, Ties::Best | Ties::Worst) {
@@ -275,15 +305,50 @@ impl<'a> Rows<'a> {
         }
         self.found.clear();
         self.found.extend(order.iter().map(|&at| grades[at as usize]));
-        self.best.clear();
-        self.best.extend(order.iter().map(|&at| scores[at as usize]));
-        self.ranked.take_in_order(&self.found, &self.best, self.ties);
+        self.in_order.clear();
+        self.in_order.extend(order.iter().map(|&at| scores[at as usize]));
+        let are_judged = levels.is_some() || are_finite(grades);
+        if self.has_gains && self.depth.is_some() && are_judged {
+            let pairs = self.in_order.windows(2);
+            let is_tied = pairs.fold(false, |is_tied, pair| is_tied | (pair[0] == pair[1]));
+            self.write_ideal(levels);
+            return self.value_of_found(self.k.min(self.found.len()), is_tied);
+        }
+        self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
         self.best.clear();
         self.best.extend(grades.iter().filter(|grade| !grade.is_nan()));
         sort_grades(&mut self.best);
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
         let retrieved = self.scores.len();
         self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal: &self.best })
+    }
+
+    /// Writes the best grades, as many as the value depends on.
+    fn write_ideal(&mut self, levels: Option<Levels>) {
+        let columns = self.grades.len();
+        let depth = self.depth.unwrap_or(columns).min(columns);
+        self.best.clear();
+        if let Some(levels) = levels {
+            self.best.resize(depth, 0.0);
+            levels.write(&mut self.best, f64::from);
+        } else if (1..FEW_RANKS).contains(&depth) {
+            self.best.extend(self.selection.select(&self.grades, depth).iter().rev());
+        } else {
+            self.best.extend_from_slice(&self.grades);
+            sort_grades(&mut self.best);
+        }
+    }
+
+    /// The value of the first `k` of the grades that were found, all of which are judged.
+    fn value_of_found(&mut self, k: usize, is_tied: bool) -> f64 {
+        let (retrieved, ideal) = (self.scores.len(), &self.best[..]);
+        if !is_tied || self.ties != Ties::Average {
+            let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
+            return self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal });
+        }
+        self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
+        let Ranked { ranks, grades, ties, .. } = &self.ranked;
+        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sums of discounted gains, of a list and of its ideal order.
 
-use super::params::{Discount, Gain, Ideal, Params};
+use super::discounts::Discounts;
+use super::params::{Gain, Ideal, Params};
 use super::query::{Place, Query, real};
 use crate::error::{Error, Kind, Result};
 use crate::memory::{Vec, fill};
@@ -12,9 +13,7 @@ const MOST_SLOTS: usize = 10_000_000;
 pub struct Gains {
     pub(super) k: usize,
     gain: Gain,
-    discount: Discount,
-    /// What the first ranks divide by.
-    divisors: Vec<f64>,
+    discounts: Discounts,
     pub(crate) ideal: Ideal,
     /// How many ranks of the ideal order count.
     ideal_k: usize,
@@ -35,8 +34,7 @@ impl Gains {
         Self {
             k: params.cutoff(),
             gain: params.gain.clone(),
-            discount: params.discount.clone(),
-            divisors: params.discount.divisors(params.cutoff()),
+            discounts: Discounts::new(&params.discount, params.cutoff()),
             ideal: params.ideal,
             ideal_k: if params.ideal == Ideal::Whole { usize::MAX } else { params.cutoff() },
             slots: (1..=slots).fold(0.0, |sum, rank| sum + params.discount.apply(1.0, rank)),
@@ -63,10 +61,7 @@ impl Gains {
     #[inline]
     #[must_use]
     pub fn discount(&self, gain: f64, rank: usize) -> f64 {
-        match self.divisors.get(rank - 1) {
-            Some(divisor) => gain / divisor,
-            None => self.discount.apply(gain, rank),
-        }
+        self.discounts.apply(gain, rank)
     }
 
     /// Whether the gains are those of a table, in which a higher grade may have a lower gain.
@@ -87,6 +82,18 @@ impl Gains {
         self.ideal_k
     }
 
+    /// How many of the best judged grades the value depends on; none where it depends on the retrieved
+    /// ones in the same way.
+    #[must_use]
+    pub fn best_depth(&self) -> Option<usize> {
+        match self.ideal {
+            Ideal::Retrieved => None,
+            // Gains of tables may descend in another order, and the worst order begins at the end.
+            _ if self.min_max || matches!(self.gain, Gain::Table(_)) => Some(usize::MAX),
+            _ => Some(self.ideal_k),
+        }
+    }
+
     /// What a gain of 1 is worth at a rank; below the cutoff, nothing.
     #[must_use]
     pub fn weight(&self, rank: usize) -> f64 {
@@ -99,7 +106,32 @@ impl Gains {
 
     /// The sum of discounted gains.
     pub(super) fn discounted(&self, query: &Query<'_>) -> f64 {
+        let are_given = self.unjudged_gain == 0.0 && self.missing_gain == 0.0;
+        if are_given && query.is_of_first_ranks() {
+            return self.discount_grades(&query.grades[..query.grades.len().min(self.k)]);
+        }
+        if are_given {
+            return query.places(self.k).fold(0.0, |sum, place| self.add_place(sum, &place));
+        }
         self.sum(query, |gain, rank| self.discount(gain, rank))
+    }
+
+    /// Adds the discounted gains of a place to a sum.
+    #[inline]
+    fn add_place(&self, sum: f64, place: &Place<'_>) -> f64 {
+        let gain = if place.size == 1 { self.of(place.grades[0]) } else { self.mean(place) };
+        if gain == 0.0 { sum } else { self.discounts.add(sum, gain, place.ranks(self.k)) }
+    }
+
+    /// The sum of the discounted gains of grades at the first ranks.
+    fn discount_grades(&self, grades: &[f64]) -> f64 {
+        match self.gain {
+            Gain::Linear if self.negative_gain => self.discounts.sum(grades, |grade| grade),
+            Gain::Linear => {
+                self.discounts.sum(grades, |grade| if grade < 0.0 { 0.0 } else { grade })
+            }
+            _ => self.discounts.sum(grades, |grade| self.of(grade)),
+        }
     }
 
     /// Adds the weighed gains of the list, in rank order.
@@ -177,7 +209,8 @@ impl Gains {
     pub(super) fn best_of_judged(&self, query: &Query<'_>) -> f64 {
         // All gains but tables are largest first where the grades are.
         if !matches!(self.gain, Gain::Table(_)) {
-            return self.discount_best(query.ideal.iter().map(|&grade| self.of(grade)));
+            let positive = query.ideal.partition_point(|&grade| grade > 0.0);
+            return self.discount_grades(&query.ideal[..positive.min(self.ideal_k)]);
         }
         self.discount_best(descend(self.gains_of_judged(query)).into_iter())
     }

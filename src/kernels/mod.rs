@@ -3,6 +3,7 @@
 mod binary;
 mod cascade;
 mod count;
+mod discounts;
 mod draw;
 mod gain;
 mod gains;

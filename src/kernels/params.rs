@@ -67,7 +67,7 @@ impl Discount {
     }
 
     /// What a rank divides by; weights multiply, and divide by nothing.
-    fn divisor(&self, rank: usize) -> f64 {
+    pub(super) fn divisor(&self, rank: usize) -> f64 {
         match self {
             Self::Log2 => log2(rank + 1),
             Self::Log(base) => log2(rank + 1) / log2_of(*base),
@@ -78,16 +78,7 @@ impl Discount {
             Self::Table(_) => 1.0,
         }
     }
-
-    /// What the first ranks down to a cutoff divide by, which is faster known than computed.
-    pub(super) fn divisors(&self, k: usize) -> Vec<f64> {
-        let known = if matches!(self, Self::Table(_)) { 0 } else { k.min(KNOWN_DIVISORS) };
-        (1..=known).map(|rank| self.divisor(rank)).collect()
-    }
 }
-
-/// So many ranks are worth remembering what they divide by.
-const KNOWN_DIVISORS: usize = 128;
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive integer
 fn log2_of(base: f64) -> f64 {

@@ -1,5 +1,7 @@
 //! One ranked query, which is all that a measure sees.
 
+use std::ops::Range;
+
 /// One query, ranked: all that a measure depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
@@ -43,7 +45,7 @@ impl Place<'_> {
     }
 
     /// Its ranks among the first `k`.
-    pub(super) fn ranks(&self, k: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn ranks(&self, k: usize) -> Range<usize> {
         self.first..self.first + self.within(k)
     }
 
@@ -66,6 +68,12 @@ impl<'a> Query<'a> {
     /// How many judged documents are relevant, retrieved or not.
     pub(super) fn relevant(&self, rel: f64) -> usize {
         self.ideal.partition_point(|&grade| grade >= rel)
+    }
+
+    /// Whether the judged documents are those at the first ranks, one at each.
+    pub(super) fn is_of_first_ranks(&self) -> bool {
+        self.ties.is_empty()
+            && self.ranks.last().is_none_or(|&last| last as usize == self.ranks.len())
     }
 
     /// The places of the judged documents among the first `k`, in order.

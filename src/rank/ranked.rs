@@ -70,6 +70,10 @@ impl Ranked {
             self.grades.extend_from_slice(relevance);
             return;
         }
+        if are_judged && ties == Ties::Average {
+            self.take_tied(relevance, scores);
+            return;
+        }
         let mut first = 1;
         for run in scores.chunk_by(|a, b| a == b) {
             let size = run.len() as u32;
@@ -86,6 +90,27 @@ impl Ranked {
                 }
             }
             first += size;
+        }
+    }
+
+    /// Takes the documents of a list that is in rank order, all of which are judged, and some tied.
+    #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
+    fn take_tied(&mut self, relevance: &[f64], scores: &[f64]) {
+        self.is_tied = true;
+        self.grades.extend_from_slice(relevance);
+        self.ranks.resize(scores.len(), 0);
+        let mut start = 0;
+        while start < scores.len() {
+            let (score, first) = (scores[start], start as u32 + 1);
+            let mut end = start;
+            while end < scores.len() && scores[end] == score {
+                self.ranks[end] = first;
+                end += 1;
+            }
+            if end > start + 1 {
+                self.ties.push(Tie { first, size: (end - start) as u32 });
+            }
+            start = end;
         }
     }
 

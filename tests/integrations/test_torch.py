@@ -23,7 +23,7 @@ pytest.importorskip("torchmetrics", reason="torchmetrics is in `make test-integr
 
 from rankscope.array import host  # noqa: E402
 from rankscope.integrations.torch import RankingMetric, synchronize  # noqa: E402
-from torchmetrics import MetricCollection  # noqa: E402 - after looking whether it is there
+from torchmetrics import MetricCollection, retrieval  # noqa: E402 - after looking whether it is there
 from torchmetrics.retrieval import RetrievalNormalizedDCG  # noqa: E402
 
 TIES = ("average", "input", "best", "worst")
@@ -113,6 +113,27 @@ def test_the_metric_replaces_ndcg_of_torchmetrics_with_indexes_over_batches() ->
         ndcg(grades=target[at][None], scores=preds[at][None], k=10) for at in rankings.values()
     ]
     assert ours.compute().item() == float(sum(map(Fraction, map(float, values))) / len(values))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "settings", "ours"),
+    [
+        ("RetrievalMAP", {}, "AP"),
+        ("RetrievalMRR", {"top_k": 3}, "RR@3"),
+        ("RetrievalPrecision", {"top_k": 3}, "P@3"),
+        ("RetrievalRecall", {"top_k": 3}, "R@3"),
+        ("RetrievalHitRate", {"top_k": 3}, "Success@3"),
+    ],
+)
+@pytest.mark.parametrize(("action", "empty"), [("neg", "zero"), ("pos", "one"), ("skip", "skip")])
+def test_other_metrics_of_torchmetrics_have_equivalents(
+    theirs: str, settings: dict[str, int], ours: str, action: str, empty: str
+) -> None:
+    preds, target, indexes = rows(200, 40)
+    given = (preds, target > 2, indexes)
+    peer = getattr(retrieval, theirs)(empty_target_action=action, **settings)
+    metric = RankingMetric(ours, empty=empty)
+    assert metric(*given).item() == pytest.approx(peer(*given).item(), rel=1e-6)
 
 
 def test_padded_batches_keep_only_sums() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -363,3 +364,21 @@ def test_the_random_log_of_open_bandit_tells_what_the_other_policy_earned() -> N
     even = dict.fromkeys(range(80), 1 / 80)
     back = rs.evaluate_policy(earned, target=even, propensity="propensity_score")
     assert math.isnan(back.upper)
+
+
+def test_a_missing_column_is_named_as_the_argument_that_names_it() -> None:
+    other = {"reward" if name == "click" else name: column for name, column in LOG.items()}
+    with pytest.raises(rs.InputError) as refused:
+        rs.evaluate_policy(other, target="target")
+    assert refused.value.hint == "name it: reward='reward'"
+    items = {name: column for name, column in LOG.items() if name != "item"}
+    with pytest.raises(rs.InputError) as refused:
+        rs.evaluate_policy(items, target=TARGET)
+    assert refused.value.hint == "name it: item='my_item'"
+
+
+def test_a_result_travels() -> None:
+    found = rs.evaluate_policy(LOG, target="target")
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
+    assert (str(again), again.value, again.notes) == (str(found), found.value, found.notes)
+    assert list(found.to_pandas()["estimator"]) == ["ips", "clipped", "snips"]

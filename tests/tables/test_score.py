@@ -47,12 +47,36 @@ def test_any_gain_and_discount_work_on_matrices(seed: int) -> None:
         {"discount": "reciprocal"},
         {"discount": "log", "base": math.e},
         {"gain": "binary", "discount": "jk", "base": 3},
+        {"gain": [0, 3, 1, 7]},
+        {"ideal": "whole"},
+        {"ideal": "retrieved"},
+        {"ideal": "slots"},
+        {"negative": "minmax"},
+        {"missing_gain": 0.5},
         {"empty": "one"},
         {"ties": "worst"},
         {"ties": "best", "empty": "skip"},
     ):
         expected = rs.ndcg_score(grades.tolist(), scores.tolist(), k=5, **settings)
         assert rs.ndcg_score(grades, scores, k=5, **settings) == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("columns", [2, 63, 64, 127, 128, 129, 600])
+@pytest.mark.parametrize("ignore_ties", [False, True])
+def test_scores_that_are_nearly_equal_are_not_tied(
+    seed: int, columns: int, *, ignore_ties: bool
+) -> None:
+    generator = np.random.default_rng(seed)
+    shape = (9, columns)
+    grades = generator.integers(0, 4, shape).astype(float)
+    scores = generator.integers(-1, 2, shape).astype(float)
+    nearly = np.nextafter(scores, generator.choice([-1.0, 0.0, 1.0, 9.0], shape))
+    signed = np.where(generator.random(shape) < 0.5, 0.0, -0.0)
+    for odd in (nearly, signed, np.where(signed == nearly, 5e-324, signed), scores * 1e300):
+        for k in (1, 2, 10, 63, 64, None):
+            expected = rs.ndcg_score(grades.tolist(), odd.tolist(), k=k, ignore_ties=ignore_ties)
+            assert rs.ndcg_score(grades, odd, k=k, ignore_ties=ignore_ties) == expected
 
 
 @pytest.mark.parametrize("place", [(0, 0), (3, 2), (16, -1)])

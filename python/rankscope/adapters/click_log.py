@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import MISSING, read_numbers, read_values
+from rankscope.adapters.columns import read_numbers, read_values
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.open_column import open_column
 from rankscope.adapters.query_table import decode
 from rankscope.adapters.tables import FoundColumns, open_table
+from rankscope.data.ids import MISSING
 from rankscope.errors import EmptyError, FormatError, InputError
+from rankscope.names import quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -22,6 +24,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Foreign: TypeAlias = Any  # a column of another library
+
+USUAL = {
+    "reward": ("reward", "rewards", "clicked", "clicks", "is_clicked", "conversion", "purchase"),
+    "click": ("clicked", "clicks", "is_clicked", "reward"),
+    "propensity": ("propensity_score", "propensities", "pscore", "action_prob", "p"),
+}
+"""Names that columns often have, to suggest one of them."""
+USERS = ("user_id", "user")
+"""Columns that can be those of queries, but are clusters beside another one."""
+MOST_SHOWN = 20
+"""How many names of columns an error lists."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -73,6 +86,7 @@ def read_log(
     values: Mapping[str, str],
     found: Mapping[str, str | None] | None = None,
     nullable: Sequence[str] = (),
+    called: Mapping[str, str] | None = None,
     encoding: str = "utf-8",
 ) -> Log:
     """Read columns of a log whose rows are documents that were shown.
@@ -84,6 +98,7 @@ def read_log(
         found: Further columns, by role (`query`, `doc` or `rank`), with `None` to find them by
             their usual names. Ranks are numbers, the others ids.
         nullable: The roles of numbers that may be missing, which become NaN.
+        called: What a role of `found` is called for the caller, where it isn't by its own name.
         encoding: The encoding of text files.
 
     Raises:
@@ -93,6 +108,7 @@ def read_log(
     given = recognise_table(log)
     found = found or {}
     named = {**numbers, **values}
+    besides = (*USERS, *values.values())
     try:
         if not given.format:
             table, roles = given.value, found
@@ -104,17 +120,23 @@ def read_log(
             with open_batches(
                 given.location,
                 wanted={**{role: given.columns.get(role, name) for role, name in found.items()}},
-                needed=[[role] for role in found],
                 others=list(dict.fromkeys(named.values())),
+                besides=besides,
                 format=given.format,
                 name=given.name,
                 encoding=encoding,
             ) as file:
                 table = load_arrow().Table.from_batches(list(file), file.schema)
-                roles = {role: file.columns[role] for role in found}
-        columns = FoundColumns(open_table(table), roles)
-        held = {role: columns.table.find(name, role) for role, name in named.items()}
-        held |= {role: columns.table.columns[columns.require(role)] for role in found}
+                roles = {role: file.columns.get(role) for role in found}
+                has = file.names
+        source = open_table(table)
+        has = source.names if not given.format else has
+        _refuse_missing(named, has)
+        columns = FoundColumns(source, roles, besides)
+        names = {role: columns.seek(role) for role in found}
+        _refuse_unfound(names, has, called or {})
+        held = {role: source.columns[name] for role, name in named.items()}
+        held |= {role: source.columns[name] for role, name in names.items() if name}
         read = Log(
             numbers={
                 role: _read_numbers(held[role], named.get(role, role), allows_null=role in nullable)
@@ -136,6 +158,35 @@ def read_log(
             code="empty_input",
         )
     return read
+
+
+def _refuse_missing(named: Mapping[str, str], has: Sequence[str]) -> None:
+    for role, name in named.items():
+        if name not in has:
+            likely = [each for each in USUAL.get(role, ()) if each in has]
+            raise FormatError(
+                f"expected the column {quote(name)} of {role}, found {_list_names(has)}",
+                hint=f"name it: {role}={likely[0] if likely else f'my_{role}'!r}",
+                code="columns",
+            )
+
+
+def _refuse_unfound(
+    names: Mapping[str, str | None], has: Sequence[str], called: Mapping[str, str]
+) -> None:
+    for role, name in names.items():
+        if name is None:
+            what = called.get(role, role)
+            raise FormatError(
+                f"expected a column of {what}, found {_list_names(has)}",
+                hint=f"name it: {what}='my_{what}'",
+                code="columns",
+            )
+
+
+def _list_names(names: Sequence[str]) -> str:
+    shown = ", ".join(map(quote, names[:MOST_SHOWN]))
+    return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown
 
 
 def _check_lengths(read: Log, named: Mapping[str, str]) -> None:

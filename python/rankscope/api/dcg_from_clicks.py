@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.api.evaluate_policy import check_clip, check_level, check_ranks, weigh
 from rankscope.data.policy import check_choice
+from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
@@ -107,6 +108,7 @@ def dcg_from_clicks(
 
     check_level(level)
     check_clip(clip)
+    check_cluster_column(cluster)
     if method is not None:
         check_choice("method", method, METHODS)
     if method == "dr" and predicted is None:

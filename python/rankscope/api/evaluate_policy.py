@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from rankscope.data.policy import check_choice
+from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
@@ -119,6 +120,7 @@ def evaluate_policy(
         chosen=chosen,
         predicted=predicted,
         predicted_target=predicted_target,
+        cluster=cluster,
         method=method,
         clip=clip,
         level=level,
@@ -140,6 +142,7 @@ def evaluate_policy(
         numbers=numbers,
         values={role: name for role, name in values.items() if name is not None},
         found=found,
+        called={"doc": "item"},
         encoding=encoding,
     )
     _check_chances(read, "propensity", "propensities above 0, up to 1", is_above=True)
@@ -177,11 +180,13 @@ def _check(
     chosen: str | None,
     predicted: str | None,
     predicted_target: str | None,
+    cluster: str | None,
     method: str | None,
     clip: float | None,
     level: float,
 ) -> None:
     check_level(level)
+    check_cluster_column(cluster)
     if method is not None:
         check_choice("method", method, METHODS)
     if (target is None) == (chosen is None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.data.policy import check_choice
+from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
@@ -101,6 +102,7 @@ def estimate_examination(
             code="bad_parameter",
         )
     check_choice("method", method, METHODS)
+    check_cluster_column(cluster)
     if method == "harvest":
         return _harvest(
             log,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.columns import MISSING
+from rankscope.data.ids import MISSING
 from rankscope.engine.query_values import line_up
 from rankscope.errors import FormatError, UsageError
 

@@ -204,7 +204,8 @@ class PolicyEvaluation(Printed, Table):
         ]
         mean, low, high = self._mean_weight
         if not math.isnan(mean):
-            lines.append(f"mean weight (1 expected): {mean:.4f}, interval {low:.4f} to {high:.4f}")
+            ends = "no interval" if math.isnan(low) else f"interval {low:.4f} to {high:.4f}"
+            lines.append(f"mean weight (1 expected): {mean:.4f}, {ends}")
         lines.append(
             f"largest weight's share of all: {format_share(float(self._number('largest share')))}"
         )
@@ -212,7 +213,8 @@ class PolicyEvaluation(Printed, Table):
             share = format_share(self._unsupported)
             lines.append(f"choices of the new policy that the log never shows: {share}")
         if self._clusters is not None:
-            lines.append(f"intervals over {self._clusters:,} clusters")
+            plural = "s" * (self._clusters != 1)
+            lines.append(f"intervals over {self._clusters:,} cluster{plural}")
         return [*lines, *(f"note: {note}" for note in self._notes)]
 
     def _decide(self) -> str:

@@ -105,7 +105,7 @@ def evaluate(
         mean_weight=(mean, *ends),
         unsupported=log.unsupported,
         clip=limit,
-        notes=_list_notes(log, clipped, of_log),
+        notes=_list_notes(log, clipped, of_log, wrong),
     )
 
 
@@ -152,7 +152,7 @@ def _find_bounds(log: Weighted) -> tuple[float, float]:
     return 0.0 if low >= 0 else -math.inf, 1.0 if is_rate else math.inf
 
 
-def _list_notes(log: Weighted, clipped: Numbers, of_log: Concluded) -> tuple[str, ...]:
+def _list_notes(log: Weighted, clipped: Numbers, of_log: Concluded, wrong: str) -> tuple[str, ...]:
     notes = []
     cut = 1 - float(clipped.sum()) / max(float(log.weights.sum()), 1e-300)
     if (clipped < log.weights).any() and log.rewards.min() >= 0:
@@ -160,10 +160,12 @@ def _list_notes(log: Weighted, clipped: Numbers, of_log: Concluded) -> tuple[str
             f"clipping takes away {100 * cut:.1f}% of the weight, so clipped is a lower limit"
         )
     mean, (low, high) = mean_weight(log.weights, log.clusters, 0.95)
-    if not low <= 1 <= high and abs(mean - 1) > NEARLY_ONE:
+    is_off = not low <= 1 <= high and abs(mean - 1) > NEARLY_ONE
+    if is_off and not wrong and not math.isnan(low):
         notes.append(
             f"the mean weight is {mean:.3f} where 1 is expected, a difference that chance "
-            "makes in 5% of logs; check the propensities and the new policy's probabilities"
+            "makes in fewer than 5% of logs; check the propensities and the new policy's "
+            "probabilities"
         )
     if log.unsupported:
         notes.append(

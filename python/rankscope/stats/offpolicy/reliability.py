@@ -55,8 +55,8 @@ class Reliability:
             )
         if not self.heavy >= LEAST_HEAVY:
             return (
-                f"the largest weights are those of {self.heavy:,.1f} effective rows, and an "
-                f"interval needs {LEAST_HEAVY}"
+                f"the large weights come from few rows, which count as much as {self.heavy:,.1f}, "
+                f"and an interval needs {LEAST_HEAVY}"
             )
         if self.clusters is not None and not self.clusters >= LEAST_CLUSTERS:
             return (

@@ -1,0 +1,129 @@
+"""Click logs of policies and rankers whose values are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+LOOKS = np.array([1.0, 0.7, 0.5, 0.35])
+"""How often users look at each rank."""
+DISCOUNTS = 1 / np.log2(np.arange(2, 6))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bandit:
+    """Two policies that show one of several items.
+
+    Args:
+        logged: The probability of each item under the old policy.
+        target: The probability of each item under the new policy.
+        rates: The click rate of each item.
+    """
+
+    logged: Numbers
+    target: Numbers
+    rates: Numbers
+
+    @property
+    def value(self) -> float:
+        """The click rate of the new policy."""
+        return float(self.target @ self.rates)
+
+    @property
+    def share(self) -> float:
+        """The effective share of a log: how many rows of equal weight a row counts as."""
+        return float(1 / (self.target**2 / self.logged).sum())
+
+    def draw(self, count: int, random: Generator) -> dict[str, Any]:
+        """Return a log of the old policy."""
+        items = random.choice(len(self.logged), size=count, p=self.logged)
+        return {
+            "item": items,
+            "click": (random.random(count) < self.rates[items]).astype(np.int64),
+            "propensity": self.logged[items],
+            "target": self.target[items],
+        }
+
+
+def make_bandit(shape: str, share: float, rate: float) -> Bandit:
+    """Return policies with an effective share and a click rate.
+
+    Args:
+        shape: `"few"` has an old policy that rarely shows what the new one always shows. `"greedy"`
+            has an old policy that mostly shows one item, and a new one that shows all alike.
+            `"wide"` has two hundred items with weights from a lognormal distribution.
+        share: The effective share of the log.
+        rate: The click rate of the new policy.
+    """
+    if shape == "few":
+        logged, target = np.array([share, 1 - share]), np.array([1.0, 0.0])
+        rates = np.array([rate, rate / 2])
+    elif shape == "greedy":
+        logged = np.append(1 - share, np.full(19, share / 19))
+        target = np.full(20, 0.05)
+        rates = np.linspace(0.5, 1.5, 20) * rate
+    else:
+        random = np.random.default_rng(5)
+        weights = np.exp(np.sqrt(np.log(1 / share)) * random.normal(size=200))
+        logged = np.full(200, 1 / 200)
+        target = weights / weights.sum()
+        rates = np.clip(rate * (0.5 + random.random(200)), 0, 1)
+        rates *= rate / float(target @ rates)
+    return Bandit(logged=logged, target=target, rates=rates)
+
+
+def draw_ranks(count: int, skill: float, random: Generator) -> dict[str, Any]:
+    """Return a log of documents that a policy puts at ranks, the better ones higher.
+
+    Args:
+        count: The number of impressions.
+        skill: How strongly the rank depends on the document; 0 is at random.
+        random: The source of the log.
+    """
+    quality = np.linspace(2, -2, 30)
+    chances = np.exp(skill * np.outer([1, 0, -1], quality))
+    chances /= chances.sum(axis=1, keepdims=True)
+    rank = random.integers(3, size=count)
+    doc = (random.random(count)[:, None] > chances.cumsum(axis=1)[rank]).sum(axis=1)
+    doc = np.minimum(doc, 29)
+    worth = 0.5 / (1 + np.exp(1 - quality))
+    click = random.random(count) < LOOKS[rank] * worth[doc]
+    return {"rank": rank + 1, "click": click, "propensity": chances[rank, doc]}
+
+
+def draw_rankings(
+    searches: int, queries: int, rate: float, random: Generator
+) -> tuple[dict[str, Any], Numbers]:
+    """Return a log of two rankers, with the new rank of each document, and the DCG of the queries.
+
+    Args:
+        searches: The number of searches.
+        queries: The number of queries, which repeat.
+        rate: The mean relevance of documents.
+        random: The source of the log.
+    """
+    worth = random.beta(0.8, 0.8 / rate - 0.8, size=(queries, 4))
+    one, other, new = (
+        (-(worth + noise * random.normal(size=worth.shape))).argsort(axis=1).argsort(axis=1)
+        for noise in (0.2, 0.2, 0.1)
+    )
+    query = random.integers(queries, size=searches)
+    rank = np.where(random.random(searches)[:, None] < 0.5, one[query], other[query])
+    click = random.random((searches, 4)) < LOOKS[rank] * worth[query]
+    log = {
+        "query": np.repeat(query, 4),
+        "search": np.repeat(np.arange(searches), 4),
+        "doc": np.tile(np.arange(4), searches),
+        "rank": rank.ravel() + 1,
+        "new_rank": new[query].ravel() + 1,
+        "click": click.ravel().astype(np.int64),
+    }
+    return log, (DISCOUNTS[new] * worth).sum(axis=1)
