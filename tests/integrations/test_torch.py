@@ -202,6 +202,14 @@ def test_swapped_arguments_are_an_error_where_types_show_it() -> None:
         metric.update(preds, target)
 
 
+@pytest.mark.filterwarnings("ignore:.*nested tensors")
+def test_sparse_and_nested_tensors_are_errors() -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    for tensor in (nested, torch.ones(2, 3).to_sparse()):
+        with pytest.raises(FormatError, match="dense tensor"):
+            ndcg(grades=tensor, scores=tensor)
+
+
 def test_a_metric_without_lists_is_an_error() -> None:
     metric = RankingMetric()
     with pytest.warns(UserWarning, match="before the"), pytest.raises(EmptyError):
