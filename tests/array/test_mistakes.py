@@ -60,6 +60,8 @@ ONE = {"grades": [[1, 0]], "scores": [[2.0, 1.0]]}
         ({"grades": [1, 0], "scores": [1, 2], "offsets": [0, 1]}, FormatError, "length_mismatch"),
         ({"grades": [1, 0], "scores": [1, 2], "offsets": []}, FormatError, "length_mismatch"),
         ({"grades": [1, 0], "scores": [1, 2], "groups": [1]}, FormatError, "length_mismatch"),
+        ({"grades": [1, 0], "scores": [1, 2], "groups": ["a", "b"]}, FormatError, "not_numeric"),
+        ({**ONE, "grades": np.array([[2**60 + 1, 0]])}, FormatError, "inexact_number"),
         ({"grades": [1, 0], "scores": [1, 2], "groups": [0.5, 1]}, FormatError, "not_numeric"),
         (
             {"grades": [1, 0], "scores": [1, 2], "lengths": [2], "max_length": 1},
@@ -117,6 +119,11 @@ GRADES = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, math.inf]])
 def test_unchecked_lists_with_mistakes_have_the_value_nan(convert: Callable[..., Any]) -> None:
     values = ndcg(grades=convert(GRADES), scores=convert(SCORES), check=False, empty="one")
     np.testing.assert_array_equal(np.asarray(values), [1, math.nan, math.nan, math.nan])
+
+
+def test_integers_that_are_no_doubles_are_never_read_as_unjudged() -> None:
+    large = array_api_strict.asarray([[2**60 + 1, 0]])
+    assert np.isnan(np.asarray(ndcg(grades=large, scores=array_api_strict.asarray([[2, 1]])))).all()
 
 
 def test_other_devices_are_looked_at_on_request() -> None:

@@ -83,7 +83,7 @@ def test_parts_may_be_combinations_of_columns(program: Program, log: str) -> Non
     done = program.run(*words, "--csv")
     evaluation = rs.evaluate_table(log, "RR", by=["country", "users"])
     assert evaluation.slices is not None
-    assert done.stdout.decode().splitlines()[0] == '"country, users",queries,RR,RR n'
+    assert done.stdout.decode().splitlines()[0] == "country,users,queries,RR,RR n"
     assert len(done.stdout.decode().splitlines()) == 1 + len(evaluation.slices) == 4
 
 

@@ -92,8 +92,8 @@ def test_integers_of_every_kind_are_ids_by_their_decimal_text(form: str) -> None
         "score": [1.0, 1.0, 2.0],
     }
     rankings = Rankings.from_table(table, ties="doc_id")
-    assert rankings.query_ids == ["7", "8"]
-    assert rankings.doc_ids("7") == ["9", "10"]  # the larger text is first
+    assert rankings.query_ids == [7, 8]
+    assert rankings.doc_ids(7) == [9, 10]  # the larger text is first
     assert rankings.evaluate("RR").diagnostics["int_ids"] == 6
 
 

@@ -23,7 +23,7 @@ pytest.importorskip("torchmetrics", reason="torchmetrics is in `make test-integr
 
 from rankscope.array import host  # noqa: E402
 from rankscope.integrations.torch import RankingMetric, synchronize  # noqa: E402
-from torchmetrics import MetricCollection  # noqa: E402 - after looking whether it is there
+from torchmetrics import MetricCollection, retrieval  # noqa: E402 - after looking whether it is there
 from torchmetrics.retrieval import RetrievalNormalizedDCG  # noqa: E402
 
 TIES = ("average", "input", "best", "worst")
@@ -115,6 +115,27 @@ def test_the_metric_replaces_ndcg_of_torchmetrics_with_indexes_over_batches() ->
     assert ours.compute().item() == float(sum(map(Fraction, map(float, values))) / len(values))
 
 
+@pytest.mark.parametrize(
+    ("theirs", "settings", "ours"),
+    [
+        ("RetrievalMAP", {}, "AP"),
+        ("RetrievalMRR", {"top_k": 3}, "RR@3"),
+        ("RetrievalPrecision", {"top_k": 3}, "P@3"),
+        ("RetrievalRecall", {"top_k": 3}, "R@3"),
+        ("RetrievalHitRate", {"top_k": 3}, "Success@3"),
+    ],
+)
+@pytest.mark.parametrize(("action", "empty"), [("neg", "zero"), ("pos", "one"), ("skip", "skip")])
+def test_other_metrics_of_torchmetrics_have_equivalents(
+    theirs: str, settings: dict[str, int], ours: str, action: str, empty: str
+) -> None:
+    preds, target, indexes = rows(200, 40)
+    given = (preds, target > 2, indexes)
+    peer = getattr(retrieval, theirs)(empty_target_action=action, **settings)
+    metric = RankingMetric(ours, empty=empty)
+    assert metric(*given).item() == pytest.approx(peer(*given).item(), rel=1e-6)
+
+
 def test_padded_batches_keep_only_sums() -> None:
     metric = RankingMetric(["nDCG@3", "RR"])
     lists = large(40, 9, levels=4, seed=16)
@@ -179,6 +200,14 @@ def test_swapped_arguments_are_an_error_where_types_show_it() -> None:
         metric.update(preds, target, indexes=indexes.float())
     with pytest.raises(FormatError, match="divides flat grades"):
         metric.update(preds, target)
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors")
+def test_sparse_and_nested_tensors_are_errors() -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    for tensor in (nested, torch.ones(2, 3).to_sparse()):
+        with pytest.raises(FormatError, match="dense tensor"):
+            ndcg(grades=tensor, scores=tensor)
 
 
 def test_a_metric_without_lists_is_an_error() -> None:

@@ -177,3 +177,10 @@ def test_what_cannot_be_meant_is_refused(mistake: str) -> None:
         rs.dcg_from_clicks({**LOG, **columns}, **{"examination": LOOKS, **options})
     assert refused.value.code == code
     assert refused.value.hint
+
+
+def test_lists_that_are_all_alike_get_no_interval() -> None:
+    # Every search clicks rank 1 and nothing else, which says nothing about how searches vary.
+    found = rs.dcg_from_clicks({**LOG, "click": LOG["rank"] == 1}, examination=LOOKS)
+    assert "the same value" in found.reason
+    assert all(map(math.isnan, (found.lower, found.upper, *found.logged_ends)))

@@ -58,7 +58,7 @@ def of_rankscope(
     )
     return {
         measure.name: dict(
-            zip(evaluation.query_ids, evaluation.per_query_list(measure), strict=True)
+            zip(evaluation.query_texts, evaluation.per_query_list(measure), strict=True)
         )
         for measure in evaluation.measures
     }

@@ -80,6 +80,14 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Discounts": lambda: rs.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
     "DiscountComparison": lambda: rs.compare_discounts(QRELS, {"old": OLD, "new": NEW}),
+    "PolicyEvaluation": lambda: rs.evaluate_policy(
+        {
+            "item": ["a", "b"] * 200,
+            "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,
+            "propensity": [0.5] * 400,
+        },
+        target={"a": 0.9, "b": 0.1},
+    ),
     "CorrectedRanks": lambda: rs.correct_sampled_ranks([1, 3, 1, 12], items=2000, sampled=100),
     "ExaminationCurve": lambda: rs.estimate_examination(
         {"position": [1, 1, 2, 2] * 200, "click": [1, 0, 0, 1, 1, 0, 0, 0] * 100}

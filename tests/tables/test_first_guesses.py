@@ -29,7 +29,7 @@ def make_log() -> pd.DataFrame:
 
 def test_a_user_beside_a_query_id_is_not_taken_for_the_query() -> None:
     evaluation = rs.evaluate_table(make_log(), "RR")
-    assert evaluation.query_ids == ["7", "3", "9", "5"]
+    assert evaluation.query_texts == ["7", "3", "9", "5"]
     assert len(rs.compare_table(make_log(), "RR", scores=["score", "other"]).comparisons) == 1
 
 

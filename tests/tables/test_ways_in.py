@@ -47,7 +47,7 @@ FORMS: dict[str, Callable[[dict[str, list[object]]], object]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_table_is_the_same_ranking(form: str) -> None:
     rankings = Rankings.from_table(FORMS[form](COLUMNS))
-    assert rankings.query_ids == ["7", "8"]
+    assert rankings.query_ids == [7, 8]
     assert rankings.doc_ids("7") == ["a", "b", "é"]
     assert rankings.doc_ids("8") == ["c", "d", "a"]
     assert rankings.relevance.tolist()[:3] == [1, 0, 3]

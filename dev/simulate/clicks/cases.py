@@ -15,7 +15,7 @@ from dev.simulate.clicks.worlds import LOOKS, draw_rankings, draw_ranks, make_ba
 from dev.simulate.compare.chance import is_below, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 LEVEL = 0.95
 LOGS = 2000
@@ -65,7 +65,9 @@ def _evaluate(shape: str, share: float, logs: int) -> list[Row]:
     return rows
 
 
-def _add(covered: dict[str, list[bool]], row: tuple[str, dict[str, object]], value: float) -> None:
+def _add(
+    covered: dict[str, list[bool]], row: tuple[str, Mapping[str, object]], value: float
+) -> None:
     method, cells = row
     low, high = cells["lower"], cells["upper"]
     if method not in covered or not (isinstance(low, float) and isinstance(high, float)):

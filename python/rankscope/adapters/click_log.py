@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import MISSING, read_numbers, read_values
+from rankscope.adapters.columns import read_numbers, read_values
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.open_column import open_column
 from rankscope.adapters.query_table import decode
 from rankscope.adapters.tables import FoundColumns, open_table
+from rankscope.data.ids import MISSING
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.names import quote
 from rankscope.records import record

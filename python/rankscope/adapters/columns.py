@@ -8,6 +8,7 @@ from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import keep_numbers
 from rankscope.adapters.open_column import is_null, is_null_type, open_column, read_utf8
+from rankscope.data.ids import MISSING
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     Foreign: TypeAlias = Any  # a column of another library
     IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
-
-MISSING = "<missing>"
-"""The value of an attribute that is null."""
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
@@ -52,6 +50,25 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
     if kinds.is_large_binary(values.type):
         return _texts_of(read_utf8(values, name))
     raise _bad_ids(name, str(values.type))
+
+
+INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+
+
+def integer_type(column: Foreign) -> str:
+    """Return the NumPy name of the type of a column of integers, or nothing for other columns.
+
+    The name is that of NumPy, pandas, Polars and Arrow but for its case. Integers in a list or
+    under a dictionary encoding are `int64`.
+    """
+    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if declared in INTEGER_TYPES:
+        return declared
+    try:
+        ids = read_ids(column, "")
+    except FormatError:
+        return ""
+    return "" if isinstance(ids, tuple) or not len(ids) else "int64"
 
 
 def count_ids(column: IdColumn) -> int:
@@ -126,6 +143,15 @@ def read_values(column: Foreign, name: str) -> IdColumn:
     Raises:
         FormatError: They have no text.
     """
+    return read_typed_values(column, name)[0]
+
+
+def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
+    """Read a column as `read_values` does; name its type as `AttributeColumn` does.
+
+    Raises:
+        FormatError: They have no text.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def refuse(found: str) -> FormatError:
@@ -137,14 +163,29 @@ def read_values(column: Foreign, name: str) -> IdColumn:
 
     values = open_column(column, name, refuse)
     if type(values) is np.ndarray and values.dtype.kind in "iu" and values.dtype != np.uint64:
-        return np.ascontiguousarray(values, dtype=np.int64)
+        return np.ascontiguousarray(values, dtype=np.int64), integer_type(column)
     pa = load_arrow()
     try:
         if isinstance(values, list | np.ndarray):
             values = pa.array(values, from_pandas=True)
-        return _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
+        texts = _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
+        return texts, _value_type(values.type)
     except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
         raise refuse(f"{getattr(values, 'type', 'a mixture')}") from error
+
+
+def _value_type(given: Foreign) -> str:
+    """Name a type of Arrow as `AttributeColumn` does."""
+    kinds = load_arrow().types
+    if kinds.is_integer(given):
+        return str(given)
+    if kinds.is_floating(given):
+        return "float64"
+    if kinds.is_date(given):
+        return "date"
+    if kinds.is_timestamp(given):
+        return "datetime"
+    return "bool" if kinds.is_boolean(given) else ""
 
 
 def read_numbers(

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+EXPORT_ERRORS = (
+    TypeError,
+    RuntimeError,
+    ValueError,
+    BufferError,
+    AttributeError,
+    OverflowError,
+)
+"""What libraries raise if they can't give an array of NumPy."""
+
+
 def open_array(values: object, name: str, depth: int, *, are_grades: bool = False) -> NDArray[Any]:
     """Convert anything to an array of the same dimensions, masked where it has nulls.
 
@@ -74,7 +85,7 @@ def _of_library(values: object, name: str) -> NDArray[Any]:
     check_inside(values, name)
     try:
         array: NDArray[Any] = _export(values)
-    except (TypeError, RuntimeError, ValueError, BufferError, AttributeError) as error:
+    except EXPORT_ERRORS as error:
         raise elsewhere(name, values, str(error)) from error
     if not isinstance(array, np.ndarray):
         raise not_numbers(name, f"{type(values).__name__} whose __array__ gives none")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 
 from rankscope._core import Judgments, Rankings, Run
 from rankscope.adapters.column_names import explain_users, find_column
+from rankscope.adapters.foreign import is_integer
 from rankscope.adapters.tables import open_table, read_judged, read_retrieved
+from rankscope.data.ids import TEXT, IdColumn, SourceIds
 from rankscope.errors import DuplicateError, InputError, RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from rankscope.adapters.files.table import TableFile
@@ -36,8 +39,8 @@ def read_judgments(
     columns: Mapping[str, str],
     notes: list[Note],
     progress: Progress = None,
-) -> Judgments:
-    """Read judgments.
+) -> tuple[Judgments, SourceIds]:
+    """Read judgments, and describe their ids.
 
     Args:
         given: What to read.
@@ -55,12 +58,12 @@ def read_judgments(
         with see_table(
             given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of):
-            queries, docs, grades, are_implicit = read_judged(table, found)
+            queries, docs, grades, are_implicit, source = read_judged(table, found)
             made = Judgments.from_columns(queries, docs, grades, duplicates)
             if are_implicit:
                 notes.append(("implicit_grades", len(grades), 0))
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
-        return made
+        return made, TEXT if given.format else source
     if given.kind == "file":
         made = Judgments.from_path(given.source, encoding, duplicates, progress)
     elif given.kind == "mapping":
@@ -68,7 +71,25 @@ def read_judgments(
     else:
         made = Judgments.from_rows(given.value, duplicates)
     notes += made.notes()
-    return made
+    return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+
+
+def describe_keys(given: Mapping[object, object]) -> SourceIds:
+    """Return the types of the ids in a mapping of query to its documents."""
+    is_number = are_integers(given)
+    forms = (Mapping, list, tuple, set, frozenset)
+    has_numbers = bool(given) and all(
+        isinstance(docs, forms) and are_integers(docs) for docs in given.values()
+    )
+    return SourceIds(
+        IdColumn("query_id", "int64" if is_number else ""),
+        IdColumn("doc_id", "int64" if has_numbers else ""),
+    )
+
+
+def are_integers(ids: Iterable[object]) -> bool:
+    """Return whether all ids are integers, of Python or of NumPy."""
+    return all(map(is_integer, set(map(type, ids))))
 
 
 def read_run(

@@ -13,11 +13,19 @@ from rankscope.adapters.column_names import (
     no_column,
     no_role,
 )
-from rankscope.adapters.columns import count_ids, read_ids, read_numbers, read_values
+from rankscope.adapters.columns import (
+    count_ids,
+    integer_type,
+    read_ids,
+    read_numbers,
+    read_typed_values,
+)
 from rankscope.adapters.labels import read_grades
-from rankscope.errors import FormatError
+from rankscope.data.ids import AttributeColumn, SourceIds
+from rankscope.data.ids import IdColumn as SourceColumn
+from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +61,7 @@ class TableColumns:
         are_ranks: Whether scores are ranks below zero.
         ranks: Ranks, where there are scores as well.
         attributes: Names and columns of what belongs to the query.
+        source: The columns of ids as the caller has them.
     """
 
     queries: IdColumn
@@ -62,6 +71,7 @@ class TableColumns:
     are_ranks: bool
     ranks: NDArray[Any] | None
     attributes: list[tuple[str, IdColumn]]
+    source: SourceIds
 
     def to_core(self) -> CoreColumns:
         """Return the columns in the order of the core's arguments."""
@@ -107,6 +117,8 @@ def read_table(
         relevance = found.read_numbers("relevance", allows_null=True)
     else:
         relevance = attribution.read_grades(source)
+    held = {name: read_typed_values(source.find(name, "attributes"), name) for name in attributes}
+    types = (AttributeColumn(name, dtype) for name, (_, dtype) in held.items())
     return TableColumns(
         found.read_ids("query"),
         None if found.seek("doc") is None else found.read_ids("doc"),
@@ -114,7 +126,8 @@ def read_table(
         scores,
         are_ranks,
         ranks,
-        [(name, read_values(source.find(name, "attributes"), name)) for name in attributes],
+        [(name, values) for name, (values, _) in held.items()],
+        replace(found.describe_ids(), attributes=tuple(types)),
     )
 
 
@@ -149,7 +162,7 @@ class Attributed:
 
 def read_judged(
     table: object, names: Mapping[str, str | None]
-) -> tuple[IdColumn, IdColumn, NDArray[Any], bool]:
+) -> tuple[IdColumn, IdColumn, NDArray[Any], bool, SourceIds]:
     """Read a table whose rows hold a query, a document and its grade.
 
     Args:
@@ -157,8 +170,8 @@ def read_judged(
         names: By role, the name of the column, or `None` to find it.
 
     Returns:
-        Queries, documents, grades, and whether the rows have none: then each is an interaction,
-        such as a purchase, with grade 1.
+        Queries, documents, grades, whether the rows have none (then each is an interaction, such as
+        a purchase, with grade 1), and the columns of ids as the caller has them.
 
     Raises:
         InputError: A column is missing, or holds invalid values.
@@ -169,9 +182,10 @@ def read_judged(
     grade = find_grades(source.names, names)
     found = FoundColumns(source, {**names, "relevance": grade})
     queries, docs = found.read_ids("query"), found.read_ids("doc")
+    ids = found.describe_ids()
     if grade is None:
-        return queries, docs, np.ones(count_ids(docs), dtype=np.int32), True
-    return queries, docs, found.read_numbers("relevance"), False
+        return queries, docs, np.ones(count_ids(docs), dtype=np.int32), True, ids
+    return queries, docs, found.read_numbers("relevance"), False, ids
 
 
 def read_retrieved(
@@ -237,6 +251,16 @@ class FoundColumns:
         """
         name = self.require(role)
         return read_ids(self.table.columns[name], name)
+
+    def describe_ids(self) -> SourceIds:
+        """Return the columns of ids as the caller has them."""
+        return SourceIds(self._describe("query", "query_id"), self._describe("doc", "doc_id"))
+
+    def _describe(self, role: str, default: str) -> SourceColumn:
+        name = self.seek(role)
+        if name is None:
+            return SourceColumn(default)
+        return SourceColumn(name, integer_type(self.table.columns[name]))
 
     def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
         """Read the numbers of a role.
@@ -342,6 +366,12 @@ def _read_arrow(table: object) -> Any:  # noqa: ANN401 - PyArrow has no types
             return pa.record_batch(table)
     except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
         raise _no_table(table) from error
+    except MemoryError as error:
+        raise OutOfMemoryError(
+            f"not enough memory to read the {type(table).__name__}",
+            hint="pass only the columns that are needed, or write the table to a Parquet file",
+            code="memory",
+        ) from error
     raise _no_table(table)
 
 

@@ -68,7 +68,7 @@ def bound(
     is_open = (unjudged > 0) & ~np.isnan(lower)
     return Bounds(
         {
-            "query_id": lambda: rankings.query_ids,
+            "query_id": lambda: rankings.query_texts,
             "value": values,
             "lower": lower,
             "upper": upper,
@@ -85,6 +85,7 @@ def bound(
             unjudged=int(unjudged.sum()),
         ),
         is_difference=against is not None,
+        source=rankings.source,
         is_exact=bool(is_exact.all()),
     )
 

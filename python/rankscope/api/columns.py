@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope import engine
-from rankscope.adapters.columns import MISSING
+from rankscope.data.ids import MISSING
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments, Rankings
+    from rankscope.data.ids import Ids, SourceIds
     from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.data.qrels import Queries
     from rankscope.engine import Groups
@@ -70,9 +71,22 @@ class Columns:
         self._judgments = judgments
 
     @property
-    def query_ids(self) -> list[str]:
-        """The identifiers of the judged queries, in first-seen order."""
+    def query_ids(self) -> Ids:
+        """The identifiers of the judged queries, in first-seen order.
+
+        They are integers if the input has integers, else text.
+        """
+        return self._queries.ids
+
+    @property
+    def query_texts(self) -> list[str]:
+        """The identifiers of the judged queries as text, which is how messages show them."""
         return self._queries.read_ids()
+
+    @property
+    def source(self) -> SourceIds:
+        """The columns of identifiers as they are in the input."""
+        return self._queries.source
 
     @property
     def tie_policy(self) -> Ties:
@@ -124,14 +138,24 @@ class Columns:
         """All judged grades of each query, largest first."""
         return self._column("ideal")
 
-    def doc_ids(self, query: str) -> list[str]:
+    def doc_ids(self, query: str | int) -> Ids:
         """Return the documents retrieved for a query, in rank order.
+
+        Their identifiers are integers if the input has integers, else text.
+
+        Raises:
+            KeyError: The query is not judged.
+        """
+        return self.source.doc.restore(self.doc_texts(query))
+
+    def doc_texts(self, query: str | int) -> list[str]:
+        """Return the documents retrieved for a query as text, in rank order.
 
         Raises:
             KeyError: The query is not judged.
         """
         try:
-            index = self._core.find(query)
+            index = self._core.find(str(query))
         except UnicodeEncodeError:  # a lone surrogate, which is in no id
             index = None
         if index is None:
@@ -152,12 +176,12 @@ class Columns:
         _, values, codes = self._read_attribute(name)
         return [values[code] for code in codes]
 
-    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> Groups | None:
+    def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> list[Groups]:
         by = engine.read_series(by)
         if not isinstance(by, Mapping):
             names = [by] if isinstance(by, str) else by
-            return engine.join_groups([self._read_attribute(name) for name in names])
-        queries = self.query_ids
+            return [self._read_attribute(name) for name in dict.fromkeys(names)]
+        queries = self.query_texts
         named = engine.name_queries(by, queries)
         if queries and named.keys().isdisjoint(queries):
             raise UsageError(
@@ -167,7 +191,7 @@ class Columns:
             )
         texts = [str(named.get(query, MISSING)) for query in queries]
         codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        return "slice", list(codes), [codes[text] for text in texts]
+        return [("slice", list(codes), [codes[text] for text in texts])]
 
     def _cluster(self, cluster: str | Mapping[str, object] | Sequence[object]) -> list[int]:
         if isinstance(cluster, str):
@@ -186,7 +210,7 @@ class Columns:
         return name, *found
 
     def __len__(self) -> int:
-        return len(self.query_ids)
+        return len(self.offsets) - 1
 
     def __repr__(self) -> str:
         rows = len(self.relevance)

@@ -125,7 +125,7 @@ def compare(
     if _are_evaluations(qrels):
         evaluations: dict[str, Evaluation] = dict(qrels)  # type: ignore[arg-type]  # see above
         first = next(iter(evaluations.values()))
-        axis = Axis.read(first.query_ids, attributes, by, cluster, encoding=encoding)
+        axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding)
         wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
         return _compare_evaluations(_rename(evaluations, names), wanted, axis, testing)
     if _are_rankings(qrels):
@@ -309,7 +309,7 @@ def compare_rankings(
         for name, each in engine.follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
-    axis = Axis.read(first.query_ids, attributes, by, cluster, encoding=encoding, rankings=first)
+    axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding, rankings=first)
     # A convention may rename measures.
     asked = zip(engine.read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
     made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})
@@ -414,7 +414,7 @@ def _compare_evaluations(
     """Compare results of `evaluate`, which have the values of all queries."""
     first = next(iter(evaluations.values()))
     for name, each in evaluations.items():
-        if each.query_ids != first.query_ids or each.policy != first.policy:
+        if each.query_texts != first.query_texts or each.policy != first.policy:
             raise UsageError(
                 f"the result {name!r} has other queries or another policy than the first",
                 hint="evaluate all runs with the same judgments and policy",

@@ -133,16 +133,16 @@ def estimate_dcg(
     judged = _count_judged(runs)
     is_signed = baseline is not None or min(gains.of_grade.values(), default=0.0) < 0
     low = -math.inf if is_signed else 0.0
-    found = estimate(runs, len(model.query_ids), level=level, low=low, high=math.inf)
-    mean = describe_mean(asked, found, judged[0], len(model.query_ids))
-    is_known = set(model.query_ids).__contains__
+    found = estimate(runs, len(model.query_texts), level=level, low=low, high=math.inf)
+    mean = describe_mean(asked, found, judged[0], len(model.query_texts))
+    is_known = set(model.query_texts).__contains__
     return ModelJudgedEvaluation(
         means=(mean,),
         level=level,
         policy=request.policy,
         is_difference=baseline is not None,
         agreement=compare_documents(human, model),
-        not_modelled=sum(not is_known(query) for query in human.query_ids),
+        not_modelled=sum(not is_known(query) for query in human.query_texts),
         human_documents=judged[1],
     )
 
@@ -170,10 +170,10 @@ def _list_documents(
 
     rows: list[tuple[int, float, float, float, float]] = []
     offsets, relevance = rankings.offsets.tolist(), rankings.relevance.tolist()
-    for number, query in enumerate(rankings.query_ids):
+    for number, query in enumerate(rankings.query_texts):
         at = human.judgments.find(query)
         grades = {} if at is None else dict(human.judgments.documents(at))
-        docs = rankings.doc_ids(query)[: len(gains.discounts)]
+        docs = rankings.doc_texts(query)[: len(gains.discounts)]
         for rank, doc in enumerate(docs):
             grade = relevance[offsets[number] + rank]
             chance = 1.0

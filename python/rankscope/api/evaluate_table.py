@@ -114,7 +114,7 @@ def evaluate_table(
     attributed = (labels, predicted, positive, attribution or None)
     has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    slicing = [by] if isinstance(by, str) else [*(by or [])]
+    slicing = _read_slicing(by)
     made = read_interval(interval)
     engine.check_cluster_column(cluster)
     engine.refuse_cluster_alone(cluster, made)
@@ -194,6 +194,22 @@ def evaluate_table(
     if strict:
         engine.refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def _read_slicing(by: object) -> list[str]:
+    """Return the columns to group by.
+
+    Raises:
+        UsageError: They are no names.
+    """
+    names = [by] if isinstance(by, str) else [] if by is None else by
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise UsageError(
+            f"expected by as the names of columns, found {type(by).__name__}",
+            hint="write by='country', or by=['country', 'device']",
+            code="bad_parameter",
+        )
+    return [*names]
 
 
 def _add_ties(policy: Policy | str | None, ties: Ties) -> Policy | str:

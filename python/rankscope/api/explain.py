@@ -163,7 +163,7 @@ def find_query(rankings: Rankings, query_id: object) -> int:
     except ValueError:  # a lone surrogate, or an integer of thousands of digits, which no id is
         number = None
     if number is None:
-        known = ", ".join(map(repr, rankings.query_ids[:5]))
+        known = ", ".join(map(repr, rankings.query_texts[:5]))
         raise UsageError(
             f"expected a judged query, found {quote(query_id)}",
             hint=f"the first ones are {known}",
@@ -190,7 +190,7 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
     judged = None if judgments is None else judgments.documents(number)
     size = stop - start
     return RankedQuery(
-        query_id=rankings.query_ids[number] if query_id is None else str(query_id),
+        query_id=rankings.query_texts[number] if query_id is None else str(query_id),
         docs=docs if len(docs) == size else None,
         grades=_slice(core.column("relevance"), start, stop),
         scores=_slice(core.column("scores"), start, stop),

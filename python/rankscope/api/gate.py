@@ -235,7 +235,7 @@ def _read_axis(
 
         table = read_query_table(attributes, texts=list(dict.fromkeys(named)), encoding=encoding)
         attributes = {"query_id": table.query_ids, **table.texts}
-    query_ids = rankings.query_ids
+    query_ids = rankings.query_texts
     axis = Axis.read(query_ids, attributes, None, cluster, encoding=encoding, rankings=rankings)
     groups = {}
     for names in wanted:

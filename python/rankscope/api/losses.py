@@ -130,7 +130,7 @@ def _evaluate_stages(
     loss = next(each for each in losses.measures if each.row == RetrievalLoss.row)
     left_out = np.isnan(losses.per_query(loss)) & (policy.empty != "nan")
     if left_out.any() and not left_out.all():
-        given = engine.read_weights(weights, lambda: rankings.query_ids)
+        given = engine.read_weights(weights, lambda: rankings.query_texts)
         weights = np.where(left_out, 0.0, 1.0 if given is None else given).tolist()
     groups = None if by is None else _group(rankings, by)
     return {
@@ -149,5 +149,6 @@ def _group(rankings: Rankings, by: By) -> Mapping[str, object]:
     if isinstance(by, Mapping):
         return by
     columns = [rankings.attribute(name) for name in ([by] if isinstance(by, str) else by)]
-    texts = map(", ".join, zip(*columns, strict=True))
-    return dict(zip(rankings.query_ids, texts, strict=True))
+    # In the order of slices, and different wherever one of the values is.
+    texts = map("\0".join, zip(*columns, strict=True))
+    return dict(zip(rankings.query_texts, texts, strict=True))

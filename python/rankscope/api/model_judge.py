@@ -126,8 +126,8 @@ def evaluate_with_model_judge(
 
     by_human, by_model = ([evaluate(qrels, each) for each in runs] for qrels in (human, model))
     refuse_aggregate(by_human[0].policy)
-    places = {query: at for at, query in enumerate(by_model[0].query_ids)}
-    at = [places.get(query, -1) for query in by_human[0].query_ids]
+    places = {query: at for at, query in enumerate(by_model[0].query_texts)}
+    at = [places.get(query, -1) for query in by_human[0].query_texts]
     means = [
         _estimate(
             measure,
@@ -270,7 +270,7 @@ def compare_documents(human: Qrels, model: Qrels) -> JudgeAgreement | None:
     from rankscope.stats.judges.agreement import MOST_GRADES, measure_agreement  # noqa: PLC0415 - as above
 
     pairs: list[tuple[float, float]] = []
-    for query, name in enumerate(human.query_ids):
+    for query, name in enumerate(human.query_texts):
         other = model.judgments.find(name)
         if other is None:
             continue
@@ -292,7 +292,7 @@ def compare_documents(human: Qrels, model: Qrels) -> JudgeAgreement | None:
 
 
 def _name_first(qrels: Qrels) -> str:
-    for at, query in enumerate(qrels.query_ids):
+    for at, query in enumerate(qrels.query_texts):
         for doc, _ in qrels.judgments.documents(at):
             return f"{quote(doc)} of query {quote(query)}"
     return "missing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankscope import engine
-from rankscope.adapters.columns import MISSING
+from rankscope.data.ids import MISSING
 from rankscope.errors import UsageError
 from rankscope.records import record
 

@@ -10,6 +10,7 @@ from rankscope.api.columns import Choices, Columns
 from rankscope.api.explain import explain_query
 from rankscope.api.refusals import check_order, refuse_beaten_ideals
 from rankscope.data.attribution import SETTINGS
+from rankscope.data.ids import TEXT
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
@@ -174,7 +175,8 @@ class Rankings(Columns):
                 raise no_judgments(given.name)
             threads = engine.count_threads(None)
             core = CoreRankings.from_table(columns.to_core(), ties, duplicates, threads)
-        queries = Queries(given.name, duplicates, core.query_ids)
+        source = TEXT if given.format else columns.source
+        queries = Queries(given.name, duplicates, core.query_ids, source=source)
         return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
     @classmethod
@@ -307,7 +309,7 @@ class Rankings(Columns):
         weighed = engine.read_weights(weights, self._queries.read_ids)
         plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
         workers = engine.count_threads(threads)
-        groups = None if by is None else self._group(by)
+        attributes = () if by is None else self._group(by)
         settings = read_interval(interval)
         engine.refuse_cluster_alone(cluster, settings)
         clusters = None if cluster is None else self._cluster(cluster)
@@ -321,7 +323,7 @@ class Rankings(Columns):
             duplicates=duplicates,
             interval=settings,
             clusters=clusters,
-            groups=groups,
+            attributes=attributes,
             threads=workers,
         )
         if self._choices.has_ideal:

@@ -62,7 +62,7 @@ def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
     is_same = (
         np.array_equal(other.ideal, rankings.ideal)
         and np.array_equal(other.ideal_offsets, rankings.ideal_offsets)
-        and other.query_ids == rankings.query_ids
+        and other.query_texts == rankings.query_texts
     )
     if not is_same:
         raise UsageError(

@@ -104,7 +104,7 @@ def measure_regrets(
     docs = [found.doc_ids[place] for place in places]
     number = losses.queries
     if by is None:
-        ids = rankings.query_ids
+        ids = rankings.query_texts
         table = {
             "query_id": lambda: [ids[query] for query in queries.tolist()],
             "doc_id": docs,
@@ -119,6 +119,7 @@ def measure_regrets(
         table,
         measure=asked,
         policy=losses.policy,
+        source=rankings.source,
         loss=sum(losses.means[name] for name in ("retrieval", "truncation", "ordering")),
         by_rank=Table(
             {
@@ -172,12 +173,12 @@ def _list_swaps(
     queries, uppers, lowers, gained = find_best_swaps(
         starts, of_grades[levels], discounts, divisors
     )
-    ids = rankings.query_ids
+    ids = rankings.query_texts
 
     def name(places: NDArray[np.int64]) -> list[str | None]:
         rows_of = (rows[places] - offsets[queries]).tolist()
         return [
-            docs[row] if (docs := rankings.doc_ids(ids[query])) else None
+            docs[row] if (docs := rankings.doc_texts(ids[query])) else None
             for query, row in zip(queries.tolist(), rows_of, strict=True)
         ]
 
@@ -189,5 +190,6 @@ def _list_swaps(
             "other_rank": lowers - starts[queries] + 1,
             "other_doc_id": lambda: name(lowers),
             "gained": gained,
-        }
+        },
+        source=rankings.source,
     )

@@ -468,7 +468,7 @@ def _explain(
 
 
 def _number(rankings: Rankings) -> dict[str, int]:
-    return {query: at for at, query in enumerate(rankings.query_ids)}
+    return {query: at for at, query in enumerate(rankings.query_texts)}
 
 
 def _list_documents(
@@ -476,5 +476,5 @@ def _list_documents(
 ) -> list[tuple[str, float]]:
     start, end = rankings.offsets[places[query] :][:2]
     grades: list[float] = rankings.relevance[start:end].tolist()
-    ids = rankings.doc_ids(query) or [""] * len(grades)
+    ids = rankings.doc_texts(query) or [""] * len(grades)
     return list(zip(ids, grades, strict=True))

@@ -40,7 +40,7 @@ def audit_ties(
         _, rows[name] = spread_ties(rankings, asked, chosen, threads, values=values, scores=rounded)
     return TieAudit(
         {
-            "query_id": lambda: rankings.query_ids,
+            "query_id": lambda: rankings.query_texts,
             "value": values,
             "expected": given.expected,
             "lower": given.lower,
@@ -50,6 +50,7 @@ def audit_ties(
         },
         measure=asked,
         policy=chosen,
+        source=rankings.source,
         summary=_summarise(values, given, precision),
         by_precision=Table(
             {

@@ -173,7 +173,10 @@ def _copy_over(space: Space, values: object, name: str) -> Array:
     except ValueError as error:  # lists of different lengths
         raise not_numbers(name, "lists of different lengths") from error
     if array.dtype.kind not in "biuf":
-        raise not_numbers(name, str(array.dtype))
+        refused = not_numbers(name, "text" if array.dtype.kind in "OUST" else str(array.dtype))
+        if name == "groups":
+            refused.hint = "number the IDs: numpy.unique(groups, return_inverse=True)[1]"
+        raise refused
     # An empty list has no type.
     return space.make(array if array.size else array.astype(np.int64), None)
 

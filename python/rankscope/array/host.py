@@ -6,7 +6,7 @@ import sys
 
 from rankscope import engine
 from rankscope._core import values_of_rows
-from rankscope.adapters.doubles import to_doubles
+from rankscope.adapters.doubles import EXACT_UP_TO, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.data.policy import Policy
@@ -58,7 +58,10 @@ def evaluate(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     offsets, order, mask = divide(batch)
-    grades, scores = (_see(batch.space, array, order) for array in (batch.grades, batch.scores))
+    grades, scores = (
+        _see(batch.space, array, order, name)
+        for name, array in (("grades", batch.grades), ("scores", batch.scores))
+    )
     values = []
     for measure in measures:
         policy = Policy(ties=ties, negative=negative)
@@ -74,7 +77,7 @@ def evaluate(
     return values
 
 
-def _see(space: Space, array: Array, order: NDArray[Any] | None) -> NDArray[np.number]:
+def _see(space: Space, array: Array, order: NDArray[Any] | None, name: str) -> NDArray[np.number]:
     """Return the numbers of an array, one after another, in a type that the core reads."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -86,9 +89,13 @@ def _see(space: Space, array: Array, order: NDArray[Any] | None) -> NDArray[np.n
     if order is not None:
         flat = flat[order]
     if flat.dtype.str in PLAIN:
+        # The core would read large integers as NaN, which is a grade.
+        is_large = flat.dtype.kind == "i" and flat.itemsize == 8 and flat.size > 0
+        if is_large and max(int(flat.max()), -int(flat.min())) > EXACT_UP_TO:
+            return to_doubles(flat, name)
         return flat
     if flat.dtype.kind == "f" and flat.dtype.itemsize == 2:
         return flat.astype(np.float32)
     if flat.dtype.kind == "b" or flat.dtype.itemsize < 4:
         return flat.astype(np.int32)
-    return to_doubles(flat, "scores")
+    return to_doubles(flat, name)

@@ -101,6 +101,8 @@ def rank_batch(space: Space, batch: Padded, ties: Ties, negative: Negative, real
             scores = space.cast(scores, xp.float32)
         is_odd = ~xp.isfinite(scores)
     is_odd = is_odd | xp.isinf(grades)
+    if space.kind(batch.grades) == "integer":
+        is_odd = is_odd | (xp.abs(grades) > space.largest_float(grades))
     grades = space.where(xp.isinf(grades), 0.0, grades)
     if negative == "error":
         is_odd = is_odd | (grades < 0)

@@ -267,9 +267,10 @@ def _space_of(array: Array, name: str) -> Space:
         return Space(np, "cpu")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
-        if array.layout != torch.strided:
+        if array.layout != torch.strided or array.is_nested:
+            found = "a nested one" if array.is_nested else str(array.layout)
             raise FormatError(
-                f"expected {name} as a dense tensor, found {array.layout}",
+                f"expected {name} as a dense tensor, found {found}",
                 hint="call .to_dense(), or pass flat arrays with lengths",
                 code="not_numeric",
                 file=name,

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic
     from rankscope.data.estimate import Estimate
     from rankscope.results import Evaluation
-    from rankscope.results.table import Table
+    from rankscope.results.slices import Slices
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 
@@ -218,7 +218,7 @@ def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     if options.by_query:
         columns = _columns(evaluations)
         ends = ["", ""] if options.interval else []
-        for number, query_id in enumerate(map(show, evaluations[0].query_ids)):
+        for number, query_id in enumerate(map(show, evaluations[0].query_texts)):
             for name, values in columns.items():
                 cells = [[format_value(column[number]), *ends] for column in values]
                 print(name, query_id, *chain(*cells), sep="\t")
@@ -243,20 +243,20 @@ def _mean(evaluation: Evaluation, measure: str) -> tuple[float, ...]:
     return (evaluation[measure], *evaluation.intervals.get(measure, ()))
 
 
-def _print_slices(slices: Table, evaluation: Evaluation) -> None:
+def _print_slices(slices: Slices, evaluation: Evaluation) -> None:
     """Print a row for each group and measure, with its number of queries; all queries last."""
-    name, *_ = slices.names
     ends = ("lower", "upper") if evaluation.intervals else ()
-    print("measure", show(name), "value", *ends, "queries", sep="\t")
-    parts = slices.to_dict()
-    for part, row in parts.items():
+    print("measure", *map(show, slices.attributes), "value", *ends, "queries", sep="\t")
+    for texts, cells in zip(slices.texts(), slices.rows(), strict=True):
+        row = dict(zip(slices.names, cells, strict=True))
         for measure in evaluation:
             values = [float(row[f"{measure} {end}".rstrip()] or 0) for end in ("", *ends)]
             count = row[f"{measure} n"]
-            print(measure, show(part), *map(format_value, values), count, sep="\t")
+            print(measure, *map(show, texts), *map(format_value, values), count, sep="\t")
+    every = ["all"] * len(slices.attributes)
     for measure in evaluation:
         means = map(format_value, _mean(evaluation, measure))
-        print(measure, "all", *means, evaluation.denominators[measure], sep="\t")
+        print(measure, *every, *means, evaluation.denominators[measure], sep="\t")
 
 
 def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
@@ -280,7 +280,7 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     for index, path in enumerate(_names(options)):
         run = [path] if is_many else []
         values = zip(*(column[index] for column in columns.values()), strict=True)
-        ids = evaluations[index].query_ids
+        ids = evaluations[index].query_texts
         print_csv([*run, query, *row] for query, row in zip(ids, values, strict=True))
 
 
@@ -305,10 +305,18 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
         "diagnostics": evaluation.diagnostics,
     }
     if evaluation.slices is not None:
-        document["slices"] = evaluation.slices.to_dict()
+        document["slices"] = _list_slices(evaluation.slices)
     if by_query:
         document["per_query"] = evaluation.to_dict()
     return document
+
+
+def _list_slices(slices: Slices) -> object:
+    """Return slices by their value; as a list of rows if there are several attributes."""
+    if len(slices.attributes) == 1:
+        return slices.to_dict()
+    rows = slices.rows()
+    return [dict(zip(slices.names, row, strict=True)) for row in rows]
 
 
 def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]:

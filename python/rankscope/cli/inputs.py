@@ -340,7 +340,7 @@ def read_weights(rankings: rs.Rankings, columns: dict[str, str]) -> dict[str, fl
         return None
     values = rankings.attribute(columns["weight"])
     try:
-        return dict(zip(rankings.query_ids, map(float, values), strict=True))
+        return dict(zip(rankings.query_texts, map(float, values), strict=True))
     except ValueError as error:
         raise FormatError(
             f"column {columns['weight']} has a weight that is not a number",

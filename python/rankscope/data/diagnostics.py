@@ -18,7 +18,7 @@ SENTENCES = {
     "ids_equal_after_normalisation": "IDs that differ only in case or Unicode normalization, "
     "treated as different: {count}",
     "implicit_grades": "rows without a grade, each counted as relevant with grade 1: {count}",
-    "int_ids": "integer IDs, converted to text: {count}",
+    "int_ids": "integer IDs, compared as text: {count}",
     "id_looks_scientific": "IDs such as 1.23457E+12, possibly changed by a spreadsheet: {count}",
     "empty_lists": "rows with an empty list of documents: {count}",
     "rank_score_disagree": "queries whose ranks contradict their scores, ordered by score: {count}",

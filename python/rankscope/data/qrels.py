@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from rankscope.data.ids import TEXT, SourceIds
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankscope._core import Judgments
+    from rankscope.data.ids import Ids
 
 
 @record(frozen=True, slots=True)
@@ -20,19 +22,26 @@ class Queries:
     Args:
         name: The name of the judgments in messages.
         duplicates: How documents that are judged twice were handled.
-        read_ids: Returns the IDs of the queries, in input order.
+        read_ids: Returns the IDs of the queries as text, in input order.
         notes: The code, count and first line of each diagnostic.
+        source: The columns of IDs as the caller has them.
     """
 
     name: str
     duplicates: str
     read_ids: Callable[[], list[str]]
     notes: tuple[tuple[str, int, int], ...] = ()
+    source: SourceIds = TEXT
+
+    @property
+    def ids(self) -> Ids:
+        """The IDs as the caller has them."""
+        return self.source.query.restore(self.read_ids())
 
     def __reduce__(self) -> tuple[object, ...]:
         # With the IDs alone: a result that travels leaves the documents at home.
         read_ids: Callable[[], list[str]] = partial(list, tuple(self.read_ids()))
-        return Queries, (self.name, self.duplicates, read_ids, self.notes)
+        return Queries, (self.name, self.duplicates, read_ids, self.notes, self.source)
 
 
 @record(frozen=True, slots=True)
@@ -44,22 +53,31 @@ class Qrels:
         name: The name of the judgments in messages.
         duplicates: How documents that are judged twice were handled.
         notes: The code, count and first line of each diagnostic.
+        source: The columns of IDs as the caller has them.
     """
 
     judgments: Judgments
     name: str
     duplicates: str = "error"
     notes: tuple[tuple[str, int, int], ...] = ()
+    source: SourceIds = TEXT
 
     def __repr__(self) -> str:
-        return f"Qrels({self.name!r}, {len(self.query_ids)} queries)"
+        return f"Qrels({self.name!r}, {len(self.judgments.query_ids())} queries)"
 
     @property
-    def query_ids(self) -> list[str]:
-        """The IDs of the queries, in input order."""
+    def query_ids(self) -> Ids:
+        """The IDs of the queries, in input order: integers if they were, else text."""
+        return self.queries.ids
+
+    @property
+    def query_texts(self) -> list[str]:
+        """The IDs of the queries as text, which is how messages show them."""
         return self.judgments.query_ids()
 
     @property
     def queries(self) -> Queries:
         """The judged queries."""
-        return Queries(self.name, self.duplicates, self.judgments.query_ids, self.notes)
+        return Queries(
+            self.name, self.duplicates, self.judgments.query_ids, self.notes, self.source
+        )

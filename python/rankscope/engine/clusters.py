@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.columns import MISSING
+from rankscope.data.ids import MISSING
 from rankscope.engine.query_values import line_up
 from rankscope.errors import FormatError, UsageError
 
@@ -28,7 +28,11 @@ def read_clusters(given: Clusters, read_ids: Callable[[], list[str]]) -> list[in
         raise _bad_clusters(f"a cluster for every query, found none for {clusters!r}")
     if len(clusters) != len(queries):
         raise _bad_clusters(f"{len(queries)} clusters, found {len(clusters)}")
-    return number_clusters(clusters)
+    try:
+        return number_clusters(clusters)
+    except (TypeError, ValueError, NotImplementedError):  # of columns, which can't be compared
+        kind = type(clusters[0]).__name__
+        raise _bad_clusters(f"text or a number as a cluster, found {kind}") from None
 
 
 def number_clusters(clusters: Iterable[object]) -> list[int]:

@@ -22,7 +22,7 @@ from rankscope.engine.requests import (
 )
 from rankscope.engine.slices import make_estimates, make_slices
 from rankscope.engine.weights import read_weights
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, UsageError
 from rankscope.measures.kernel import LONGEST_LIST
 from rankscope.results import Counts, Evaluation
 
@@ -68,7 +68,7 @@ def load_qrels(
     found = recognise(given, "qrels", named)
     notes: list[tuple[str, int, int]] = []
     with watch(found, progress) as told:
-        judgments = read_judgments(
+        judgments, source = read_judgments(
             found,
             duplicates=duplicates,
             encoding=encoding,
@@ -76,7 +76,7 @@ def load_qrels(
             notes=notes,
             progress=told,
         )
-    return Qrels(judgments, found.name, duplicates, tuple(notes))
+    return Qrels(judgments, found.name, duplicates, tuple(notes), source)
 
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
@@ -85,6 +85,12 @@ def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
     Raises:
         UsageError: A role is not known.
     """
+    if given is not None and not hasattr(given, "keys"):
+        raise UsageError(
+            f"expected columns as a mapping of role to name, found {type(given).__name__}",
+            hint="write columns={'query': 'customer', 'doc': 'sku'}",
+            code="bad_parameter",
+        )
     columns = {} if given is None else dict(given)
     for role in columns:
         check_choice("the role of a column", role, ROLES)
@@ -257,7 +263,7 @@ def make_evaluation(
     duplicates: str,
     interval: Interval | None = None,
     clusters: Sequence[int] | None = None,
-    groups: Groups | None = None,
+    attributes: Sequence[Groups] = (),
     threads: int = 1,
 ) -> Evaluation:
     """Make a result from the core's answer.
@@ -325,9 +331,15 @@ def make_evaluation(
         convention=request.convention,
         names=request.names,
         estimates=estimates,
-        slices=groups
-        and make_slices(
-            answer, request.measures, groups, interval, clusters=clusters, threads=threads
+        attributes=attributes,
+        slices=make_slices(
+            answer,
+            request.measures,
+            attributes,
+            interval,
+            source=queries.source,
+            clusters=clusters,
+            threads=threads,
         ),
     )
 

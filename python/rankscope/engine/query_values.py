@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rankscope.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,14 @@ def line_up(given: object, queries: Sequence[str]) -> list[object] | str:
     """
     given = read_series(given)
     if not isinstance(given, Mapping):
-        return [*given]  # type: ignore[misc]  # a sequence, see above
+        try:
+            return [*given]  # type: ignore[misc]  # a sequence, see above
+        except TypeError:
+            raise UsageError(
+                f"expected a value per query, found {type(given).__name__}",
+                hint="write {'q1': 2, 'q2': 1}, or a list in the order of query_ids",
+                code="bad_parameter",
+            ) from None
     named = name_queries(given, queries)
     lacking = next((query for query in queries if query not in named), None)
     return [named[query] for query in queries] if lacking is None else lacking

@@ -36,7 +36,8 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     Raises:
         MeasureError: One is not known, or there is none.
     """
-    if isinstance(given, Measure | str) or not isinstance(given, Iterable):
+    is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
+    if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
         given = [given]
     measures = [parse(one) if isinstance(one, str) else one for one in given]
     for one in measures:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from rankscope.data.estimate import read_estimate
-from rankscope.errors import LimitError
-from rankscope.results import Table
+from rankscope.errors import LimitError, UsageError
+from rankscope.results.slices import Slices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation
     from rankscope.data.estimate import Estimate
+    from rankscope.data.ids import SourceIds
     from rankscope.data.interval import Interval
     from rankscope.measures import Measure
 
@@ -27,17 +28,22 @@ MOST_SLICES = 100_000
 def make_slices(
     answer: Evaluation,
     measures: list[Measure],
-    groups: Groups,
+    attributes: Sequence[Groups],
     interval: Interval | None,
     *,
+    source: SourceIds,
     clusters: Sequence[int] | None,
     threads: int,
-) -> Table:
+) -> Slices | None:
     """Make the table of measures by group, the largest group first.
 
     Raises:
         LimitError: There are too many groups.
+        UsageError: An attribute has the name of another column.
     """
+    groups = join_groups(attributes)
+    if groups is None:
+        return None
     name, values, codes = groups
     if len(values) > MOST_SLICES:
         raise LimitError(
@@ -46,11 +52,14 @@ def make_slices(
             code="slices",
         )
     sizes = Counter(codes)
-    order = sorted(range(len(values)), key=lambda group: (-sizes[group], values[group]))
-    columns: dict[str, list[str | int | float]] = {
-        name: [values[group] for group in order],
-        "queries": [sizes[group] for group in order],
+    queries = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
+    texts = {
+        each: [words[numbers[queries[group]]] for group in range(len(values))]
+        for each, words, numbers in attributes
     }
+    keys = list(zip(*texts.values(), strict=True))
+    order = sorted(range(len(values)), key=lambda group: (-sizes[group], keys[group]))
+    columns: dict[str, list[str | int | float]] = {"queries": [sizes[group] for group in order]}
     means = answer.over(codes, len(values))
     estimates = interval and make_estimates(
         answer, measures, codes, len(values), interval, clusters=clusters, threads=threads
@@ -61,21 +70,36 @@ def make_slices(
         if estimates:
             columns[f"{measure.name} lower"] = [estimates[index][group].lower for group in order]
             columns[f"{measure.name} upper"] = [estimates[index][group].upper for group in order]
-    return Table(columns)
+    doubled = [each for each in texts if each in columns]
+    if doubled:
+        raise UsageError(
+            f"expected an attribute with a name of its own, found {doubled[0]!r}",
+            hint="rename the attribute: the table of slices has a column of this name",
+            code="bad_parameter",
+        )
+    shown = {each: [column[group] for group in order] for each, column in texts.items()}
+    return Slices([source.attribute(each) for each in texts], {**shown, **columns})
 
 
 def join_groups(attributes: Sequence[Groups]) -> Groups | None:
     """Combine several groupings: each distinct combination of values is a group."""
     if len(attributes) < 2:
         return attributes[0] if attributes else None
-    columns = [[values[code] for code in codes] for _, values, codes in attributes]
-    texts = [", ".join(parts) for parts in zip(*columns, strict=True)]
-    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    return (
-        ", ".join(name for name, _, _ in attributes),
-        list(codes),
-        [codes[text] for text in texts],
-    )
+    combined = list(zip(*(codes for _, _, codes in attributes), strict=True))
+    # By number: `a, b` and `c` can read like `a` and `b, c`.
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(combined))}
+    texts = [
+        ", ".join(
+            _quote(values[code]) for (_, values, _), code in zip(attributes, key, strict=True)
+        )
+        for key in numbers
+    ]
+    name = ", ".join(name for name, _, _ in attributes)
+    return name, texts, [numbers[key] for key in combined]
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"' if ", " in text else text
 
 
 def make_estimates(

@@ -10,7 +10,6 @@ from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.qrels import Queries
 from rankscope.engine.clusters import number_clusters
 from rankscope.engine.evaluating import make_evaluation, make_plan
-from rankscope.engine.slices import join_groups
 from rankscope.engine.weights import read_weights
 from rankscope.errors import EmptyError, FormatError, RankscopeError
 from rankscope.records import record
@@ -101,7 +100,7 @@ def evaluate_stream(
         duplicates=reading.duplicates,
         interval=interval,
         clusters=_number_clusters(attributes, reading.cluster),
-        groups=join_groups(attributes[: len(reading.attributes)]),
+        attributes=attributes[: len(reading.attributes)],
         threads=reading.threads,
     )
 

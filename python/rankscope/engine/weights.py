@@ -32,7 +32,11 @@ def read_weights(given: object, read_ids: Callable[[], list[str]]) -> list[float
         raise _bad_weights(f"a weight for every query, found none for {weights!r}")
     if len(weights) != len(queries):
         raise _bad_weights(f"{len(queries)} weights, found {len(weights)}")
-    numbers = [float(weight) for weight in weights if hasattr(weight, "__float__")]
+    try:
+        real = [weight for weight in weights if not isinstance(weight, complex)]
+        numbers = [float(weight) for weight in real if hasattr(weight, "__float__")]
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
     if len(numbers) != len(weights) or not are_weights(numbers):
         raise _bad_weights(f"weights of 0 or more, not all 0, found {weights[:5]}")
     return numbers

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.report.report import ReportCommand
     from rankscope.report.source import HashedInput
-    from rankscope.results import Bounds, Evaluation, Losses, Table, TieAudit
+    from rankscope.results import Bounds, Evaluation, Losses, TieAudit
     from rankscope.results.comparison import Comparison
+    from rankscope.results.slices import Slices as EvaluatedSlices
     from rankscope.results.table import Cell
 
     Columns = Sequence[tuple[Evaluation, str]]
@@ -174,9 +175,9 @@ def _read_means(evaluation: Evaluation) -> tuple[ReportMean, ...]:
     return tuple(means)
 
 
-def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
-    attribute, *_ = table.names
-    rows = table.to_dict()
+def _read_slices(evaluation: Evaluation, table: EvaluatedSlices) -> Slices:
+    attribute = ", ".join(table.attributes)
+    rows = [dict(zip(table.names, row, strict=True)) for row in table.rows()[:MOST_PARTS]]
     parts = [
         ReportSlice(
             name=name,
@@ -192,9 +193,9 @@ def _read_slices(evaluation: Evaluation, table: Table) -> Slices:
                 for measure in evaluation
             ),
         )
-        for name, row in list(rows.items())[:MOST_PARTS]
+        for name, row in zip(table.labels, rows, strict=False)
     ]
-    return Slices(attribute=attribute, parts=tuple(parts), left_out=len(rows) - len(parts))
+    return Slices(attribute=attribute, parts=tuple(parts), left_out=len(table) - len(parts))
 
 
 def _number(cell: Cell) -> float | None:
@@ -216,7 +217,7 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
     relevant, found, retrieved = (
         list(map(int, run.facts.per_query_list(each))) for each in run.facts.measures
     )
-    ids = run.evaluation.query_ids
+    ids = run.evaluation.query_texts
     found_losses = run.losses.get(measure.name, "")
     ledgers = None if isinstance(found_losses, str) else read_ledgers(found_losses, found_losses)
     open_to_change = [
@@ -267,7 +268,7 @@ def _make_tables(
     """Make one table per measure for several runs, or one table of all measures for one run."""
     first = runs[0]
     measures = [measure.name for measure in first.evaluation.measures]
-    ids = first.evaluation.query_ids
+    ids = first.evaluation.query_texts
     relevant = first.facts.per_query_list(first.facts.measures[0])
 
     is_one = len(runs) == 1

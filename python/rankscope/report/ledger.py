@@ -91,7 +91,7 @@ def read_losses(measure: Measure, found: Sequence[Losses | str], *, most: int) -
     refusals = [each for each in found if isinstance(each, str)]
     held = [each for each in found if not isinstance(each, str)]
     slices = None if refusals else held[0].slices
-    names = () if slices is None else slices.column(slices.names[0])[:most]
+    names = () if slices is None else slices.labels[:most]
     parts = [] if slices is None else read_ledgers(held[0], slices)
     return LossTable(
         measure=measure.name,

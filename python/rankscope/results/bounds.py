@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.data.ids import TEXT
 from rankscope.records import record
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
@@ -11,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.table import Column
@@ -80,8 +82,9 @@ class Bounds(Printed, Table):
         openness: Openness,
         is_difference: bool = False,
         is_exact: bool = True,
+        source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns)
+        super().__init__(columns, source=source)
         self._measure = measure
         self._policy = policy
         self._scale = tuple(scale)

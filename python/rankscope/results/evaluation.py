@@ -9,6 +9,7 @@ from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
 from rankscope.results import tables, text
+from rankscope.results.frames import lay_out
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.estimate import Estimate
+    from rankscope.data.ids import Ids, SourceIds
     from rankscope.data.policy import Policy
     from rankscope.data.qrels import Queries
     from rankscope.results.counts import Counts
+    from rankscope.results.frames import Shape
+    from rankscope.results.slices import Slices
 
     Names: TypeAlias = Literal["canonical", "plain"]
 
@@ -79,7 +83,8 @@ class Evaluation(Printed, Mapping[str, float]):
         convention: Convention | None = None,
         names: Mapping[str, str] | None = None,
         estimates: Mapping[str, Estimate] | None = None,
-        slices: Table | None = None,
+        slices: Slices | None = None,
+        attributes: Sequence[tuple[str, list[str], list[int]]] = (),
     ) -> None:
         self._measures = tuple(measures)
         self._index = {measure.name: index for index, measure in enumerate(measures)}
@@ -94,6 +99,7 @@ class Evaluation(Printed, Mapping[str, float]):
         self._names = dict(names or {})
         self._estimates = dict(estimates or {})
         self._slices = slices
+        self._attributes = tuple(attributes)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -153,7 +159,7 @@ class Evaluation(Printed, Mapping[str, float]):
         return dict(self._estimates)
 
     @property
-    def slices(self) -> Table | None:
+    def slices(self) -> Slices | None:
         """The means of each slice, largest slice first, if you asked for slices.
 
         The first columns are the slice and its number of `queries`. For each measure there are the
@@ -176,9 +182,22 @@ class Evaluation(Printed, Mapping[str, float]):
         return counted
 
     @property
-    def query_ids(self) -> list[str]:
-        """The judged queries, in the order of the judgments."""
+    def query_ids(self) -> Ids:
+        """The judged queries, in the order of the judgments.
+
+        They are integers if the input has integers, else text.
+        """
+        return self._queries.ids
+
+    @property
+    def query_texts(self) -> list[str]:
+        """The judged queries as text, which is how messages show them."""
         return self._queries.read_ids()
+
+    @property
+    def source(self) -> SourceIds:
+        """The columns of identifiers as they are in the input."""
+        return self._queries.source
 
     def per_query(self, measure: Measure | str) -> NDArray[np.float64]:
         """Return the value of each query.
@@ -221,29 +240,50 @@ class Evaluation(Printed, Mapping[str, float]):
             for query, row in zip(self.query_ids, values, strict=True)
         }
 
-    def to_pandas(self, names: Names = "canonical") -> pd.DataFrame:
-        """Return a pandas data frame with `query_id` and one column per measure.
+    def to_pandas(self, names: Names = "canonical", *, shape: Shape = "wide") -> pd.DataFrame:
+        """Return the value of each query as a pandas data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
 
         Raises:
-            UsageError: pandas is not installed.
+            UsageError: pandas is not installed, or an argument isn't one of its choices.
         """
-        return tables.to_pandas(self._rows(names))
+        return tables.to_pandas(self._rows(names, shape))
 
-    def to_polars(self, names: Names = "canonical") -> pl.DataFrame:
-        """Return a Polars data frame with `query_id` and one column per measure.
+    def to_polars(self, names: Names = "canonical", *, shape: Shape = "wide") -> pl.DataFrame:
+        """Return the value of each query as a Polars data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
 
         Raises:
-            UsageError: Polars is not installed.
+            UsageError: Polars is not installed, or an argument isn't one of its choices.
         """
-        return tables.to_polars(self._rows(names))
+        return tables.to_polars(self._rows(names, shape))
 
-    def to_arrow(self, names: Names = "canonical") -> pa.Table:
-        """Return an Arrow table with `query_id` and one column per measure.
+    def to_arrow(self, names: Names = "canonical", *, shape: Shape = "wide") -> pa.Table:
+        """Return the value of each query as an Arrow table.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
 
         Raises:
-            UsageError: pyarrow is not installed.
+            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
         """
-        return tables.to_arrow(self._rows(names))
+        return tables.to_arrow(self._rows(names, shape))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -279,8 +319,16 @@ class Evaluation(Printed, Mapping[str, float]):
         columns = map(self.per_query_list, self._measures)
         return dict(zip(name_measures(self._measures, names), columns, strict=True))
 
-    def _rows(self, names: Names) -> dict[str, Sequence[object]]:
-        return {"query_id": self.query_ids, **self._columns(names)}
+    def _rows(self, names: Names, shape: Shape) -> dict[str, tables.Held]:
+        query = self.source.query
+        keys = [(query.name, query.restore_column(self.query_texts)), *self._read_attributes()]
+        return lay_out(keys, self._columns(names), shape)
+
+    def _read_attributes(self) -> Iterator[tuple[str, tables.Held]]:
+        """Return the attributes of the queries whose slices there are."""
+        for name, values, codes in self._attributes:
+            texts = [values[code] for code in codes]
+            yield name, self.source.attribute(name).restore_column(texts)
 
     def _find(self, measure: Measure | str) -> int:
         name = find_name(measure, self._index, self._names)

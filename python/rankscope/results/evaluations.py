@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
+from rankscope.results import tables
+from rankscope.results.evaluation import name_measures
+from rankscope.results.frames import join
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
@@ -14,7 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from rankscope.results.evaluation import Evaluation, Names
+    from rankscope.results.frames import Shape
     from rankscope.results.tables import Held
 
 
@@ -45,13 +53,19 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
     @property
     def table(self) -> Table:
         """The means: one row per run, one column per measure, with the ends of intervals if any."""
+        return Table(self._tabulate_means("canonical"))
+
+    def _tabulate_means(self, names: Names) -> dict[str, list[str | int | float | None]]:
         columns: dict[str, list[str | int | float | None]] = {"run": [*self]}
-        for name in next(iter(self.values())):
-            columns[name] = [each[name] for each in self.values()]
-            if all(name in each.intervals for each in self.values()):
+        measures = next(iter(self.values())).measures
+        gap = "_" if names == "plain" else " "
+        for measure, name in zip(measures, name_measures(measures, names), strict=True):
+            columns[name] = [each[measure] for each in self.values()]
+            if all(measure.name in each.intervals for each in self.values()):
                 for at, end in enumerate(("lower", "upper")):
-                    columns[f"{name} {end}"] = [each.intervals[name][at] for each in self.values()]
-        return Table(columns)
+                    ends = [each.intervals[measure.name][at] for each in self.values()]
+                    columns[f"{name}{gap}{end}"] = [*ends]
+        return columns
 
     def means(self, names: Names = "canonical") -> dict[str, dict[str, float]]:
         """Return the mean of each measure for each run, as nested dicts.
@@ -64,8 +78,61 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
         """
         return {run: each.means(names) for run, each in self.items()}
 
+    def to_pandas(self, names: Names = "canonical", *, shape: Shape | None = None) -> pd.DataFrame:
+        """Return the means of the runs, or the values of their queries, as a pandas data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: By default there is one row per run, with its means. `wide` has one row per run
+                and query, with a column per measure; `long` has one row per run, query and measure,
+                in the columns `measure` and `value`.
+
+        Raises:
+            UsageError: pandas is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_pandas(self._rows(names, shape))
+
+    def to_polars(self, names: Names = "canonical", *, shape: Shape | None = None) -> pl.DataFrame:
+        """Return the means of the runs, or the values of their queries, as a Polars data frame.
+
+        Args:
+            names: As in `to_pandas`.
+            shape: As in `to_pandas`.
+
+        Raises:
+            UsageError: Polars is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_polars(self._rows(names, shape))
+
+    def to_arrow(self, names: Names = "canonical", *, shape: Shape | None = None) -> pa.Table:
+        """Return the means of the runs, or the values of their queries, as an Arrow table.
+
+        Args:
+            names: As in `to_pandas`.
+            shape: As in `to_pandas`.
+
+        Raises:
+            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_arrow(self._rows(names, shape))
+
     def _tabulate(self) -> Mapping[str, Held]:
-        return self.table.columns
+        return self._rows("canonical", None)
+
+    def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, Held]:
+        if shape is None:
+            return self._tabulate_means(names)
+        parts = [each._rows(names, shape) for each in self.values()]  # noqa: SLF001 - its own part
+        sizes = [len(next(iter(part.values()))) for part in parts]
+        runs = [run for run, size in zip(self, sizes, strict=True) for _ in range(size)]
+        columns = {name: join([part[name] for part in parts]) for name in parts[0]}
+        if "run" in columns:
+            raise UsageError(
+                "expected columns with names of their own, found 'run' twice",
+                hint="rename the column in the input",
+                code="bad_parameter",
+            )
+        return {"run": runs, **columns}
 
     def __getitem__(self, run: str) -> Evaluation:
         if run in self._evaluations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.data.ids import TEXT
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_share, format_value, show
@@ -11,8 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
+    from rankscope.results.slices import Slices
     from rankscope.results.table import Column
 
 NOT_OBSERVABLE = "not observable"
@@ -51,11 +54,12 @@ class Losses(Printed, Table):
         queries: tuple[int, int],
         stages: Sequence[str] = (),
         intervals: Mapping[str, tuple[float, float]] | None = None,
-        slices: Table | None = None,
+        slices: Slices | None = None,
         notes: Sequence[Diagnostic] = (),
         observes_retrieval: bool = True,
+        source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns)
+        super().__init__(columns, source=source)
         self._measure = measure
         self._policy = policy
         self._means = dict(means)
@@ -97,7 +101,7 @@ class Losses(Printed, Table):
         return dict(self._intervals)
 
     @property
-    def slices(self) -> Table | None:
+    def slices(self) -> Slices | None:
         """The means of each slice, largest slice first, if you asked for slices."""
         return self._slices
 
@@ -149,11 +153,11 @@ def _ends(intervals: Mapping[str, tuple[float, float]], name: str) -> list[str]:
     return [f"{format_value(ends[0])} to {format_value(ends[1])}" if ends else ""]
 
 
-def _shown_slices(losses: Losses) -> Table | None:
+def _shown_slices(losses: Losses) -> Slices | None:
     slices = losses.slices
     if slices is None or losses.observes_retrieval:
         return slices
-    return Table({name: slices.column(name) for name in slices.names if name != "retrieval"})
+    return slices.keep([name for name in slices.names if name != "retrieval"])
 
 
 def _remarks(losses: Losses) -> list[str]:

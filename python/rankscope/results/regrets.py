@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.data.ids import TEXT
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_value
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.table import Column
@@ -54,8 +56,9 @@ class Regrets(Printed, Table):
         loss: float,
         by_rank: Table,
         read_swaps: Callable[[], Table],
+        source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns)
+        super().__init__(columns, source=source)
         self._measure = measure
         self._policy = policy
         self._loss = loss
@@ -101,7 +104,7 @@ class Regrets(Printed, Table):
             self._swaps = self._swaps()
         return self._swaps
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[Any, Any]:
         """Return the documents of each query, or the columns of each value of the attribute.
 
         Examples:
@@ -112,9 +115,9 @@ class Regrets(Printed, Table):
         """
         if "query_id" not in self.names:
             return super().to_dict()
-        found: dict[str, Any] = {}
+        found: dict[Any, Any] = {}
         for query, *rest in self.rows():
-            found.setdefault(str(query), []).append(dict(zip(self.names[1:], rest, strict=True)))
+            found.setdefault(query, []).append(dict(zip(self.names[1:], rest, strict=True)))
         return found
 
     def _largest(self) -> Table:
@@ -122,7 +125,7 @@ class Regrets(Printed, Table):
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         order = np.argsort(-self.array("regret"), kind="stable")[:SHOWN].tolist()
-        columns = {name: self.column(name) for name in self.names}
+        columns = {name: self._cells(name) for name in self.names}
         shown = {name: [column[at] for at in order] for name, column in columns.items()}
         if "grade" in shown:
             shown["grade"] = [f"{grade:g}" for grade in shown["grade"]]

@@ -223,7 +223,7 @@ def _most_moved(difference: RunDifference) -> Table:
     queries = difference.queries
     shown = min(SHOWN, difference.wins + difference.losses_)
     names = [name for name in queries.names if difference.says(name)]
-    return Table({name: queries.column(name)[:shown] for name in names})
+    return queries.take(range(shown), names)
 
 
 def _remarks(difference: RunDifference) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.data.ids import TEXT
 from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
+
+    from rankscope.data.ids import SourceIds
 
     Cell = str | int | float | None
     Held: TypeAlias = Sequence[Cell] | NDArray[Any]
@@ -26,6 +29,8 @@ class Table(Tabular):
     Args:
         columns: The cells of each column, by its name.
         numbers: The names of columns whose texts are numbers, which notebooks align on the right.
+        source: The columns of identifiers as the caller has them. In the table they are called
+            `query_id` and `doc_id`. Exports have the names and types of the caller.
 
     Examples:
         >>> table = Table({"country": ["de", "at"], "queries": [2, 1], "nDCG@10": [0.5, 1.0]})
@@ -37,8 +42,15 @@ class Table(Tabular):
         {'queries': 1, 'nDCG@10': 1.0}
     """
 
-    def __init__(self, columns: Mapping[str, Column], *, numbers: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        *,
+        numbers: Collection[str] = (),
+        source: SourceIds = TEXT,
+    ) -> None:
         self._written = frozenset(numbers)
+        self._source = source
         self._given: dict[str, Column] = {
             name: tuple(column) if isinstance(column, list) else column
             for name, column in columns.items()
@@ -46,7 +58,7 @@ class Table(Tabular):
 
     def __getstate__(self) -> dict[str, object]:
         # Columns that nobody has read are functions of what the table was made from.
-        return {**self.__dict__, "_given": self.columns}
+        return {**self.__dict__, "_given": {name: self._read(name) for name in self._given}}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,7 +68,7 @@ class Table(Tabular):
     @property
     def columns(self) -> dict[str, Held]:
         """The columns, by name."""
-        return {name: self._read(name) for name in self._given}
+        return {name: self._give(name) for name in self._given}
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """Return the cells of a column.
@@ -64,7 +76,7 @@ class Table(Tabular):
         Raises:
             KeyError: There is no such column.
         """
-        held = self._read(name)
+        held = self._give(name)
         return tuple(held.tolist() if hasattr(held, "tolist") else held)
 
     def array(self, name: str) -> NDArray[Any]:
@@ -75,26 +87,40 @@ class Table(Tabular):
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        return np.asarray(self._read(name))
+        return np.asarray(self._give(name))
 
     def rows(self) -> list[tuple[Cell, ...]]:
         """Return the rows, in order."""
         return list(zip(*map(self.column, self.names), strict=True))
 
-    def to_dict(self) -> dict[str, dict[str, Cell]]:
-        """Return the other columns of each row by the text in its first column, as nested dicts."""
-        names = self.names[1:]
-        return {str(key): dict(zip(names, rest, strict=True)) for key, *rest in self.rows()}
+    def take(self, places: Sequence[int], names: Sequence[str] | None = None) -> Table:
+        """Return a table with some of the rows, and of the columns if they are named."""
+        columns = {name: self._cells(name) for name in (self.names if names is None else names)}
+        taken = {name: [cells[place] for place in places] for name, cells in columns.items()}
+        return Table(taken, source=self._source)
+
+    def to_dict(self) -> dict[Any, dict[str, Cell]]:
+        """Return the other columns of each row by the text in its first column, as nested dicts.
+
+        Identifiers that are integers in the input are integers here.
+        """
+        first, *names = self.names
+        keys = self.column(first)
+        if self._source.column(first) is None:
+            keys = tuple(map(str, keys))
+        rows = zip(keys, self.rows(), strict=True)
+        return {key: dict(zip(names, rest, strict=True)) for key, (_, *rest) in rows}
 
     def _tabulate(self) -> Mapping[str, Held]:
-        return self.columns
+        named = ((self._source.column(name), name) for name in self._given)
+        return {of.name if of else name: self._give(name) for of, name in named}
 
     def __len__(self) -> int:
         held = [column for column in self._given.values() if not callable(column)]
         return len(held[0]) if held else len(next(iter(self.columns.values()), ()))
 
     def __str__(self) -> str:
-        cells = self.rows()
+        cells = list(zip(*map(self._cells, self.names), strict=True))
         rows = [self.names, *(tuple(map(_show, row)) for row in cells)]
         is_text = (
             [isinstance(cell, str) for cell in cells[0]] if cells else [True] * len(self.names)
@@ -132,6 +158,17 @@ class Table(Tabular):
         from rankscope.results.html import write_result  # noqa: PLC0415 - as above
 
         return write_result(self.write_html())
+
+    def _give(self, name: str) -> Held:
+        """Return a column, identifiers as the caller has them."""
+        held, of = self._read(name), self._source.column(name)
+        return held if of is None else of.restore_column(held)
+
+    def _cells(self, name: str) -> Sequence[Cell]:
+        """Return the cells of a column as they are printed, identifiers as text."""
+        held = self._read(name)
+        cells: Sequence[Cell] = held.tolist() if hasattr(held, "tolist") else held
+        return cells
 
     def _read(self, name: str) -> Held:
         column = self._given[name]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Held: TypeAlias = Sequence[object] | NDArray[Any]
-    Rows: TypeAlias = dict[str, dict[str, float]]
+    Rows: TypeAlias = dict[Any, dict[str, float]]
 
 
 def _load(module: str) -> ModuleType:

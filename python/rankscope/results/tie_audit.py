@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.data.ids import TEXT
 from rankscope.records import record
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
@@ -13,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.table import Column
@@ -84,8 +86,9 @@ class TieAudit(Printed, Table):
         policy: Policy,
         summary: TieSummary,
         by_precision: Table,
+        source: SourceIds = TEXT,
     ) -> None:
-        super().__init__(columns)
+        super().__init__(columns, source=source)
         self._measure = measure
         self._policy = policy
         self._summary = summary

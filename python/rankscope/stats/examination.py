@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.adapters.clicks import MOST_RANKS
-from rankscope.adapters.columns import MISSING
+from rankscope.data.ids import MISSING
 from rankscope.errors import EmptyError
 from rankscope.records import record
 from rankscope.results.examination import ExaminationCurve

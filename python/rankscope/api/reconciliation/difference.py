@@ -106,7 +106,7 @@ def _list_queries(
     # A query that only one of them counts differs by as much as can be.
     sizes = np.nan_to_num(np.abs(mine - theirs), nan=np.inf)
     places = np.flatnonzero(_unlike(mine, theirs))
-    ids = evaluation.query_ids
+    ids = evaluation.query_texts
     return [
         QueryDifference(
             ids[place],

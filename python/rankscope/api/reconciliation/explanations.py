@@ -30,7 +30,7 @@ def explain(
     if not queries:
         return []
     rankings = [bench.rank(each) for each in rules]
-    numbers = {query_id: number for number, query_id in enumerate(rankings[0].query_ids)}
+    numbers = {query_id: number for number, query_id in enumerate(rankings[0].query_texts)}
     explained = []
     for query in queries:
         number = numbers[query.query_id]

@@ -57,7 +57,7 @@ class Listed:
             grade_of: The grade of each judged document.
         """
         start, stop = rankings.offsets[number : number + 2].tolist()
-        docs = rankings.doc_ids(query_id)
+        docs = rankings.doc_texts(query_id)
         _, parameters = rules.measure.kernel_spec(
             grades=set(grade_of.values()), depth=max(len(docs), len(grade_of))
         )

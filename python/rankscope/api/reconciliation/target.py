@@ -103,7 +103,7 @@ class TargetValues:
 
     def is_met(self, outcome: RuleOutcome, computed_in: str = "float64") -> bool:
         """Check whether every query has its value. Queries without one are not compared."""
-        found = dict(zip(outcome.evaluation.query_ids, outcome.values.tolist(), strict=True))
+        found = dict(zip(outcome.evaluation.query_texts, outcome.values.tolist(), strict=True))
         return all(
             query in found and number.is_near(found[query], computed_in)
             for query, number in self.numbers.items()

@@ -226,10 +226,10 @@ def _cut(rankings: Rankings, depth: int) -> dict[str, dict[str, float]]:
     """Return the first documents of each list as a run."""
     offsets, scores = rankings.offsets.tolist(), rankings.scores.tolist()
     run = {}
-    for number, query_id in enumerate(rankings.query_ids):
+    for number, query_id in enumerate(rankings.query_texts):
         start, stop = offsets[number : number + 2]
         if stop > start:
-            docs = rankings.doc_ids(query_id)[:depth]
+            docs = rankings.doc_texts(query_id)[:depth]
             run[query_id] = dict(zip(docs, scores[start:stop], strict=False))
     return run
 
@@ -244,7 +244,7 @@ def _name(given: object, otherwise: str) -> str:
 
 def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
     start, stop = rankings.offsets[number : number + 2].tolist()
-    docs = rankings.doc_ids(rankings.query_ids[number])
+    docs = rankings.doc_texts(rankings.query_texts[number])
     pairs = zip(docs, rankings.relevance[start:stop].tolist(), strict=False)  # or no ids at all
     return {doc: grade for doc, grade in pairs if grade == grade}  # noqa: PLR0124 - NaN alone differs
 

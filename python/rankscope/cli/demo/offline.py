@@ -90,7 +90,7 @@ def _show(log: SearchLog, folder: Path, seed: int) -> dict[str, Path]:
 def mean_by_country(evaluation: rs.Evaluation) -> dict[str, float]:
     """Return the mean nDCG@10 of each country."""
     values: dict[str, list[float]] = {}
-    pairs = zip(evaluation.query_ids, evaluation.per_query_list("nDCG@10"), strict=True)
+    pairs = zip(evaluation.query_texts, evaluation.per_query_list("nDCG@10"), strict=True)
     for query, value in pairs:
         values.setdefault(query.partition("-")[0], []).append(value)
     return {country: sum(of) / len(of) for country, of in sorted(values.items())}

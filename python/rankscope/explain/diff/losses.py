@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rankscope.measures.domains import Value
     from rankscope.measures.spec import Row
     from rankscope.results import Evaluation
+    from rankscope.results.slices import Slices
     from rankscope.results.table import Column
 
     Amount: TypeAlias = NDArray[np.float64]
@@ -171,7 +172,7 @@ def make_ledger(accounts: Accounts) -> Losses:
         for name, (evaluation, measure) in _list_intervals(accounts).items()
     }
     return Losses(
-        {"query_id": lambda: values.query_ids, **rows},
+        {"query_id": lambda: values.query_texts, **rows},
         measure=parts.value,
         policy=values.policy,
         means={name: float(mean) for name, mean in means.items()},
@@ -181,6 +182,7 @@ def make_ledger(accounts: Accounts) -> Losses:
         slices=None if values.slices is None else _slice(accounts, values.slices),
         notes=[*values.notes, *_note_stages(accounts, rows)],
         observes_retrieval=accounts.observes_retrieval,
+        source=values.source,
     )
 
 
@@ -212,14 +214,14 @@ def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
     return terms
 
 
-def _slice(accounts: Accounts, slices: Table) -> Table:
+def _slice(accounts: Accounts, slices: Slices) -> Slices:
     """Make the table of means by slice."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def view(evaluation: Evaluation, measure: Measure) -> Amount:
         return np.array((evaluation.slices or slices).column(measure.name), dtype=np.float64)
 
-    columns: dict[str, Column] = {name: slices.column(name) for name in slices.names[:2]}
+    columns: dict[str, Column] = {"queries": slices.column("queries")}
     intervals = _list_intervals(accounts)
     for name, term in _split(accounts, view).items():
         columns[name] = term
@@ -228,7 +230,7 @@ def _slice(accounts: Accounts, slices: Table) -> Table:
             ends = evaluation.slices or slices
             for end in ("lower", "upper"):
                 columns[f"{name} {end}"] = ends.column(f"{measure.name} {end}")
-    return Table(columns)
+    return slices.describe(columns)
 
 
 def _list_intervals(accounts: Accounts) -> dict[str, tuple[Evaluation, Measure]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy
     from rankscope.explain.derive.counted import RankedDocuments
     from rankscope.explain.derive.query import RankedQuery
@@ -87,6 +88,7 @@ def compare_runs(
     measure: Measure,
     policy: Policy,
     read_ids: Callable[[], list[str]],
+    source: SourceIds,
     unpaired: int,
     observes_retrieval: bool,
     explain: Callable[[str], DocumentMoves],
@@ -101,7 +103,8 @@ def compare_runs(
         sides: The runs, over the same queries in the same order.
         measure: The measure.
         policy: The policy.
-        read_ids: Gives the identifiers of the queries.
+        read_ids: Gives the identifiers of the queries as text.
+        source: The columns of identifiers as the caller has them.
         unpaired: How many queries only one of them has a value for.
         observes_retrieval: Whether documents are known that were not retrieved.
         explain: Says what became of the documents of a query.
@@ -147,7 +150,8 @@ def compare_runs(
             {
                 "query_id": lambda: [ids[query] for query in order.tolist()],
                 **{name: column[order] for name, column in columns.items()},
-            }
+            },
+            source=source,
         ),
         observes_retrieval=observes_retrieval,
         notes=tuple(notes),

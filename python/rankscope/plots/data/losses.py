@@ -109,8 +109,8 @@ class LossBars:
                 code="no_slices",
             )
         parts = _parts_of(losses)
-        attribute = slices.names[0]
-        names = map(str, slices.column(attribute))
+        attribute = ", ".join(slices.attributes)
+        names = slices.labels
         columns = [slices.array(part).tolist() for part in parts]
         bars = [
             LossBar(

@@ -72,7 +72,7 @@ class QueryScatter:
                 code="bad_parameter",
             )
         (one, baseline), (other, run) = evaluations.items()
-        if baseline.query_ids != run.query_ids:
+        if baseline.query_texts != run.query_texts:
             raise UsageError(
                 f"{one} and {other} were evaluated on different queries",
                 hint="evaluate both with the same judgments",
@@ -89,7 +89,7 @@ class QueryScatter:
         rows = [
             row
             for row in zip(
-                baseline.query_ids,
+                baseline.query_texts,
                 baseline.per_query_list(found),
                 run.per_query_list(found),
                 strict=True,

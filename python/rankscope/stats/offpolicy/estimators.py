@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
 
+ROUNDING = 1e-12
+"""An error this small, relative to the value, is due to rounding."""
 TINY = 1e-300
 """Keeps 0 from dividing."""
 
@@ -245,6 +247,9 @@ def conclude(
         reason: Why there is no interval in any case.
     """
     refused = reason or found.reliability.refuse()
+    rounding = (ROUNDING * found.value) ** 2
+    if not refused and not _add_squares(found.influences, clusters) > rounding:
+        refused = "all rows or lists have the same value, which doesn't show how much they vary"
     change = found.value - logged.value
     ends = change_ends = (math.nan, math.nan)
     if not refused:

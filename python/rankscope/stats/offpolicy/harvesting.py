@@ -190,8 +190,9 @@ def _refuse_unlinked(swaps: Swaps, depth: int) -> None:
                 grown = True
     lost = [rank for rank in range(depth) if rank not in linked or at_rank[rank] == 0]
     if lost:
+        other = "rank 1" if lost[0] else "other ranks"
         raise EmptyError(
-            f"no clicked documents link rank {lost[0] + 1} with rank 1",
+            f"no clicked documents link rank {lost[0] + 1} with {other}",
             hint="harvesting needs documents that were shown at several ranks for the same query "
             "and clicked; use a longer log, logs of several rankers, or fewer ranks",
             code="no_swaps",
