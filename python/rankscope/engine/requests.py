@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable
-from typing import cast
 
 from rankscope.data.policy import CHOICES, Policy, check_choice, ties_of
 from rankscope.errors import MeasureError, PolicyError, UsageError
@@ -39,10 +38,8 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     """
     is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
     if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
-        listed = [cast("Measure | str", given)]  # checked below
-    else:
-        listed = list(given)
-    measures = [parse(one) if isinstance(one, str) else one for one in listed]
+        given = [given]  # type: ignore[list-item]  # checked below
+    measures = [parse(one) if isinstance(one, str) else one for one in given]
     for one in measures:
         if not isinstance(one, Measure):
             raise MeasureError(
