@@ -48,8 +48,8 @@ def dcg_from_clicks(
     users look at each rank. In the position-based model, a click means that a user looked at a
     relevant document. Each click therefore counts 1 / examination of its rank (Joachims,
     Swaminathan and Schnabel, *Unbiased learning-to-rank with biased feedback*, WSDM 2017), times
-    the discount of the document's new rank. With the examination as `discount`, the value is the number of clicks
-    that the new ranker would get.
+    the discount of the document's new rank. With the examination as `discount`, the value is the
+    number of clicks that the new ranker would get.
 
     `ips`, `clipped` and `snips` are as in `evaluate_off_policy`. `dr` adds the predicted relevance,
     and the weighted errors of the prediction (Oosterhuis, *Doubly robust estimation for correcting
