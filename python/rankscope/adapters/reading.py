@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rankscope._core import Judgments, Rankings, Run
 from rankscope.adapters.column_names import explain_users, find_column
 from rankscope.adapters.foreign import is_integer
-from rankscope.adapters.tables import open_table, read_judged, read_retrieved
+from rankscope.adapters.tables import FoundColumns, open_table, read_judged, read_retrieved
 from rankscope.data.ids import TEXT, IdColumn, SourceIds
 from rankscope.errors import DuplicateError, InputError, RankscopeError
 
@@ -115,22 +115,29 @@ def read_lists(
     score_type: str,
     encoding: str,
     threads: int,
-) -> Run | Rankings:
-    """Read a run of any kind into memory without judgments.
+) -> tuple[Run | Rankings, SourceIds]:
+    """Read a run of any kind into memory without judgments, and describe its ids.
 
     Raises:
         InputError: It is not of the format, or a document occurs twice in a query.
         FileError: The file can't be read.
     """
     if given.kind != "table":
-        return read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
-    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (table, found, *_):
+        run = read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
+        return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (
+        table,
+        found,
+        _,
+        ids,
+    ):
         queries, docs, scores, are_ranks = read_retrieved(table, found)
         # Columns are only read where judgments are known, so each document is its own.
         judgments = Judgments.from_columns(queries, docs, abs(scores * 0), "error")
-        return Rankings.from_pairs(
+        made = Rankings.from_pairs(
             judgments, queries, docs, scores, are_ranks, "input", "error", score_type, threads
         )
+        return made, ids or FoundColumns(open_table(table), found).describe_ids()
 
 
 def rank_run(

@@ -111,10 +111,14 @@ def without_nan(value: object) -> object:
         {'values': [{'a': None}], 'b': [1.0, None]}
     """
     if isinstance(value, Mapping):
-        return {name: without_nan(each) for name, each in value.items()}
+        return {_write_key(name): without_nan(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [without_nan(each) for each in value]
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _write_key(name: object) -> str | int:
+    return name if isinstance(name, str | int) else str(name)  # UUIDs
 
 
 def print_csv(rows: Iterable[Iterable[str | float | None]], stream: TextIO | None = None) -> None:
