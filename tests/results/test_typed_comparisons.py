@@ -113,6 +113,12 @@ def test_runs_with_the_names_of_other_columns_are_an_error(names: tuple[str, str
         rs.diff({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"q": {"a": 2.0}}, "RR", names=names)
 
 
+def test_names_of_runs_are_printed_without_control_characters() -> None:
+    qrels, old, new = {"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, {"q": {"a": 2.0}}
+    printed = str(rs.diff(qrels, old, new, "RR", names=("old\x1b[31m", "new")))
+    assert "\x1b" not in printed
+
+
 @pytest.mark.parametrize("form", ["polars", "pandas", "parquet", "dict", "rankings"])
 def test_agreements_give_ids_back(tmp_path: Path, form: str) -> None:
     run = LOG.select(pl.col("search_group_id").cast(pl.Int32), "item_id", score="old")

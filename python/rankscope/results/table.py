@@ -125,7 +125,7 @@ class Table(Tabular):
 
     def __str__(self) -> str:
         cells = list(zip(*map(self._cells, self.names), strict=True))
-        rows = [self.names, *(tuple(map(_show, row)) for row in cells)]
+        rows = [tuple(map(show, self.names)), *(tuple(map(_show, row)) for row in cells)]
         is_text = (
             [isinstance(cell, str) for cell in cells[0]] if cells else [True] * len(self.names)
         )
