@@ -80,7 +80,7 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Discounts": lambda: rs.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
     "DiscountComparison": lambda: rs.compare_discounts(QRELS, {"old": OLD, "new": NEW}),
-    "PolicyEvaluation": lambda: rs.evaluate_policy(
+    "OffPolicyEvaluation": lambda: rs.evaluate_off_policy(
         {
             "item": ["a", "b"] * 200,
             "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,

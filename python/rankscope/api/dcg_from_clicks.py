@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.adapters.clicks import refuse_clicked_only
-from rankscope.api.evaluate_policy import (
+from rankscope.api.evaluate_off_policy import (
     DEFAULT_METHOD,
     METHODS,
     check_clip,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.click_log import Log
     from rankscope.results.examination import ExaminationCurve
-    from rankscope.results.policy_evaluation import PolicyEvaluation
+    from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 
     Numbers: TypeAlias = NDArray[np.float64]
 
@@ -47,18 +47,18 @@ def dcg_from_clicks(
     cluster: str | None = None,
     level: float = 0.95,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
-) -> PolicyEvaluation:
+) -> OffPolicyEvaluation:
     """Estimate the DCG of a new ranker from the clicks on the rankings of an old one.
 
-    Unlike `evaluate_policy`, this doesn't need a log of random choices, but to know how often users
-    look at each rank. In the position-based model, a click means that a user looked at a relevant
-    document. Each click therefore counts 1 / examination of its rank (Joachims, Swaminathan and
-    Schnabel, *Unbiased learning-to-rank with biased feedback*, WSDM 2017), times the discount of
-    the document's new rank. With the examination as `discount`, the value is the number of clicks
-    that the new ranker would get.
+    Unlike `evaluate_off_policy`, this doesn't need a log of random choices, but to know how often
+    users look at each rank. In the position-based model, a click means that a user looked at a
+    relevant document. Each click therefore counts 1 / examination of its rank (Joachims,
+    Swaminathan and Schnabel, *Unbiased learning-to-rank with biased feedback*, WSDM 2017), times
+    the discount of the document's new rank. With the examination as `discount`, the value is the
+    number of clicks that the new ranker would get.
 
-    `ips`, `clipped` and `snips` are as in `evaluate_policy`. `dr` adds the predicted relevance, and
-    the weighted errors of the prediction (Oosterhuis, *Doubly robust estimation for correcting
+    `ips`, `clipped` and `snips` are as in `evaluate_off_policy`. `dr` adds the predicted relevance,
+    and the weighted errors of the prediction (Oosterhuis, *Doubly robust estimation for correcting
     position bias in click feedback for unbiased learning to rank*, TOIS 2023).
 
     Args:

@@ -144,7 +144,7 @@ def _harvest(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     from rankscope.adapters.click_log import read_log  # noqa: PLC0415 - logs alone need it
-    from rankscope.api.evaluate_policy import check_ranks  # noqa: PLC0415 - as above
+    from rankscope.api.evaluate_off_policy import check_ranks  # noqa: PLC0415 - as above
     from rankscope.stats.offpolicy.harvesting import (  # noqa: PLC0415 - as above
         DEEPEST,
         Shown,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.click_log import Log
     from rankscope.results.examination import ExaminationCurve
-    from rankscope.results.policy_evaluation import PolicyEvaluation
+    from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
     from rankscope.stats.offpolicy.estimators import Strata
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -33,7 +33,7 @@ MOST_OFF = 1e-6
 """How far probabilities may be from a sum of 1."""
 
 
-def evaluate_policy(
+def evaluate_off_policy(
     log: object,
     *,
     target: str | Mapping[Any, float] | None = None,
@@ -51,7 +51,7 @@ def evaluate_policy(
     cluster: str | None = None,
     level: float = 0.95,
     encoding: Encoding = "utf-8",
-) -> PolicyEvaluation:
+) -> OffPolicyEvaluation:
     """Estimate what a new policy would have earned, from the log of an old one.
 
     The old policy must have chosen at random, with known probabilities (*propensities*). Each row
@@ -110,7 +110,7 @@ def evaluate_policy(
         ...     "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,
         ...     "propensity": [0.5] * 400,
         ... }
-        >>> found = evaluate_policy(log, target={"a": 0.9, "b": 0.1})
+        >>> found = evaluate_off_policy(log, target={"a": 0.9, "b": 0.1})
         >>> round(found.logged, 3), found.method, round(found.value, 3), round(found.effective)
         (0.375, 'dr', 0.475, 244)
     """
@@ -201,8 +201,8 @@ def _check(
     if target is not None and not isinstance(target, str | Mapping):
         raise UsageError(
             f"expected target as the name of a column or a mapping, found {type(target).__name__}",
-            hint="write target.to_dict() for the probabilities of items, or add those of the rows to "
-            "the table as a column",
+            hint="write target.to_dict() for the probabilities of items, or add those of the rows "
+            "to the table as a column",
             code="bad_parameter",
         )
     if (predicted is None) != (predicted_target is None):
