@@ -156,7 +156,7 @@ def dcg_from_clicks(
     looks = _at(weigh(examination, int(old.max()), "examination"), old)
     ends = [
         _at(np.asarray(getattr(examination, end), dtype=np.float64), old)
-        if not isinstance(examination, str) and hasattr(examination, end)
+        if hasattr(examination, "weights")
         else looks
         for end in ("lower", "upper")
     ]
