@@ -96,10 +96,10 @@ def _show_briefly(text: str) -> str:
 
 
 def print_json(document: Mapping[str, object] | Sequence[object]) -> None:
-    """Print one JSON document, with null for NaN, which JSON does not have."""
+    """Print one JSON document, with null for NaN and text for UUIDs, which JSON does not have."""
     import json  # noqa: PLC0415 - only where JSON is asked for
 
-    json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2)
+    json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2, default=str)
     sys.stdout.write("\n")
 
 
