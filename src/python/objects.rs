@@ -317,7 +317,7 @@ pub(super) fn read_id<'a>(
             "id_type",
             format!("expected an id of type str or int, found {}", id.get_type().name()?),
         )
-        .hint("ids are text or integers; floats lose digits")
+        .hint("ids are text or integers: make UUIDs text with str(); floats lose digits")
         .value(shown.as_bytes()),
     ))
 }

@@ -386,3 +386,24 @@ def test_a_result_travels() -> None:
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
     assert (str(again), again.value, again.notes) == (str(found), found.value, found.notes)
     assert list(found.to_pandas()["estimator"]) == ["ips", "clipped", "snips"]
+
+
+@pytest.mark.parametrize("column", ["click", "guess", "guesses"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_reward_or_prediction_that_is_no_number_is_refused(column: str, value: float) -> None:
+    log = {**LOG, "guess": [0.3] * 2000, "guesses": [0.3] * 2000}
+    log[column] = [0.0, value, *log[column][2:]]
+    with pytest.raises(rs.FormatError, match=f"numbers in {column}, found {value:g} in row 2"):
+        rs.evaluate_off_policy(log, target="target", predicted="guess", predicted_target="guesses")
+
+
+@pytest.mark.parametrize("chance", [-0.5, math.nan, math.inf])
+def test_a_probability_of_an_item_that_is_none_is_named(chance: float) -> None:
+    with pytest.raises(rs.FormatError, match=r"from 0 to 1, found .* of 'b'"):
+        rs.evaluate_off_policy(LOG, target={"b": chance})
+
+
+def test_an_unknown_estimator_is_told_which_are_the_defaults() -> None:
+    with pytest.raises(rs.UsageError) as refused:
+        rs.evaluate_off_policy(LOG, target=TARGET, method="direct")  # type: ignore[arg-type]  # the mistake
+    assert refused.value.hint == "leave it out for dr with predictions, and snips without"

@@ -64,6 +64,12 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Explanation": lambda: rank().explain("q1", "nDCG@2"),
     "RelevanceExplanation": lambda: rank().explain("q1", "AP"),
     "Comparison": lambda: rs.compare(QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"]),
+    "Comparison by slice": lambda: rs.compare_table(
+        {**TABLE, "other": TABLE["relevance"]},
+        "nDCG@2",
+        scores=["score", "other"],
+        by="country",
+    ),
     "RunDifference": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2"),
     "DocumentMoves": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2").explain("q1"),
     "GateResult": lambda: rs.gate(QRELS, OLD, NEW, {"nDCG@2": 0.5}),

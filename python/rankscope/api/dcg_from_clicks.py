@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from rankscope.api.evaluate_off_policy import check_clip, check_level, check_ranks, weigh
+from rankscope.adapters.clicks import refuse_clicked_only
+from rankscope.api.evaluate_off_policy import (
+    DEFAULT_METHOD,
+    METHODS,
+    check_clip,
+    check_level,
+    check_ranks,
+    weigh,
+)
 from rankscope.data.policy import check_choice
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
@@ -20,8 +28,6 @@ if TYPE_CHECKING:
     from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 
     Numbers: TypeAlias = NDArray[np.float64]
-
-METHODS = ("ips", "clipped", "snips", "dr")
 
 
 def dcg_from_clicks(
@@ -110,10 +116,10 @@ def dcg_from_clicks(
     check_clip(clip)
     check_cluster_column(cluster)
     if method is not None:
-        check_choice("method", method, METHODS)
+        check_choice("method", method, METHODS, hint=DEFAULT_METHOD)
     if method == "dr" and predicted is None:
         raise UsageError("dr needs predictions", hint="pass predicted=", code="bad_parameter")
-    if k is not None and k not in range(1, MOST_RANKS + 1):
+    if k is not None and (k is True or k not in range(1, MOST_RANKS + 1)):
         raise UsageError(
             f"expected a cutoff k from 1 to {MOST_RANKS:,}, found {k!r}",
             hint="write k=10, or leave it out",
@@ -150,7 +156,7 @@ def dcg_from_clicks(
     looks = _at(weigh(examination, int(old.max()), "examination"), old)
     ends = [
         _at(np.asarray(getattr(examination, end), dtype=np.float64), old)
-        if hasattr(examination, end)
+        if hasattr(examination, "weights")
         else looks
         for end in ("lower", "upper")
     ]
@@ -201,6 +207,7 @@ def _read_clicks(clicks: Numbers, ranks: NDArray[np.int64]) -> Numbers:
             hint="a row is one document of one ranking; only shown documents can be clicked",
             code="bad_click",
         )
+    refuse_clicked_only(clicks.sum(), (ranks > 0).sum())
     return clicks
 
 

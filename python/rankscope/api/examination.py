@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.clicks import refuse_clicked_only
 from rankscope.data.policy import check_choice
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
@@ -199,3 +200,4 @@ def _refuse_clicks(clicks: NDArray[np.float64]) -> None:
             hint="a row is one document, shown once",
             code="bad_click",
         )
+    refuse_clicked_only(clicks.sum(), len(clicks))
