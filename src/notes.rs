@@ -14,6 +14,8 @@ pub enum Note {
     Comments,
     /// Judgments below zero.
     NegativeGrades,
+    /// Judgments above zero and below one.
+    FractionalGrades,
     /// Judgments given twice with the same grade.
     DuplicateIdentical,
     /// Documents given twice, resolved as the caller asked.
@@ -32,7 +34,7 @@ pub enum Note {
     RankGap,
 }
 
-const KINDS: usize = 12;
+const KINDS: usize = 13;
 
 /// The codes of the notes, in order.
 pub const CODES: [&str; KINDS] = [
@@ -40,6 +42,7 @@ pub const CODES: [&str; KINDS] = [
     "blank_lines",
     "comments",
     "negative_rel",
+    "fractional_rel",
     "duplicate_identical",
     "duplicates_resolved",
     "ids_equal_after_normalisation",
@@ -70,6 +73,15 @@ impl Notes {
         if count > 0 {
             let entry = &mut self.entries[note as usize];
             *entry = combine(*entry, Some((count, place)));
+        }
+    }
+
+    /// Notes a grade that is below zero, or above it and below one.
+    pub fn add_grade(&mut self, grade: f64, place: BlockLine) {
+        if grade < 0.0 {
+            self.add(Note::NegativeGrades, place);
+        } else if grade > 0.0 && grade < 1.0 {
+            self.add(Note::FractionalGrades, place);
         }
     }
 

@@ -18,7 +18,7 @@ use super::{choices, table};
 use crate::error::show;
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard};
-use crate::notes::{Note, Notes};
+use crate::notes::Notes;
 use crate::qrels::judgments;
 use crate::saved::{Reader, What, Writer};
 
@@ -69,7 +69,7 @@ impl Judgments {
                             let doc = read_id(&doc, &place, &mut notes)?;
                             let place = || format!("{place}[{:?}]", show(&doc));
                             let grade = read_number(&grade, Number::Grade, place)?;
-                            note_negative(grade, line, &mut notes);
+                            notes.add_grade(grade, (0, line));
                             add(&doc, grade, line)?;
                         }
                     }
@@ -98,7 +98,7 @@ impl Judgments {
                 &mut notes,
                 Number::Grade,
                 |query, doc, grade, line, notes| {
-                    note_negative(grade, line, notes);
+                    notes.add_grade(grade, (0, line));
                     builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
                 },
             )?;
@@ -198,11 +198,5 @@ impl Judgments {
     ) -> PyResult<Self> {
         let made = builder.finish(choices::field(duplicates)?, notes);
         Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
-    }
-}
-
-fn note_negative(grade: f64, line: u64, notes: &mut Notes) {
-    if grade < 0.0 {
-        notes.add(Note::NegativeGrades, (0, line));
     }
 }

@@ -77,9 +77,8 @@ pub fn from_columns(
         grouped.arrange(grades, |start, block, out| {
             out.copy_from_slice(block);
             check_all_finite(start, block.iter().copied(), "rel", "grade")?;
-            let negative = |(line, &grade): (u64, &f64)| (grade < 0.0).then_some(line);
-            for line in (start as u64 + 1..).zip(block).filter_map(negative) {
-                notes.add(Note::NegativeGrades, (0, line));
+            for (line, &grade) in (start as u64 + 1..).zip(block) {
+                notes.add_grade(grade, (0, line));
             }
             Ok(())
         })

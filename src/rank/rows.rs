@@ -96,7 +96,7 @@ impl Columns {
             || read_grades(table.relevance, &grouped),
             || read_scores(table.scores, &grouped),
         );
-        let ((relevance, negative), scores) = match (grades, scores) {
+        let ((relevance, noted), scores) = match (grades, scores) {
             (Err(grade), Err(score)) => {
                 let is_later = grade.place().line > score.place().line;
                 return Err(if is_later { score } else { grade });
@@ -124,7 +124,7 @@ impl Columns {
         for column in [Some(table.queries), table.docs].into_iter().flatten() {
             made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
         }
-        made.notes.add_many(Note::NegativeGrades, negative, (0, 0));
+        made.notes.merge(&noted);
         Ok(made)
     }
 
@@ -206,23 +206,22 @@ impl Columns {
     }
 }
 
-/// Grades in the order of the groups, in a byte each where all of them are levels, and how many of them
-/// are negative.
-fn read_grades(grades: &dyn Cells<f64>, grouped: &Grouped) -> Result<(Grades, u64)> {
+/// Grades in the order of the groups, in a byte each where all of them are levels, and notes on them.
+fn read_grades(grades: &dyn Cells<f64>, grouped: &Grouped) -> Result<(Grades, Notes)> {
     let levels =
         grouped.arrange(grades, |_, block, levels| Level::read_all(block, levels).ok_or(()));
     if let Ok(levels) = levels {
-        return Ok((Grades::Levels(levels), 0));
+        return Ok((Grades::Levels(levels), Notes::default()));
     }
-    let mut negative = 0;
+    let mut noted = Notes::default();
     let grades = grouped.arrange(grades, |start, block, out| {
         out.copy_from_slice(block);
         let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
         check_all_finite(start, known, "rel", "grade")?;
-        negative += block.iter().filter(|&&grade| grade < 0.0).count() as u64;
+        block.iter().for_each(|&grade| noted.add_grade(grade, (0, 0)));
         Ok(())
     });
-    grades.map(|grades| (Grades::Doubles(grades), negative))
+    grades.map(|grades| (Grades::Doubles(grades), noted))
 }
 
 /// Scores in the order of the groups.

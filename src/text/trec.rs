@@ -155,9 +155,7 @@ pub fn read_qrels<'a>(
                 .column(column(text, grade))
         })?;
         check_length(doc).and_then(|()| check_length(query)).map_err(|error| error.line(line))?;
-        if grade < 0.0 {
-            notes.add(Note::NegativeGrades, (block, line));
-        }
+        notes.add_grade(grade, (block, line));
         // -0.0 is the grade 0.
         each(query, doc, grade + 0.0, line)
     })

@@ -295,6 +295,8 @@ def make_evaluation(
         describe(code, count, choices, file=run_name, line=line)
         for code, count, line in (*run_notes, *answer.notes())
     ]
+    if not any((measure.parameters.get("rel") or 0) >= 1 for measure in request.measures):
+        notes = [note for note in notes if note.code != "fractional_rel"]
     deepest = cutoffs[-1]
     found = judged - missing
     shown, unjudged = at_cutoffs[deepest]
