@@ -297,8 +297,9 @@ impl<'a> Rows<'a> {
         let are_judged = levels.is_some() || are_finite(grades);
         if self.has_gains && self.depth.is_some() && are_judged {
             let pairs = self.in_order.windows(2);
-            let tied = pairs.fold(0, |tied, pair| tied + usize::from(pair[0] == pair[1]));
-            return self.value_of_found(self.k.min(self.found.len()), tied > 0, levels);
+            // Counting takes no branch per pair.
+            let is_tied = pairs.filter(|pair| pair[0] == pair[1]).count() > 0;
+            return self.value_of_found(self.k.min(self.found.len()), is_tied, levels);
         }
         self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
         self.best.clear();
