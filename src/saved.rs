@@ -156,11 +156,9 @@ impl Writer {
 #[derive(Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
+#[expect(clippy::missing_errors_doc, reason = "each fails where the bytes can't be what it reads")]
 impl<'a> Reader<'a> {
-    /// Begins to read.
-    ///
-    /// # Errors
-    /// Where the bytes are damaged, of another version, or of something else.
+    /// Begins to read bytes, which may be damaged, of another version, or of something else.
     pub fn new(bytes: &'a [u8], what: What) -> Result<Self> {
         require(bytes.len() >= HEADER + CHECKSUM && bytes.starts_with(MAGIC))?;
         let (bytes, sum) = bytes.split_at(bytes.len() - CHECKSUM);
@@ -182,18 +180,12 @@ impl<'a> Reader<'a> {
         Ok(header)
     }
 
-    /// Ends reading.
-    ///
-    /// # Errors
-    /// Where there are bytes left.
+    /// Ends reading, and fails where there are bytes left.
     pub fn finish(self) -> Result<()> {
         require(self.0.is_empty())
     }
 
     /// Reads a small number.
-    ///
-    /// # Errors
-    /// Where there are no more bytes; so do all others.
     pub fn byte(&mut self) -> Result<u8> {
         Ok(self.array::<1>()?[0])
     }

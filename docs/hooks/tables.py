@@ -240,8 +240,8 @@ def write_kinds(place: str) -> str:
     lines = ["| what | library | read |", "| --- | --- | --- |"]
     for kind in runpy.run_path(str(KINDS))["KINDS"]:
         if kind.place == place:
-            version = versions.get(kind.library, "")
-            library = f"{kind.library} {version}".strip() or "Python"
+            version = versions.get(kind.package, "")
+            library = f"{kind.package} {version}".strip() or "Python"
             lines.append(f"| {kind.what} | {library} | {kind.read} |")
     return "\n".join(lines)
 

@@ -31,7 +31,7 @@ from rankscope.api import estimate_dcg as estimate_dcg
 from rankscope.api import estimate_examination as estimate_examination
 from rankscope.api import evaluate as evaluate
 from rankscope.api import evaluate_judges as evaluate_judges
-from rankscope.api import evaluate_policy as evaluate_policy
+from rankscope.api import evaluate_off_policy as evaluate_off_policy
 from rankscope.api import evaluate_table as evaluate_table
 from rankscope.api import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.api import explain as explain
@@ -150,7 +150,7 @@ __all__ = [
     "estimate_examination",
     "evaluate",
     "evaluate_judges",
-    "evaluate_policy",
+    "evaluate_off_policy",
     "evaluate_table",
     "evaluate_with_model_judge",
     "explain",

@@ -317,7 +317,7 @@ pub(super) fn read_id<'a>(
             "id_type",
             format!("expected an id of type str or int, found {}", id.get_type().name()?),
         )
-        .hint("ids are text or integers; floats lose digits")
+        .hint("ids are text or integers: make UUIDs text with str(); floats lose digits")
         .value(shown.as_bytes()),
     ))
 }
@@ -430,8 +430,8 @@ fn is_real_scalar(object: &Bound<'_, PyAny>) -> bool {
     kind_of_scalar(object).is_some_and(|kind| matches!(kind.as_str(), "f" | "i" | "u"))
 }
 
-/// The Python number that a single value of a library is whose types NumPy does not have, such as
-/// a tensor of PyTorch, or bfloat16.
+/// The Python number of a single value of a type that `NumPy` doesn't have, such as a tensor of
+/// `PyTorch`, or bfloat16.
 fn plain_item<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(dtype) = object.getattr("dtype") else {
         return Ok(None);
@@ -449,7 +449,7 @@ fn plain_item<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyA
     Ok(is_plain.then_some(item))
 }
 
-/// The kind of type that an array library's single value has, as NumPy's letter.
+/// The kind of an array library's single value, as `NumPy`'s letter for it.
 fn kind_of_scalar(object: &Bound<'_, PyAny>) -> Option<String> {
     let dtype = object.getattr("dtype").ok()?;
     let length = object.getattr("shape").ok()?.len().ok()?;

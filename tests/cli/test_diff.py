@@ -124,7 +124,7 @@ def test_a_mean_that_is_none_is_null(files: tuple[str, str, str], tmp_path: Path
 
 def test_csv_is_a_table(files: tuple[str, str, str]) -> None:
     lines = run("diff", *files, "--csv").stdout.decode().splitlines()
-    assert lines[0] == "query_id,a,b,difference,retrieval,truncation,ordering,undefined"
+    assert lines[0] == "query_id,old.run,new.run,difference,retrieval,truncation,ordering,undefined"
     assert len(lines) == 4
     lines = run("diff", *files, "--csv", "--query", "q1").stdout.decode().splitlines()
     assert lines[0] == "doc_id,grade,rank_a,rank_b,move,gained"

@@ -94,3 +94,9 @@ def test_values_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(UsageError, match=message):
             wrong()
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_infinite_values_are_refused(*, paired: bool) -> None:
+    with pytest.raises(UsageError, match="found one that is infinite"):
+        rs.power([0.1, math.inf, 0.3], [0.2, 0.4, 0.1], paired=paired)

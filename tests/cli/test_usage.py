@@ -13,6 +13,8 @@ import rankscope
 from tests.cli.command import check_error, run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.inputs.program import Program
 
 
@@ -164,3 +166,17 @@ def test_help_and_version_are_no_errors(program: Program) -> None:
         assert (done.returncode, done.stderr) == (0, b"")
         assert done.stdout.startswith(b"usage: rankscope")
     assert program.run("--version").stdout == f"rankscope {rankscope.__version__}\n".encode()
+
+
+def test_a_misspelt_option_is_told_which_was_meant(program: Program) -> None:
+    done = program.run("compare", "log.csv", "--score", "old,new")
+    check_error(done, 2, "usage")
+    assert b"Hint: did you mean --scores? Run rankscope compare --help" in done.stderr
+
+
+def test_columns_in_one_word_are_asked_for_one_by_one(program: Program, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("query_id,doc_id,score,relevance,country,device\nq,d,1,1,us,web\n")
+    done = program.run("eval", str(log), "-m", "RR", "--by", "country,device")
+    check_error(done, 3, "columns")
+    assert b"repeat the option" in done.stderr

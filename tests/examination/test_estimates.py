@@ -298,3 +298,11 @@ def test_clusters_are_read_from_files(tmp_path: Path) -> None:
     expected = rs.estimate_examination(frame, propensity="chance", cluster="user")
     assert found.to_dict() == expected.to_dict()
     assert found.clusters == 500
+
+
+@pytest.mark.parametrize("method", ["rates", "harvest"])
+def test_a_log_of_clicks_only_is_refused(method: str) -> None:
+    log = {"rank": [1, 2] * 60, "query_id": [*range(60)] * 2, "doc_id": ["a"] * 120}
+    with pytest.raises(rs.FormatError, match="found clicks only") as refused:
+        rs.estimate_examination({**log, "click": [1] * 120}, method=method)  # type: ignore[arg-type]
+    assert refused.value.code == "bad_click"

@@ -38,7 +38,7 @@ def test_means_are_those_of_evaluations_and_queries_are_counted() -> None:
     found = rs.diff(QRELS, OLD, NEW, nDCG @ 3)
     assert found.values == tuple(rs.evaluate(QRELS, run, nDCG @ 3)["nDCG@3"] for run in (OLD, NEW))
     assert found.difference == found.values[1] - found.values[0]
-    assert (found.wins, found.ties, found.losses_) == (1, 1, 1)
+    assert (found.wins, found.ties, found.losses) == (1, 1, 1)
     assert found.queries.column("query_id") == ("q1", "q2", "empty")
 
 
@@ -126,7 +126,7 @@ def test_queries_losses_and_documents_add_up_to_the_difference(
     table = found.queries
     a, b, difference = (table.array(name) for name in ("a", "b", "difference"))
     np.testing.assert_array_equal(difference, b - a)
-    assert found.wins + found.ties + found.losses_ == len(table)
+    assert found.wins + found.ties + found.losses == len(table)
     sizes = abs(difference).tolist()
     assert all(before >= after - 1e-12 for before, after in pairwise(sizes))
     if len(table):
@@ -178,7 +178,7 @@ def test_runs_without_a_query_in_common_are_refused() -> None:
     old, new = ({query: {"a": 1.0}} for query in ("q1", "q2"))
     with pytest.raises(rs.EmptyError, match="both runs"):
         rs.diff(QRELS, old, new, nDCG @ 3, policy="missing=skip")
-    assert rs.diff(QRELS, old, new, nDCG @ 3).losses_ == 1
+    assert rs.diff(QRELS, old, new, nDCG @ 3).losses == 1
 
 
 def test_a_query_that_is_not_judged_is_refused() -> None:
@@ -196,7 +196,7 @@ def test_one_standard_input_is_not_two_runs() -> None:
 
 def test_the_same_run_twice_moves_nothing() -> None:
     found = rs.diff(QRELS, OLD, OLD, nDCG @ 3)
-    assert (found.difference, found.wins, found.losses_) == (0, 0, 0)
+    assert (found.difference, found.wins, found.losses) == (0, 0, 0)
     assert "0 wins, 3 ties, 0 losses" in str(found)
 
 
@@ -210,7 +210,7 @@ def test_everything_leaves_as_plain_data() -> None:
         pytest.importorskip(module)
         assert getattr(found, export)()["query_id"].to_list() == ["q1", "q2", "empty"]
     pytest.importorskip("pyarrow")
-    assert found.to_arrow()["a"].to_pylist() == list(found.queries.column("a"))
+    assert found.to_arrow()["old"].to_pylist() == list(found.queries.column("old"))
     of_query = found.explain("q1").to_dict()
     assert of_query["difference"] == found.explain("q1").difference
     assert isinstance(of_query["documents"], list)

@@ -25,7 +25,7 @@ class Kind:
         place: Where it is passed: `lists` are documents by query, `tables` have columns, `arrays`
             hold grades or scores.
         what: What it is, in Markdown.
-        library: The library that it is of, as PyPI calls it; empty for Python's own.
+        package: The library that it is of, as PyPI calls it; empty for Python's own.
         read: How it is read: in place, copied, or one by one.
         make: Makes one of plain values: of a list of ids, of columns by name, or of a list of
             numbers.
@@ -33,7 +33,7 @@ class Kind:
 
     place: Literal["lists", "tables", "arrays"]
     what: str
-    library: str
+    package: str
     read: str
     make: Callable[[Any], Any]
 

@@ -31,7 +31,7 @@ EXPECTED = rs.ndcg_score([GRADES], [SCORES])
 def of_place(place: str) -> list[object]:
     """Return the kinds of a place, skipped where their library isn't installed."""
     return [
-        pytest.param(kind, id=f"{kind.library or 'Python'}: {kind.what}")
+        pytest.param(kind, id=f"{kind.package or 'Python'}: {kind.what}")
         for kind in KINDS
         if kind.place == place
     ]
@@ -39,8 +39,8 @@ def of_place(place: str) -> list[object]:
 
 def make(kind: Kind, given: object) -> object:
     """Make an input, or skip where its library isn't installed."""
-    if kind.library:
-        pytest.importorskip(kind.library.replace("-", "_"))
+    if kind.package:
+        pytest.importorskip(kind.package.replace("-", "_"))
     return kind.make(given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,17 @@ def test_without_tables_and_figures_only_numbers_are_logged() -> None:
     logged = log(rs.evaluate(QRELS, NEW, ["nDCG@1", "nDCG@3"]), tables=False, figures=False)
     assert logged.metrics.keys() == {"ndcg_at_1", "ndcg_at_3", "queries"}
     assert logged.files() == set()
+
+
+def test_tables_have_the_names_and_types_of_the_input() -> None:
+    day = dt.date(2026, 11, 20)
+    table = {"group": [7, 7, 9], "label": [1, 0, 1], "score": [1, 2, 1]}
+    table |= {"is_new": [True, True, False], "day": [day] * 3}
+    logged = log(rs.evaluate_table(table, "RR", query="group", by=["is_new", "day"]))
+    assert logged.table("queries.json")["group"] == [7, 9]
+    slices = logged.table("slices.json")
+    assert slices["is_new"] == [False, True]
+    assert slices["day"] == ["2026-11-20"] * 2
 
 
 def test_slices_are_a_table() -> None:

@@ -106,6 +106,13 @@ def test_bad_columns_are_refused(arguments: dict[str, object], code: str) -> Non
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize("grades", [[1.0, 0.0, np.inf], ["1", "0", "1e400"]])
+def test_an_infinite_grade_is_refused_in_its_row(grades: list[object]) -> None:
+    with pytest.raises(rs.FormatError, match="expected grades in a, found inf") as caught:
+        rs.judge_agreement(pd.DataFrame({"a": grades, "b": [1, 0, 1]}), judges=["a", "b"])
+    assert (caught.value.code, caught.value.line) == ("rel_not_number", 3)
+
+
 def test_two_grades_of_a_judge_for_a_document_are_refused() -> None:
     table = {"rater": ["x", "x"], "query": ["q", "q"], "doc": ["d", "d"], "grade": [1, 2]}
     with pytest.raises(rs.DuplicateError) as caught:

@@ -70,18 +70,20 @@ def value_of(found: rs.Table, method: str) -> float:
 
 
 def test_ips_is_unbiased() -> None:
-    found = expect(2, lambda log: value_of(rs.evaluate_policy(log, target="target"), "ips"))
+    found = expect(2, lambda log: value_of(rs.evaluate_off_policy(log, target="target"), "ips"))
     assert found == pytest.approx(VALUE, rel=1e-12)
 
 
 def test_doubly_robust_is_unbiased_with_wrong_predictions() -> None:
     names = {"predicted": "guess", "predicted_target": "guesses"}
-    found = expect(2, lambda log: value_of(rs.evaluate_policy(log, target="target", **names), "dr"))
+    found = expect(
+        2, lambda log: value_of(rs.evaluate_off_policy(log, target="target", **names), "dr")
+    )
     assert found == pytest.approx(VALUE, rel=1e-12)
 
 
 def test_doubly_robust_is_unbiased_with_predictions_from_the_log() -> None:
-    found = expect(3, lambda log: value_of(rs.evaluate_policy(log, target=TARGET), "dr"))
+    found = expect(3, lambda log: value_of(rs.evaluate_off_policy(log, target=TARGET), "dr"))
     assert found == pytest.approx(VALUE, rel=1e-12)
 
 
@@ -91,14 +93,16 @@ def test_doubly_robust_is_right_with_right_predictions_and_wrong_propensities() 
     log["propensity"] = np.full(count, 1 / 3)
     log["guess"] = np.vectorize(RATES.get)(log["item"])
     log["guesses"] = np.full(count, VALUE)
-    found = rs.evaluate_policy(log, target="target", predicted="guess", predicted_target="guesses")
+    found = rs.evaluate_off_policy(
+        log, target="target", predicted="guess", predicted_target="guesses"
+    )
     assert found.value == pytest.approx(VALUE, abs=0.01)
     assert abs(value_of(found, "ips") - VALUE) > 0.05
     assert "mean weight" in found.reason
 
 
 def test_values_are_those_of_the_formulas() -> None:
-    found = rs.evaluate_policy(LOG, target="target", clip=2)
+    found = rs.evaluate_off_policy(LOG, target="target", clip=2)
     rewards = LOG["click"]
     expected = {
         "ips": (WEIGHTS * rewards).mean(),
@@ -115,7 +119,7 @@ def test_values_are_those_of_the_formulas() -> None:
 
 
 def test_the_log_evaluates_itself_as_what_it_earned() -> None:
-    found = rs.evaluate_policy(LOG, target="propensity")
+    found = rs.evaluate_off_policy(LOG, target="propensity")
     for method in ("ips", "clipped", "snips"):
         row = found.to_dict()[method]
         assert row["value"] == pytest.approx(LOG["click"].mean(), rel=1e-12)
@@ -128,9 +132,9 @@ def test_a_mapping_a_column_and_a_chosen_item_say_the_same() -> None:
     always = {"a": 0.0, "b": 0.0, "c": 1.0}
     log = LOG | {"pick": ["c"] * 2000, "chance": (LOG["item"] == "c").astype(float)}
     ways = [
-        rs.evaluate_policy(log, target=always),
-        rs.evaluate_policy(log, target="chance"),
-        rs.evaluate_policy(log, chosen="pick"),
+        rs.evaluate_off_policy(log, target=always),
+        rs.evaluate_off_policy(log, target="chance"),
+        rs.evaluate_off_policy(log, chosen="pick"),
     ]
     values = [value_of(found, "snips") for found in ways]
     is_shown = LOG["item"] == "c"
@@ -139,7 +143,7 @@ def test_a_mapping_a_column_and_a_chosen_item_say_the_same() -> None:
 
 def test_the_predictions_of_a_mapping_leave_out_the_own_cluster() -> None:
     log = {key: column[:60] for key, column in LOG.items()}
-    found = value_of(rs.evaluate_policy(log, target=TARGET, cluster="user"), "dr")
+    found = value_of(rs.evaluate_off_policy(log, target=TARGET, cluster="user"), "dr")
     total = 0.0
     for at in range(60):
         others = log["user"] != log["user"][at]
@@ -157,11 +161,11 @@ def test_the_predictions_of_a_mapping_leave_out_the_own_cluster() -> None:
 
 
 def test_repeated_rows_of_a_user_add_nothing() -> None:
-    once = rs.evaluate_policy(LOG, target="target")
+    once = rs.evaluate_off_policy(LOG, target="target")
     log = {name: np.tile(column, 4) for name, column in LOG.items() if name != "user"}
     log["user"] = np.tile(np.arange(2000), 4)
-    blind = rs.evaluate_policy(log, target="target")
-    found = rs.evaluate_policy(log, target="target", cluster="user")
+    blind = rs.evaluate_off_policy(log, target="target")
+    found = rs.evaluate_off_policy(log, target="target", cluster="user")
     assert found.clusters == 2000
     assert (found.lower, found.upper) == pytest.approx((once.lower, once.upper), rel=1e-9)
     assert (found.change_lower, found.change_upper) == pytest.approx(
@@ -172,8 +176,8 @@ def test_repeated_rows_of_a_user_add_nothing() -> None:
 
 def test_rows_without_a_cluster_are_clusters_of_their_own() -> None:
     none = {**LOG, "user": pl.Series([None] * 2000, dtype=pl.String)}
-    found = rs.evaluate_policy(none, target="target", cluster="user")
-    once = rs.evaluate_policy(LOG, target="target")
+    found = rs.evaluate_off_policy(none, target="target", cluster="user")
+    once = rs.evaluate_off_policy(LOG, target="target")
     assert found.clusters == 2000
     assert (found.lower, found.upper) == pytest.approx((once.lower, once.upper), rel=1e-12)
 
@@ -191,8 +195,8 @@ WAYS: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_tables_of_every_library_are_read(way: str) -> None:
     options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
-    expected = rs.evaluate_policy(LOG, **options).to_dict()
-    assert rs.evaluate_policy(WAYS[way](LOG), **options).to_dict() == expected
+    expected = rs.evaluate_off_policy(LOG, **options).to_dict()
+    assert rs.evaluate_off_policy(WAYS[way](LOG), **options).to_dict() == expected
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
@@ -201,15 +205,15 @@ def test_logs_are_read_from_files(tmp_path: Path, suffix: str) -> None:
     writers = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
     getattr(pl.DataFrame(LOG), writers[suffix])(path)
     options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
-    expected = rs.evaluate_policy(LOG, **options).to_dict()
-    assert rs.evaluate_policy(path, **options).to_dict() == expected
+    expected = rs.evaluate_off_policy(LOG, **options).to_dict()
+    assert rs.evaluate_off_policy(path, **options).to_dict() == expected
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
     order = np.random.default_rng(1).permutation(2000)
     mixed = {name: column[order] for name, column in LOG.items()}
     one, other = (
-        rs.evaluate_policy(log, target=TARGET, cluster="user").to_dict() for log in (LOG, mixed)
+        rs.evaluate_off_policy(log, target=TARGET, cluster="user").to_dict() for log in (LOG, mixed)
     )
     for method, row in one.items():
         for name, cell in row.items():
@@ -220,7 +224,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
 
 def test_a_discount_sums_the_positions_of_a_list() -> None:
     log = {**LOG, "position": np.arange(2000) % 2 + 1}
-    found = rs.evaluate_policy(log, target="target", discount="log2", examination=[1, 0.5])
+    found = rs.evaluate_off_policy(log, target="target", discount="log2", examination=[1, 0.5])
     first, second = ((WEIGHTS * LOG["click"])[log["position"] == rank].mean() for rank in (1, 2))
     expected = first + second / math.log2(3) / 0.5
     assert value_of(found, "ips") == pytest.approx(expected, rel=1e-12)
@@ -228,7 +232,7 @@ def test_a_discount_sums_the_positions_of_a_list() -> None:
 
 def test_too_few_effective_rows_get_no_interval() -> None:
     small = {name: column[:150] for name, column in LOG.items()}
-    found = rs.evaluate_policy(small, target="target")
+    found = rs.evaluate_off_policy(small, target="target")
     assert found.effective < 100
     assert math.isnan(found.lower)
     assert math.isnan(found.upper)
@@ -243,7 +247,7 @@ def test_too_few_effective_rows_get_no_interval() -> None:
 
 def test_too_few_clicks_get_no_interval() -> None:
     rare = {**LOG, "click": (np.arange(2000) < 9).astype(int)}
-    found = rs.evaluate_policy(rare, target="target")
+    found = rs.evaluate_off_policy(rare, target="target")
     assert found.reason.startswith("clicks, or rows without one, count as much as")
 
 
@@ -254,7 +258,7 @@ def test_heavy_rows_without_clicks_do_not_make_an_interval() -> None:
         "propensity": np.r_[np.full(2850, 0.95), np.full(150, 0.05)],
         "target": np.r_[np.full(2850, 0.05), np.full(150, 0.95)],
     }
-    found = rs.evaluate_policy(log, target="target")
+    found = rs.evaluate_off_policy(log, target="target")
     assert found.effective > 100
     assert found.to_dict()["ips"]["rewarded"] < 10
     assert math.isnan(found.upper)
@@ -262,20 +266,20 @@ def test_heavy_rows_without_clicks_do_not_make_an_interval() -> None:
 
 def test_too_few_clusters_get_no_interval() -> None:
     few = {**LOG, "user": np.arange(2000) % 29}
-    found = rs.evaluate_policy(few, target="target", cluster="user")
+    found = rs.evaluate_off_policy(few, target="target", cluster="user")
     assert "clusters count as much as" in found.reason
 
 
 def test_weights_that_cannot_have_the_mean_1_get_no_interval() -> None:
     wrong = {**LOG, "propensity": LOG["propensity"] / 2}
-    found = rs.evaluate_policy(wrong, target="target")
+    found = rs.evaluate_off_policy(wrong, target="target")
     assert found.reason.startswith("the mean weight is ")
     assert found.mean_weight > 1.9
 
 
 def test_choices_that_the_log_never_shows_are_counted() -> None:
     log = {name: column[LOG["item"] != "c"] for name, column in LOG.items()}
-    found = rs.evaluate_policy(log, target=TARGET)
+    found = rs.evaluate_off_policy(log, target=TARGET)
     assert found.unsupported == pytest.approx(0.7)
     assert any("never shows" in note for note in found.notes)
     assert found.reason
@@ -284,7 +288,7 @@ def test_choices_that_the_log_never_shows_are_counted() -> None:
 
 
 def test_clipping_gives_a_lower_limit() -> None:
-    found = rs.evaluate_policy(LOG, target="target", clip=1, method="clipped")
+    found = rs.evaluate_off_policy(LOG, target="target", clip=1, method="clipped")
     assert 0 < found.lower < found.value < VALUE
     assert math.isnan(found.upper)
     assert any("clipping takes away" in note for note in found.notes)
@@ -292,7 +296,7 @@ def test_clipping_gives_a_lower_limit() -> None:
 
 
 def test_rewards_below_0_have_no_lower_limit_by_clipping() -> None:
-    found = rs.evaluate_policy({**LOG, "click": LOG["click"] - 0.5}, target="target")
+    found = rs.evaluate_off_policy({**LOG, "click": LOG["click"] - 0.5}, target="target")
     assert "clipped" not in found.to_dict()
     assert found.lower < VALUE - 0.5 < found.upper
 
@@ -325,14 +329,14 @@ MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 def test_what_cannot_be_meant_is_refused(mistake: str) -> None:
     columns, options, code = MISTAKES[mistake]
     with pytest.raises(rs.RankscopeError) as refused:
-        rs.evaluate_policy({**LOG, **columns}, **{"target": "target", **options})
+        rs.evaluate_off_policy({**LOG, **columns}, **{"target": "target", **options})
     assert refused.value.code == code
     assert refused.value.hint
 
 
 def test_an_empty_log_is_refused() -> None:
     with pytest.raises(rs.InputError) as refused:
-        rs.evaluate_policy({"click": [], "propensity": [], "target": []}, target="target")
+        rs.evaluate_off_policy({"click": [], "propensity": [], "target": []}, target="target")
     assert refused.value.code == "empty_input"
 
 
@@ -340,7 +344,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     covered = [
         found.lower <= VALUE <= found.upper
         for seed in range(400)
-        for found in [rs.evaluate_policy(make_log(600, seed), target=TARGET)]
+        for found in [rs.evaluate_off_policy(make_log(600, seed), target=TARGET)]
     ]
     error = math.sqrt(0.95 * 0.05 / len(covered))
     assert np.mean(covered) > 0.95 - 2 * error
@@ -355,30 +359,51 @@ def test_the_random_log_of_open_bandit_tells_what_the_other_policy_earned() -> N
         pd.read_csv(folder / f"{policy}-all.csv", usecols=names) for policy in ("random", "bts")
     )
     target = earned["item_id"].value_counts(normalize=True).to_dict()
-    found = rs.evaluate_policy(shown, target=target, propensity="propensity_score")
+    found = rs.evaluate_off_policy(shown, target=target, propensity="propensity_score")
     assert found.lower < earned["click"].mean() < found.upper
     weights = shown["item_id"].map(target) * 80
     assert value_of(found, "ips") == pytest.approx((weights * shown["click"]).mean(), rel=1e-9)
     assert not found.reason
     # The other way round, too few clicks are left.
     even = dict.fromkeys(range(80), 1 / 80)
-    back = rs.evaluate_policy(earned, target=even, propensity="propensity_score")
+    back = rs.evaluate_off_policy(earned, target=even, propensity="propensity_score")
     assert math.isnan(back.upper)
 
 
 def test_a_missing_column_is_named_as_the_argument_that_names_it() -> None:
     other = {"reward" if name == "click" else name: column for name, column in LOG.items()}
     with pytest.raises(rs.InputError) as refused:
-        rs.evaluate_policy(other, target="target")
+        rs.evaluate_off_policy(other, target="target")
     assert refused.value.hint == "name it: reward='reward'"
     items = {name: column for name, column in LOG.items() if name != "item"}
     with pytest.raises(rs.InputError) as refused:
-        rs.evaluate_policy(items, target=TARGET)
+        rs.evaluate_off_policy(items, target=TARGET)
     assert refused.value.hint == "name it: item='my_item'"
 
 
 def test_a_result_travels() -> None:
-    found = rs.evaluate_policy(LOG, target="target")
+    found = rs.evaluate_off_policy(LOG, target="target")
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
     assert (str(again), again.value, again.notes) == (str(found), found.value, found.notes)
     assert list(found.to_pandas()["estimator"]) == ["ips", "clipped", "snips"]
+
+
+@pytest.mark.parametrize("column", ["click", "guess", "guesses"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_reward_or_prediction_that_is_no_number_is_refused(column: str, value: float) -> None:
+    log = {**LOG, "guess": [0.3] * 2000, "guesses": [0.3] * 2000}
+    log[column] = [0.0, value, *log[column][2:]]
+    with pytest.raises(rs.FormatError, match=f"numbers in {column}, found {value:g} in row 2"):
+        rs.evaluate_off_policy(log, target="target", predicted="guess", predicted_target="guesses")
+
+
+@pytest.mark.parametrize("chance", [-0.5, math.nan, math.inf])
+def test_a_probability_of_an_item_that_is_none_is_named(chance: float) -> None:
+    with pytest.raises(rs.FormatError, match=r"from 0 to 1, found .* of 'b'"):
+        rs.evaluate_off_policy(LOG, target={"b": chance})
+
+
+def test_an_unknown_estimator_is_told_which_are_the_defaults() -> None:
+    with pytest.raises(rs.UsageError) as refused:
+        rs.evaluate_off_policy(LOG, target=TARGET, method="direct")  # type: ignore[arg-type]  # the mistake
+    assert refused.value.hint == "leave it out for dr with predictions, and snips without"

@@ -184,3 +184,36 @@ def test_lists_that_are_all_alike_get_no_interval() -> None:
     found = rs.dcg_from_clicks({**LOG, "click": LOG["rank"] == 1}, examination=LOOKS)
     assert "the same value" in found.reason
     assert all(map(math.isnan, (found.lower, found.upper, *found.logged_ends)))
+
+
+def test_examination_by_name_is_the_list_of_its_weights() -> None:
+    named = rs.dcg_from_clicks(LOG, examination="log2")  # type: ignore[arg-type]  # a name is fine
+    listed = rs.dcg_from_clicks(LOG, examination=[1 / math.log2(1 + rank) for rank in (1, 2, 3)])
+    assert named.value == pytest.approx(listed.value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("examination", "hint"),
+    [
+        ([100, 50, 25], "divide percentages by 100"),
+        ({1: 1, 2: 0.5, 3: 0.25}, "write [examination[rank] for rank in sorted(examination)]"),
+    ],
+)
+def test_examination_that_is_no_list_of_shares_is_refused(
+    examination: list[float], hint: str
+) -> None:
+    with pytest.raises(rs.UsageError) as refused:
+        rs.dcg_from_clicks(LOG, examination=examination)
+    assert refused.value.hint == hint
+
+
+def test_a_cutoff_is_no_truth_value() -> None:
+    with pytest.raises(rs.UsageError, match="found True"):
+        rs.dcg_from_clicks(LOG, examination=LOOKS, k=True)
+
+
+def test_a_log_of_clicks_only_is_refused() -> None:
+    clicks = pd.DataFrame(LOG).query("click == 1")
+    with pytest.raises(rs.FormatError, match="found clicks only") as refused:
+        rs.dcg_from_clicks(clicks, examination=LOOKS)
+    assert refused.value.code == "bad_click"

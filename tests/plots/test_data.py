@@ -103,7 +103,7 @@ def test_differences_are_sorted_and_counted() -> None:
     assert len(found.query_ids) == len(QRELS)
     assert [rows[query]["difference"] for query in found.query_ids] == [*found.differences]
     assert sorted(found.differences, reverse=True) == [*found.differences]
-    counted = (difference.wins, difference.ties, difference.losses_)
+    counted = (difference.wins, difference.ties, difference.losses)
     assert (found.wins, found.ties, found.losses) == counted
     assert found.mean == pytest.approx(difference.difference)
     assert QueryDifferences("AP", "old", "new", (), (), 0, 0).mean == 0
@@ -320,7 +320,7 @@ def test_a_scatter_has_the_queries_with_both_values() -> None:
     assert (found.low, found.high) == (0, 1)
     difference = rs.diff(qrels, RUN, OTHER, AP, policy="empty=skip")
     assert found.signs.count(1) == difference.wins
-    assert found.signs.count(-1) == difference.losses_
+    assert found.signs.count(-1) == difference.losses
     assert found.means == pytest.approx((evaluations["run"][AP], evaluations["other"][AP]))
     assert QueryScatter.of(evaluations, nDCG @ 1).measure == "nDCG@1"
 

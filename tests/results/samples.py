@@ -64,6 +64,12 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Explanation": lambda: rank().explain("q1", "nDCG@2"),
     "RelevanceExplanation": lambda: rank().explain("q1", "AP"),
     "Comparison": lambda: rs.compare(QRELS, {"old": OLD, "new": NEW}, ["nDCG@2", "AP"]),
+    "Comparison by slice": lambda: rs.compare_table(
+        {**TABLE, "other": TABLE["relevance"]},
+        "nDCG@2",
+        scores=["score", "other"],
+        by="country",
+    ),
     "RunDifference": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2"),
     "DocumentMoves": lambda: rs.diff(QRELS, OLD, NEW, "nDCG@2").explain("q1"),
     "GateResult": lambda: rs.gate(QRELS, OLD, NEW, {"nDCG@2": 0.5}),
@@ -80,7 +86,7 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Discounts": lambda: rs.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
     "DiscountComparison": lambda: rs.compare_discounts(QRELS, {"old": OLD, "new": NEW}),
-    "PolicyEvaluation": lambda: rs.evaluate_policy(
+    "OffPolicyEvaluation": lambda: rs.evaluate_off_policy(
         {
             "item": ["a", "b"] * 200,
             "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,

@@ -36,7 +36,7 @@ def test_a_user_beside_a_query_id_is_not_taken_for_the_query() -> None:
 def test_a_file_is_read_by_the_same_rule(tmp_path: Path) -> None:
     for name, write in (("log.csv", "to_csv"), ("log.parquet", "to_parquet")):
         getattr(make_log(), write)(tmp_path / name, index=False)
-        assert rs.evaluate_table(tmp_path / name, "RR").query_ids == ["7", "3", "9", "5"]
+        assert rs.evaluate_table(tmp_path / name, "RR").query_texts == ["7", "3", "9", "5"]
 
 
 def test_a_user_beside_an_ambiguous_name_is_still_an_error() -> None:

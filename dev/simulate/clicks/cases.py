@@ -46,7 +46,7 @@ def _evaluate(shape: str, share: float, logs: int) -> list[Row]:
         values = []
         for log in range(logs):
             random = np.random.default_rng([7, n, log])
-            found = rs.evaluate_policy(bandit.draw(n, random), target=target)
+            found = rs.evaluate_off_policy(bandit.draw(n, random), target=target)
             for row in found.to_dict().items():
                 _add(covered, row, bandit.value)
             values.append(found.value)

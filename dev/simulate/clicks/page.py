@@ -15,10 +15,10 @@ hardly ever give it. Rows in which few logs have an interval, fewer than {FEWEST
 """
 POLICIES = """## Value of a policy
 
-`evaluate_policy`, with the items' rates as predictions (`dr`). *Share* is the effective share of
-the log in percent. `few`: the old policy rarely shows what the new one always does. `greedy`: the
-old policy mostly shows one item, and the new one all alike. `wide`: 200 items with lognormal
-weights. *Bias* is the mean error of `dr` in percent of the value, over all logs.
+`evaluate_off_policy`, with the items' rates as predictions (`dr`). *Share* is the effective
+share of the log in percent. `few`: the old policy rarely shows what the new one always does.
+`greedy`: the old policy mostly shows one item, and the new one all alike. `wide`: 200 items with
+lognormal weights. *Bias* is the mean error of `dr` in percent of the value, over all logs.
 
 | policies | share | click rate | rows | answered | ips covers | snips covers | dr covers | bias |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|

@@ -215,8 +215,14 @@ def _read_numbers(column: Foreign, name: str, *, allows_null: bool) -> NDArray[n
         column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
     elif "string" in kind and hasattr(column, "to_pylist"):
         return np.array(list(_parse(column.to_pylist(), name, allows_null=allows_null)))
-    numbers = read_numbers(column, name, name, allows_null=allows_null)
-    return np.asarray(numbers, dtype=np.float64)
+    numbers = np.asarray(
+        read_numbers(column, name, name, allows_null=allows_null), dtype=np.float64
+    )
+    is_bad = ~np.isfinite(numbers) & ~(np.isnan(numbers) & allows_null)
+    if is_bad.any():
+        at = int(np.argmax(is_bad))
+        raise _not_a_number(name, f"{numbers[at]:g}", at + 1)
+    return numbers
 
 
 def _parse(texts: Sequence[str | None], name: str, *, allows_null: bool) -> Iterator[float]:
@@ -230,12 +236,16 @@ def _parse(texts: Sequence[str | None], name: str, *, allows_null: bool) -> Iter
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise FormatError(
-                f"expected numbers in {name}, found {text or 'nothing'!r:.120} in row {at:,}",
-                hint="name another column, or drop such rows",
-                code="not_numeric",
-            )
+            raise _not_a_number(name, f"{text or 'nothing'!r:.120}", at)
         yield number
+
+
+def _not_a_number(name: str, found: str, row: int) -> FormatError:
+    return FormatError(
+        f"expected numbers in {name}, found {found} in row {row:,}",
+        hint="name another column, or drop such rows",
+        code="not_numeric",
+    )
 
 
 def _read_codes(column: Foreign, name: str) -> Values:

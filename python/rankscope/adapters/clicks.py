@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_RANKS = 10_000
+FEWEST_SHOWN = 100
+"""The number of documents from which on it can't be chance that all were clicked."""
 ROLES = {"rank": "rank", "click": "relevance", "propensity": "weight"}
 """What the columns are where tables are read."""
 
@@ -37,6 +39,20 @@ class Clicks:
     clicks: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     clusters: list[str] | None = None
+
+
+def refuse_clicked_only(clicked: float, shown: float) -> None:
+    """Raise an error for a log of clicks only, in which every rate would be 1.
+
+    Raises:
+        FormatError: It is one.
+    """
+    if clicked == shown >= FEWEST_SHOWN:
+        raise FormatError(
+            "expected documents that were shown and not clicked, found clicks only",
+            hint="pass one row for each document that was shown, clicked or not",
+            code="bad_click",
+        )
 
 
 def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:

@@ -244,6 +244,8 @@ def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
         # What orders the documents can be ranks as well as scores.
         role = "rank" if name == "score" and _is_likely(names, "rank") else name
         hint = f"name it: {write_choice(role, guess_column(names, role))}"
+    elif "," in name and all(part.strip() in names for part in name.split(",")):
+        hint = "name one column at a time; on the command line, repeat the option"
     else:
         hint = "give the name of one of these"
     return FormatError(f"expected {wanted}, found {list_names(names)}", hint=hint, code="columns")

@@ -9,8 +9,15 @@ from rankscope.adapters.doubles import read_decimal
 from rankscope.adapters.foreign import is_integer, is_row
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import keep_numbers
-from rankscope.adapters.open_column import is_null, is_null_type, open_column, read_utf8
-from rankscope.data.ids import MISSING
+from rankscope.adapters.open_column import (
+    decode,
+    is_null,
+    is_null_type,
+    is_uuid_type,
+    open_column,
+    read_utf8,
+)
+from rankscope.data.ids import MISSING, UUIDS, are_uuids
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -66,20 +73,33 @@ def _read_ids(column: Foreign, name: str) -> IdColumn:
 INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
-def integer_type(column: Foreign) -> str:
-    """Return the NumPy name of the type of a column of integers, or nothing for other columns.
+def id_type(column: Foreign) -> str:
+    """Return the type of a column of ids as `data.ids.IdColumn` does: nothing for text.
 
-    The name is that of NumPy, pandas, Polars and Arrow but for its case. Integers in a list or
-    under a dictionary encoding are `int64`.
+    Integers in a list or under a dictionary encoding are `int64`.
     """
+    # NumPy, pandas, Polars and Arrow have the same names for integers but for their case.
     declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if declared in INTEGER_TYPES:
         return declared
+    if name_id_type(getattr(column, "type", None)) == UUIDS:
+        return UUIDS
     try:
-        ids = read_ids(column, "")
+        values = open_column(column, "", lambda found: _bad_ids("", found))
+        if isinstance(values, list) and are_uuids(set(map(type, values))):
+            return UUIDS
+        ids = read_ids(values, "")
     except FormatError:
         return ""
     return "" if isinstance(ids, tuple) or not len(ids) else "int64"
+
+
+def name_id_type(kind: Foreign) -> str:
+    """Return what a type of Arrow is called in `data.ids.IdColumn`: nothing for text."""
+    if is_uuid_type(kind):
+        return UUIDS
+    name = str(getattr(kind, "value_type", kind))
+    return name if name in INTEGER_TYPES else ""
 
 
 def count_ids(column: IdColumn) -> int:
@@ -109,10 +129,14 @@ def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
             largest = 2**63
             at = next(at for at, value in enumerate(values) if not -largest <= value < largest)
             raise _large_id(name, at) from None
+    if are_uuids(kinds):
+        return _ids_of_texts(list(map(str, values)), name)
     if all(issubclass(kind, str) for kind in kinds):
         return _ids_of_texts(values, name)
-    wants_text = isinstance(values[0], str)
-    good = {kind for kind in kinds if (issubclass(kind, str) if wants_text else is_integer(kind))}
+    if isinstance(values[0], str):
+        good = {kind for kind in kinds if issubclass(kind, str)}
+    else:
+        good = {kind for kind in kinds if is_integer(kind) or are_uuids({kind})}
     at = next(at for at, value in enumerate(values) if type(value) not in good)
     raise _no_id(name, at) if is_null(values[at]) else _bad_ids(name, type(values[at]).__name__, at)
 
@@ -174,11 +198,11 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
 
     values = open_column(column, name, refuse)
     if type(values) is np.ndarray and values.dtype.kind in "iu" and values.dtype != np.uint64:
-        return np.ascontiguousarray(values, dtype=np.int64), integer_type(column)
+        return np.ascontiguousarray(values, dtype=np.int64), id_type(column)
     pa = load_arrow()
     try:
         if isinstance(values, list | np.ndarray):
-            values = pa.array(values, from_pandas=True)
+            values = decode(pa.array(values, from_pandas=True))
         texts = _texts_of(values.cast(pa.large_string()).fill_null(MISSING))
         return texts, _value_type(values.type)
     except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
@@ -320,8 +344,8 @@ def _large_id(name: str, at: int) -> FormatError:
 def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
     return FormatError(
         f"expected {name} to hold texts, or integers, found {found}",
-        hint="IDs are text or integers: .astype(str) converts them, .astype('Int64') whole numbers "
-        "that became floats",
+        hint="IDs are text, integers or UUIDs: .astype(str) makes text, .astype('Int64') integers "
+        "of whole numbers that became floats",
         code="id_type",
         line=None if at is None else at + 1,
     )

@@ -161,9 +161,16 @@ def _read_grades(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
 
     opened = open_column(column, name, lambda found: _not_grades(name, found))
     if hasattr(opened, "type") and str(opened.type) in {"large_string", "string"}:
-        return _parse_grades(opened, name)
-    numbers = read_numbers(column, name, "relevance", allows_null=True)
-    return np.asarray(numbers, dtype=np.float64)
+        grades = _parse_grades(opened, name)
+    else:
+        numbers = read_numbers(column, name, "relevance", allows_null=True)
+        grades = np.asarray(numbers, dtype=np.float64)
+    if np.isinf(grades).any():
+        at = int(np.argmax(np.isinf(grades)))
+        error = _not_grades(name, f"{grades[at]:g}")
+        error.line = at + 1
+        raise error
+    return grades
 
 
 def _parse_grades(texts: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of PyArrow
@@ -185,7 +192,7 @@ def _parse_grades(texts: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
 def _not_grades(name: str, found: str) -> FormatError:
     return FormatError(
         f"expected grades in {name}, found {found}",
-        hint="grades are numbers; leave the cell empty if the judge gave none",
+        hint="write numbers, such as 1 for relevant; leave the cell empty if the judge gave none",
         code="rel_not_number",
     )
 

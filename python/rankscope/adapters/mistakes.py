@@ -28,9 +28,11 @@ def not_numbers(
     name: str, found: str, at: tuple[int, ...] = (), *, wanted: str = "numbers"
 ) -> FormatError:
     """Return the error for a value that isn't a number. `at` counts from 0."""
-    is_truth = found.startswith("bool")
-    hint = "truth values can be grades; .astype(int) makes them numbers" if is_truth else ""
-    hint = hint or "convert it first"
+    hint = "convert it first"
+    if found.startswith("bool"):
+        hint = "truth values can be grades; .astype(int) makes them numbers"
+    elif any(kind in found for kind in ("str", "text", "utf8")):
+        hint = "convert it first: 1 for yes, 0 for no, 5 instead of '5'"
     error = FormatError(
         f"expected {name} as {wanted}, found {found}", hint=hint, code="not_numeric", file=name
     )

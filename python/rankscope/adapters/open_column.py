@@ -124,10 +124,37 @@ def _join(values: Foreign) -> Foreign:
     return pa.concat_arrays(pieces) if pieces else pa.array([], values.type)
 
 
+def is_uuid_type(kind: Foreign) -> bool:
+    """Check whether a type is Arrow's type of UUIDs."""
+    return getattr(kind, "extension_name", "") == "arrow.uuid"
+
+
+def _spell_uuids(values: Foreign) -> Foreign:
+    """Return UUIDs as texts in their usual form, with hyphens."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    count, stored = len(values), values.storage
+    held = np.frombuffer(stored.buffers()[1] or b"", dtype=np.uint8)
+    numbers = held[16 * stored.offset :][: 16 * count].reshape(count, 16)
+    digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+    texts = np.full((count, 36), ord("-"), dtype=np.uint8)
+    hyphens = [8, 13, 18, 23]
+    texts[:, np.delete(np.arange(36), hyphens)] = np.stack(
+        [digits[numbers >> 4], digits[numbers & 15]], axis=2
+    ).reshape(count, 32)
+    ends = np.arange(count + 1, dtype=np.int64) * 36
+    made = pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(texts))
+    compute = load_arrow("pyarrow.compute")
+    return compute.if_else(stored.is_valid(), made, pa.scalar(None, pa.large_string()))
+
+
 def decode(values: Foreign) -> Foreign:
-    """Decode dictionaries and runs, and use 64-bit offsets for text and bytes."""
+    """Decode dictionaries, runs and UUIDs, and use 64-bit offsets for text and bytes."""
     pa = load_arrow()
     kinds, kind = pa.types, values.type
+    if is_uuid_type(kind):
+        return _spell_uuids(values)
     if kinds.is_run_end_encoded(kind):
         return decode(load_arrow("pyarrow.compute").run_end_decode(values))
     if kinds.is_dictionary(kind):

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.column_names import SYNONYMS
-from rankscope.adapters.columns import read_ids, read_numbers, read_values
+from rankscope.adapters.columns import read_ids, read_numbers, read_typed_values
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.errors import FormatError, InputError
@@ -38,12 +38,14 @@ class QueryTable:
     Args:
         query_ids: The query of each row, as text.
         texts: Columns of text, by name.
+        types: By name, the types of these columns, as in `AttributeColumn`.
         numbers: Columns of numbers, by name; NaN where there is none.
         names: The names of all columns.
     """
 
     query_ids: list[str]
     texts: Mapping[str, list[str]]
+    types: Mapping[str, str]
     numbers: Mapping[str, NDArray[np.float64]]
     names: tuple[str, ...]
 
@@ -129,7 +131,8 @@ def _read(
     else:
         name = found.require("query")
         ids = decode(read_ids(source.columns[name], name))
-    held = {each: decode(read_values(source.find(each, "attributes"), each)) for each in texts}
+    typed = {each: read_typed_values(source.find(each, "attributes"), each) for each in texts}
+    held = {each: decode(column) for each, (column, _) in typed.items()}
     if len(set(ids)) < len(ids) and numbers is not None and len(numbers) == 0:
         ids, held = _merge_rows(ids, held)
     if len(set(ids)) < len(ids):
@@ -146,6 +149,7 @@ def _read(
     return QueryTable(
         ids,
         held,
+        {each: dtype for each, (_, dtype) in typed.items()},
         {each: _read_doubles(source.find(each, "values"), each) for each in numbers},
         tuple(source.names),
     )

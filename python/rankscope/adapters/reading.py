@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rankscope._core import Judgments, Rankings, Run
 from rankscope.adapters.column_names import explain_users, find_column
 from rankscope.adapters.foreign import is_integer
-from rankscope.adapters.tables import open_table, read_judged, read_retrieved
+from rankscope.adapters.tables import FoundColumns, open_table, read_judged, read_retrieved
 from rankscope.data.ids import TEXT, IdColumn, SourceIds
 from rankscope.errors import DuplicateError, InputError, RankscopeError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Progress: TypeAlias = Callable[[int], None] | None
     Note: TypeAlias = tuple[str, int, int]
-    Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int]]
+    Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
 
 JUDGED = (("query",), ("doc",))
 JOINED = (("query",), ("relevance",), ("score", "rank"))
@@ -57,13 +57,13 @@ def read_judgments(
     if given.kind == "table":
         with see_table(
             given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
-        ) as (table, found, line_of):
-            queries, docs, grades, are_implicit, source = read_judged(table, found)
+        ) as (table, found, line_of, ids):
+            queries, docs, grades, are_implicit, source = read_judged(table, found, ids)
             made = Judgments.from_columns(queries, docs, grades, duplicates)
             if are_implicit:
                 notes.append(("implicit_grades", len(grades), 0))
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
-        return made, TEXT if given.format else source
+        return made, source
     if given.kind == "file":
         made = Judgments.from_path(given.source, encoding, duplicates, progress)
     elif given.kind == "mapping":
@@ -115,22 +115,29 @@ def read_lists(
     score_type: str,
     encoding: str,
     threads: int,
-) -> Run | Rankings:
-    """Read a run of any kind into memory without judgments.
+) -> tuple[Run | Rankings, SourceIds]:
+    """Read a run of any kind into memory without judgments, and describe its ids.
 
     Raises:
         InputError: It is not of the format, or a document occurs twice in a query.
         FileError: The file can't be read.
     """
     if given.kind != "table":
-        return read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
-    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (table, found, _):
+        run = read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
+        return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (
+        table,
+        found,
+        _,
+        ids,
+    ):
         queries, docs, scores, are_ranks = read_retrieved(table, found)
         # Columns are only read where judgments are known, so each document is its own.
         judgments = Judgments.from_columns(queries, docs, abs(scores * 0), "error")
-        return Rankings.from_pairs(
+        made = Rankings.from_pairs(
             judgments, queries, docs, scores, are_ranks, "input", "error", score_type, threads
         )
+        return made, ids or FoundColumns(open_table(table), found).describe_ids()
 
 
 def rank_run(
@@ -155,7 +162,7 @@ def rank_run(
     if given.kind == "table":
         with see_table(
             given, RETRIEVED, columns, encoding=encoding, notes=notes, progress=progress
-        ) as (table, found, _):
+        ) as (table, found, *_):
             return Rankings.from_pairs(
                 judgments, *read_retrieved(table, found), ties, duplicates, score_type, threads
             )
@@ -225,9 +232,10 @@ def see_table(
     notes: list[Note],
     progress: Progress = None,
 ) -> Iterator[Seen]:
-    """Return a table, the names of its columns by role, and the line of each row.
+    """Return a table, the names of its columns by role, the line of each row, and its ids.
 
     What is in files is read into memory first; what is found wrong with it in the block is placed.
+    The ids describe the columns of files. For a table, they are `None`: it describes itself.
 
     Args:
         given: The table.
@@ -277,7 +285,7 @@ def see_others(
         seen = _seen(source, [])
     else:
         seen = _held(given, names)
-    with seen as (table, found, _):
+    with seen as (table, found, *_):
         yield table, found
 
 
@@ -285,7 +293,7 @@ def see_others(
 def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
     named = {role: name for role, name in names.items() if name is not None}
     try:
-        yield given.value, named, lambda row: row
+        yield given.value, named, lambda row: row, None
     except InputError as error:
         error.file = given.name
         if isinstance(error, DuplicateError) and "query" not in named:
@@ -302,7 +310,12 @@ def _seen(source: TableFile, notes: list[Note]) -> Iterator[Seen]:
         table = load_arrow().Table.from_batches(list(source), source.schema)
         notes += source.notes
         try:
-            yield table, source.columns, lambda row: source.find_line(row)[1]
+            yield (
+                table,
+                source.columns,
+                lambda row: source.find_line(row)[1],
+                source.describe_ids(),
+            )
         except RankscopeError as error:
             raise source.place(error) from None
 

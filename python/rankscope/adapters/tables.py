@@ -15,7 +15,7 @@ from rankscope.adapters.column_names import (
 )
 from rankscope.adapters.columns import (
     count_ids,
-    integer_type,
+    id_type,
     read_ids,
     read_numbers,
     read_typed_values,
@@ -91,6 +91,8 @@ def read_table(
     names: Mapping[str, str | None],
     attributes: Sequence[str] = (),
     attribution: Attributed | None = None,
+    *,
+    ids: SourceIds | None = None,
 ) -> TableColumns:
     """Read a table whose rows hold a score, or a rank, and a grade.
 
@@ -99,6 +101,7 @@ def read_table(
         names: By role, the name of the column, or `None` to find it.
         attributes: The columns of what belongs to the query.
         attribution: What turns labels into grades, where there are labels in place of grades.
+        ids: The columns of ids as files have them (default: as the table has them).
 
     Raises:
         InputError: A column is missing, or holds invalid values.
@@ -127,7 +130,7 @@ def read_table(
         are_ranks,
         ranks,
         [(name, values) for name, (values, _) in held.items()],
-        replace(found.describe_ids(), attributes=tuple(types)),
+        replace(ids or found.describe_ids(), attributes=tuple(types)),
     )
 
 
@@ -161,13 +164,14 @@ class Attributed:
 
 
 def read_judged(
-    table: object, names: Mapping[str, str | None]
+    table: object, names: Mapping[str, str | None], ids: SourceIds | None = None
 ) -> tuple[IdColumn, IdColumn, NDArray[Any], bool, SourceIds]:
     """Read a table whose rows hold a query, a document and its grade.
 
     Args:
         table: The table.
         names: By role, the name of the column, or `None` to find it.
+        ids: As for `read_table`.
 
     Returns:
         Queries, documents, grades, whether the rows have none (then each is an interaction, such as
@@ -182,7 +186,7 @@ def read_judged(
     grade = find_grades(source.names, names)
     found = FoundColumns(source, {**names, "relevance": grade})
     queries, docs = found.read_ids("query"), found.read_ids("doc")
-    ids = found.describe_ids()
+    ids = ids or found.describe_ids()
     if grade is None:
         return queries, docs, np.ones(count_ids(docs), dtype=np.int32), True, ids
     return queries, docs, found.read_numbers("relevance"), False, ids
@@ -262,7 +266,7 @@ class FoundColumns:
         name = self.seek(role)
         if name is None:
             return SourceColumn(default)
-        return SourceColumn(name, integer_type(self.table.columns[name]))
+        return SourceColumn(name, id_type(self.table.columns[name]))
 
     def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
         """Read the numbers of a role.

@@ -19,7 +19,7 @@ from rankscope.api.discounts import tabulate_discounts as tabulate_discounts
 from rankscope.api.document_judge import estimate_dcg as estimate_dcg
 from rankscope.api.evaluate import evaluate as evaluate
 from rankscope.api.evaluate import read_qrels as read_qrels
-from rankscope.api.evaluate_policy import evaluate_policy as evaluate_policy
+from rankscope.api.evaluate_off_policy import evaluate_off_policy as evaluate_off_policy
 from rankscope.api.evaluate_table import evaluate_table as evaluate_table
 from rankscope.api.examination import estimate_examination as estimate_examination
 from rankscope.api.explain import explain as explain

@@ -523,6 +523,7 @@ def compare_columns(
         notes=notes,  # type: ignore[arg-type]  # as above
         warnings=warnings,
         asked=asked,
+        attributes=axis.attributes,
     )
 
 

@@ -81,7 +81,7 @@ def compare_values(
         own = [] if attributes is not None else list(dict.fromkeys(named))
         table = read_query_table(values, query=query, texts=own, numbers=runs, encoding=encoding)
         query_ids, columns = table.query_ids, dict(table.numbers)
-        held = {"query_id": query_ids, **table.texts} if own else attributes
+        held = table if own else attributes
         axis = Axis.read(query_ids, held, by, cluster, encoding=encoding)
     if len(columns) < 2:
         raise UsageError(

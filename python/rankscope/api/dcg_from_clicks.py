@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from rankscope.api.evaluate_policy import check_clip, check_level, check_ranks, weigh
+from rankscope.adapters.clicks import refuse_clicked_only
+from rankscope.api.evaluate_off_policy import (
+    DEFAULT_METHOD,
+    METHODS,
+    check_clip,
+    check_level,
+    check_ranks,
+    weigh,
+)
 from rankscope.data.policy import check_choice
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
@@ -17,11 +25,9 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.click_log import Log
     from rankscope.results.examination import ExaminationCurve
-    from rankscope.results.policy_evaluation import PolicyEvaluation
+    from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 
     Numbers: TypeAlias = NDArray[np.float64]
-
-METHODS = ("ips", "clipped", "snips", "dr")
 
 
 def dcg_from_clicks(
@@ -41,18 +47,18 @@ def dcg_from_clicks(
     cluster: str | None = None,
     level: float = 0.95,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
-) -> PolicyEvaluation:
+) -> OffPolicyEvaluation:
     """Estimate the DCG of a new ranker from the clicks on the rankings of an old one.
 
-    Unlike `evaluate_policy`, this doesn't need a log of random choices, but to know how often users
-    look at each rank. In the position-based model, a click means that a user looked at a relevant
-    document. Each click therefore counts 1 / examination of its rank (Joachims, Swaminathan and
-    Schnabel, *Unbiased learning-to-rank with biased feedback*, WSDM 2017), times the discount of
-    the document's new rank. With the examination as `discount`, the value is the number of clicks
-    that the new ranker would get.
+    Unlike `evaluate_off_policy`, this doesn't need a log of random choices, but to know how often
+    users look at each rank. In the position-based model, a click means that a user looked at a
+    relevant document. Each click therefore counts 1 / examination of its rank (Joachims,
+    Swaminathan and Schnabel, *Unbiased learning-to-rank with biased feedback*, WSDM 2017), times
+    the discount of the document's new rank. With the examination as `discount`, the value is the
+    number of clicks that the new ranker would get.
 
-    `ips`, `clipped` and `snips` are as in `evaluate_policy`. `dr` adds the predicted relevance, and
-    the weighted errors of the prediction (Oosterhuis, *Doubly robust estimation for correcting
+    `ips`, `clipped` and `snips` are as in `evaluate_off_policy`. `dr` adds the predicted relevance,
+    and the weighted errors of the prediction (Oosterhuis, *Doubly robust estimation for correcting
     position bias in click feedback for unbiased learning to rank*, TOIS 2023).
 
     Args:
@@ -110,10 +116,10 @@ def dcg_from_clicks(
     check_clip(clip)
     check_cluster_column(cluster)
     if method is not None:
-        check_choice("method", method, METHODS)
+        check_choice("method", method, METHODS, hint=DEFAULT_METHOD)
     if method == "dr" and predicted is None:
         raise UsageError("dr needs predictions", hint="pass predicted=", code="bad_parameter")
-    if k is not None and k not in range(1, MOST_RANKS + 1):
+    if k is not None and (k is True or k not in range(1, MOST_RANKS + 1)):
         raise UsageError(
             f"expected a cutoff k from 1 to {MOST_RANKS:,}, found {k!r}",
             hint="write k=10, or leave it out",
@@ -150,7 +156,7 @@ def dcg_from_clicks(
     looks = _at(weigh(examination, int(old.max()), "examination"), old)
     ends = [
         _at(np.asarray(getattr(examination, end), dtype=np.float64), old)
-        if hasattr(examination, end)
+        if hasattr(examination, "weights")
         else looks
         for end in ("lower", "upper")
     ]
@@ -201,6 +207,7 @@ def _read_clicks(clicks: Numbers, ranks: NDArray[np.int64]) -> Numbers:
             hint="a row is one document of one ranking; only shown documents can be clicked",
             code="bad_click",
         )
+    refuse_clicked_only(clicks.sum(), (ranks > 0).sum())
     return clicks
 
 

@@ -75,7 +75,7 @@ def diff(
         >>> old = {"q1": {"x": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
         >>> new = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
         >>> found = diff(qrels, old, new, "nDCG@10")
-        >>> found.wins, found.ties, found.losses_
+        >>> found.wins, found.ties, found.losses
         (1, 1, 0)
         >>> round(found.difference, 4), round(found.terms["retrieval"], 4)
         (0.4131, 0.3623)
@@ -139,6 +139,7 @@ class RankedPair:
             self.policy,
             (first, second),
             is_sum=self.measure.row.name in SUMS and self.policy.negative != "minmax",
+            source=one.source,
         )
 
     def bound(self, scale: Iterable[float] | None) -> Bounds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.clicks import refuse_clicked_only
 from rankscope.data.policy import check_choice
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
@@ -143,7 +144,7 @@ def _harvest(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     from rankscope.adapters.click_log import read_log  # noqa: PLC0415 - logs alone need it
-    from rankscope.api.evaluate_policy import check_ranks  # noqa: PLC0415 - as above
+    from rankscope.api.evaluate_off_policy import check_ranks  # noqa: PLC0415 - as above
     from rankscope.stats.offpolicy.harvesting import (  # noqa: PLC0415 - as above
         DEEPEST,
         Shown,
@@ -199,3 +200,4 @@ def _refuse_clicks(clicks: NDArray[np.float64]) -> None:
             hint="a row is one document, shown once",
             code="bad_click",
         )
+    refuse_clicked_only(clicks.sum(), len(clicks))

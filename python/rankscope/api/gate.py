@@ -233,8 +233,8 @@ def _read_axis(
             read_query_table,
         )
 
-        table = read_query_table(attributes, texts=list(dict.fromkeys(named)), encoding=encoding)
-        attributes = {"query_id": table.query_ids, **table.texts}
+        texts = list(dict.fromkeys(named))
+        attributes = read_query_table(attributes, texts=texts, encoding=encoding)
     query_ids = rankings.query_texts
     axis = Axis.read(query_ids, attributes, None, cluster, encoding=encoding, rankings=rankings)
     groups = {}

@@ -116,6 +116,12 @@ def _measure(
             hint="pass paired=False if the systems answered different queries",
             code="bad_parameter",
         )
+    if np.isinf(one).any() or np.isinf(other).any():
+        raise UsageError(
+            "expected values of queries, found one that is infinite",
+            hint="leave such queries out; NaN stands for a query without a value",
+            code="bad_parameter",
+        )
     samples = [other - one] if paired else [one, other]
     samples = [sample[~np.isnan(sample)] for sample in samples]
     n = min(map(len, samples))

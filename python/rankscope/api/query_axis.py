@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankscope import engine
-from rankscope.data.ids import MISSING
+from rankscope.data.ids import MISSING, AttributeColumn
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rankscope.api.rankings import Rankings
     from rankscope.engine import Groups
+    from rankscope.results.comparison import SliceAttribute
 
     Attribute: TypeAlias = str | Mapping[str, object]
 
@@ -27,11 +28,13 @@ class Axis:
         query_ids: The queries.
         groups: The slices, or `None`.
         clusters: The clusters, or `None`.
+        attributes: The attributes of the slices, unless they come from a mapping.
     """
 
     query_ids: list[str]
     groups: Groups | None
     clusters: Groups | None
+    attributes: tuple[SliceAttribute, ...] = ()
 
     @classmethod
     def read(
@@ -62,7 +65,7 @@ class Axis:
                 )
         named = [each for each in (by, cluster) if isinstance(each, str)]
         named += [*by] if isinstance(by, Sequence) and not isinstance(by, str) else []
-        held = _read_attributes(attributes, list(dict.fromkeys(named)), query_ids, encoding)
+        held, types = _read_attributes(attributes, list(dict.fromkeys(named)), query_ids, encoding)
 
         def group(given: Attribute) -> Groups:
             if isinstance(given, Mapping):
@@ -84,12 +87,32 @@ class Axis:
                 )
             return _encode(given, rankings.attribute(given))
 
+        def describe(name: str) -> AttributeColumn:
+            if name in types or rankings is None:
+                return AttributeColumn(name, types.get(name, ""))
+            return rankings.source.attribute(name)
+
         several = [by] if isinstance(by, str | Mapping) else [*(by or [])]
+        parts = [group(each) for each in several]
+        groups = engine.join_groups(parts)
         return cls(
             query_ids=query_ids,
-            groups=engine.join_groups([group(each) for each in several]),
+            groups=groups,
             clusters=None if cluster is None else _name_cluster(group(cluster), cluster),
+            attributes=()
+            if groups is None or isinstance(by, Mapping)
+            else tuple(_split(groups, part, describe(part[0])) for part in parts),
         )
+
+
+def _split(groups: Groups, part: Groups, column: AttributeColumn) -> SliceAttribute:
+    """Return the value that each group has in one of the attributes."""
+    from rankscope.results.comparison import SliceAttribute  # noqa: PLC0415 - only comparisons
+
+    _, labels, codes = groups
+    _, values, own = part
+    pairs = dict(zip(codes, own, strict=True))
+    return SliceAttribute(column, {labels[code]: values[at] for code, at in pairs.items()})
 
 
 def _name_cluster(groups: Groups, given: Attribute) -> Groups:
@@ -114,14 +137,20 @@ def _encode(name: str, values: Sequence[str]) -> Groups:
 
 def _read_attributes(
     attributes: object, names: list[str], query_ids: list[str], encoding: str
-) -> dict[str, list[str]]:
+) -> tuple[dict[str, list[str]], Mapping[str, str]]:
+    """Return the attributes of queries as text, and their types, by name."""
     if attributes is None:
-        return {}
+        return {}, {}
     from rankscope.adapters.query_table import (  # noqa: PLC0415 - only where a table is given
+        QueryTable,
         read_query_table,
     )
 
-    table = read_query_table(attributes, texts=names, encoding=encoding)
+    table = (
+        attributes
+        if isinstance(attributes, QueryTable)
+        else read_query_table(attributes, texts=names, encoding=encoding)
+    )
     at = {query: number for number, query in enumerate(table.query_ids)}
     missing = [query for query in query_ids if query not in at]
     if missing:
@@ -131,4 +160,5 @@ def _read_attributes(
             hint="add a row for each query of the judgments",
             code="unknown_attribute",
         )
-    return {name: [table.texts[name][at[query]] for query in query_ids] for name in names}
+    texts = {name: [table.texts[name][at[query]] for query in query_ids] for name in names}
+    return texts, table.types

@@ -10,7 +10,6 @@ from rankscope.api.columns import Choices, Columns
 from rankscope.api.explain import explain_query
 from rankscope.api.refusals import check_order, refuse_beaten_ideals
 from rankscope.data.attribution import SETTINGS
-from rankscope.data.ids import TEXT
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
@@ -168,16 +167,15 @@ class Rankings(Columns):
             engine.watch(given, progress) as watch,
             see_joined(
                 given, names, attributes, attributed, encoding=encoding, notes=notes, progress=watch
-            ) as (held, found, _),
+            ) as (held, found, _, ids),
         ):
-            columns = tables.read_table(held, found, attributes, attributed)
+            columns = tables.read_table(held, found, attributes, attributed, ids=ids)
             is_even = len(columns.relevance) == len(columns.scores) > 0
             if is_even and not is_judged(columns.relevance):
                 raise no_judgments(given.name)
             threads = engine.count_threads(None)
             core = CoreRankings.from_table(columns.to_core(), ties, duplicates, threads)
-        source = TEXT if given.format else columns.source
-        queries = Queries(given.name, duplicates, core.query_ids, source=source)
+        queries = Queries(given.name, duplicates, core.query_ids, source=columns.source)
         return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
     @classmethod

@@ -353,7 +353,7 @@ def _widen(space: Space, batch: Padded) -> Padded:
 
 
 def _sums(space: Space, lengths: Array) -> Array:
-    if space.is_torch or space.library == "numpy":
+    if space.is_torch or space.name == "numpy":
         return space.xp.cumsum(lengths, 0)
     return space.xp.cumulative_sum(lengths)
 
@@ -368,7 +368,7 @@ def _group_on_device(space: Space, ids: Array) -> tuple[Array, Array, Array]:
     places = space.count_up(size)
     if size == 0:
         return places, places, places
-    if space.library == "jax":
+    if space.name == "jax":
         space.read(ids[0])  # an explanation, if they are being traced
     order = space.order(ids, descending=False)
     grouped = space.look_up(ids, order)

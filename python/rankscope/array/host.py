@@ -34,7 +34,7 @@ def is_in_memory(batch: Batch) -> bool:
 
 def _is_plain(space: Space, array: Array) -> bool:
     if not space.is_torch:
-        return space.library == "numpy"
+        return space.name == "numpy"
     torch = sys.modules["torch"]
     if type(array) not in {torch.Tensor, torch.nn.Parameter} or array.device.type != "cpu":
         return False

@@ -214,7 +214,7 @@ def add_up(batch: Batch, found: Sequence[Values], empty: Empty) -> dict[str, Arr
 
 def _add_values(space: Space, found: Values, empty: Empty) -> tuple[Array, Array, Array]:
     values, is_undefined, is_bad = found.values, found.is_undefined, found.is_bad
-    if space.library == "jax" and space.real() == space.xp.float32:
+    if space.name == "jax" and space.real() == space.xp.float32:
         # Without double precision, JAX has no large integers either.
         values, is_undefined, is_bad = (
             to_host(space, array) for array in (values, is_undefined, is_bad)

@@ -37,14 +37,14 @@ class Space:
     device: object
 
     @property
-    def library(self) -> str:
+    def name(self) -> str:
         """The name of the library: `numpy`, `torch`, `jax`, and so on."""
         return self.xp.__name__.partition(".")[0]
 
     @property
     def is_torch(self) -> bool:
         """Whether the library is PyTorch."""
-        return self.library == "torch"
+        return self.name == "torch"
 
     def real(self, wanted: object = None) -> Any:  # noqa: ANN401 - a type of the library
         """Return the type in which to add: double precision where there is one, by default.
@@ -64,7 +64,7 @@ class Space:
                 code="bad_parameter",
             )
         if name == "float64" and not has_double:
-            is_jax = self.library == "jax"
+            is_jax = self.name == "jax"
             raise UsageError(
                 f"expected a device with double precision for dtype=float64, found {self.device}",
                 hint='call jax.config.update("jax_enable_x64", True) first'
@@ -75,7 +75,7 @@ class Space:
         return getattr(self.xp, name)
 
     def _has_double(self) -> bool:
-        if self.library == "jax":
+        if self.name == "jax":
             return bool(sys.modules["jax"].config.jax_enable_x64)
         return not (self.is_torch and getattr(self.device, "type", "") == "mps")
 
@@ -88,7 +88,7 @@ class Space:
             if dtype.is_floating_point:
                 return "float"
             return "other" if dtype.is_complex else "integer"
-        if self.library == "numpy":
+        if self.name == "numpy":
             kinds: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
             return kinds.get(array.dtype.kind, "other")
         for kind, name in (("bool", "bool"), ("integer", "integral"), ("float", "real floating")):
@@ -100,13 +100,13 @@ class Space:
         """Return an array of this library on the device."""
         if self.is_torch:
             return self.xp.as_tensor(values, dtype=dtype, device=self.device)
-        if self.library == "jax":  # it places arrays where the others are
+        if self.name == "jax":  # it places arrays where the others are
             return self.xp.asarray(values, dtype=dtype)
         return self.xp.asarray(values, dtype=dtype, device=self.device)
 
     def count_up(self, stop: int) -> Array:
         """Return the integers from 0 up to `stop`, excluded."""
-        if self.library == "jax":
+        if self.name == "jax":
             return self.xp.arange(stop)
         return self.xp.arange(stop, device=self.device)
 
@@ -132,7 +132,7 @@ class Space:
 
     def order(self, keys: Array, *, descending: bool) -> Array:
         """Return the places of the numbers of each row in order; equal ones stay in order."""
-        if self.library == "numpy":
+        if self.name == "numpy":
             return self.xp.argsort(-keys if descending else keys, axis=-1, kind="stable")
         return self.xp.argsort(keys, axis=-1, descending=descending, stable=True)
 
@@ -141,7 +141,7 @@ class Space:
         count = min(count, values.shape[-1])
         if self.is_torch:
             return self.xp.topk(values, count, dim=-1).values
-        if self.library == "jax":
+        if self.name == "jax":
             return sys.modules["jax"].lax.top_k(values, count)[0]
         return -self.xp.sort(-values, axis=-1)[..., :count]
 
@@ -160,13 +160,13 @@ class Space:
 
     def add_up(self, values: Array) -> Array:
         """Return the sums of the numbers of each row up to each of them."""
-        if self.is_torch or self.library == "numpy":
+        if self.is_torch or self.name == "numpy":
             return self.xp.cumsum(values, -1)
         return self.xp.cumulative_sum(values, axis=-1)
 
     def multiply_up(self, values: Array) -> Array:
         """Return the products of the numbers of each row up to each of them."""
-        if self.is_torch or self.library == "numpy":
+        if self.is_torch or self.name == "numpy":
             return self.xp.cumprod(values, -1)
         return self.xp.cumulative_prod(values, axis=-1)
 
@@ -174,7 +174,7 @@ class Space:
         """Return the largest of the numbers of each row up to each of them."""
         if self.is_torch:
             return self.xp.cummax(values, -1).values
-        if self.library == "jax":
+        if self.name == "jax":
             return sys.modules["jax"].lax.cummax(values, axis=values.ndim - 1)
         reach = 1  # the standard has no such function: each pass looks twice as far back
         while reach < values.shape[-1]:
@@ -219,7 +219,7 @@ def find_space(arrays: dict[str, object]) -> tuple[Space, dict[str, Array]]:
     (first, space), *others = spaces.items()
     for name, other in others:
         # JAX places arrays itself, and refuses those that it can't bring together.
-        is_apart = other.device != space.device and space.library != "jax"
+        is_apart = other.device != space.device and space.name != "jax"
         if other.xp is not space.xp or is_apart:
             raise FormatError(
                 f"expected {first} and {name} in one library and on one device, found "
@@ -239,7 +239,7 @@ def to_host(space: Space, array: Array) -> Any:  # noqa: ANN401 - a NumPy array
         array = array.detach().cpu()
         narrow = array.dtype.is_floating_point and not space.is_wide(array)
         return (array.float() if narrow else array).numpy()
-    if space.library == "jax" and space.kind(array) == "float" and not space.is_wide(array):
+    if space.name == "jax" and space.kind(array) == "float" and not space.is_wide(array):
         array = space.cast(array, space.xp.float32)
     return np.asarray(array)
 
@@ -285,7 +285,7 @@ def _space_of(array: Array, name: str) -> Space:
 
 
 def _describe(space: Space) -> str:
-    return f"{space.library} on {space.device}"
+    return f"{space.name} on {space.device}"
 
 
 def shape_of(array: Array) -> tuple[int, ...]:

@@ -191,7 +191,7 @@ def finish(batch: Batch, found: Values, empty: Empty, real: object) -> Array:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         filled = np.where(is_undefined & ~is_bad, fill, values)
-        values = filled if space.library == "numpy" else space.xp.from_numpy(filled)
+        values = filled if space.name == "numpy" else space.xp.from_numpy(filled)
         values = space.cast(values, real)
     else:
         values = space.where(is_undefined, fill, values)

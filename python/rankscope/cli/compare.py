@@ -215,7 +215,8 @@ def compare(
         return _compare_table(options, measures, by, bounds=bounds, testing=testing)
     if len(options.inputs) < 3:
         raise UsageError(
-            f"compare needs judgments and two or more runs, found {len(options.inputs)} files",
+            f"compare needs judgments and two or more runs, found "
+            f"{len(options.inputs)} file{'s' * (len(options.inputs) != 1)}",
             hint="write QRELS RUN_A RUN_B; or TABLE --scores old,new",
             code="usage",
         )

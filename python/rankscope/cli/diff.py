@@ -125,18 +125,18 @@ def compare(options: Namespace) -> RunDifference:
 def _print_queries(difference: RunDifference, limit: int) -> None:
     """Print the means, the queries that changed most, and how many were won and lost."""
     terms = [name for name in difference.terms if difference.says(name)]
-    names = ["a", "b", "difference", *terms]
+    names = [*difference.names, "difference", *terms]
     print("measure", "query", *_heads(difference), "difference", *terms, sep="\t")
     means = [*difference.values, difference.difference, *map(difference.terms.get, terms)]
     print(difference.measure, "all", *map(_write, means), sep="\t")
     rows = zip(*(difference.queries.column(name) for name in ["query_id", *names]), strict=True)
-    moved = min(limit, difference.wins + difference.losses_)
+    moved = min(limit, difference.wins + difference.losses)
     for query, *cells in list(rows)[:moved]:
         print(difference.measure, show(str(query)), *map(_write, cells), sep="\t")
     for word, count in (
         ("wins", difference.wins),
         ("ties", difference.ties),
-        ("losses", difference.losses_),
+        ("losses", difference.losses),
     ):
         print(word, count, sep="\t")
     ranges, scope = list_ranges(difference.unjudged, difference.tied)

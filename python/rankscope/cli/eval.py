@@ -267,7 +267,7 @@ def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
     """
     slices = evaluations[0].slices
     if slices is not None:
-        print_csv([slices.names, *slices.rows()])
+        print_csv([slices.names, *_write_slices(slices)])
         return
     if not options.by_query:
         print_csv([["measure", *_header(options, evaluations)]])
@@ -307,7 +307,8 @@ def _document(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
     if evaluation.slices is not None:
         document["slices"] = _list_slices(evaluation.slices)
     if by_query:
-        document["per_query"] = evaluation.to_dict()
+        values = evaluation.to_dict().values()
+        document["per_query"] = dict(zip(evaluation.query_texts, values, strict=True))
     return document
 
 
@@ -315,8 +316,14 @@ def _list_slices(slices: Slices) -> object:
     """Return slices by their value; as a list of rows if there are several attributes."""
     if len(slices.attributes) == 1:
         return slices.to_dict()
-    rows = slices.rows()
-    return [dict(zip(slices.names, row, strict=True)) for row in rows]
+    return [dict(zip(slices.names, row, strict=True)) for row in _write_slices(slices)]
+
+
+def _write_slices(slices: Slices) -> list[tuple[str | int | float | None, ...]]:
+    """Return the rows of slices with their values as text, the same from all formats of files."""
+    first = len(slices.attributes)
+    pairs = zip(slices.texts(), slices.rows(), strict=True)
+    return [(*texts, *row[first:]) for texts, row in pairs]
 
 
 def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]:

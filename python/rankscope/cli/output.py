@@ -96,10 +96,10 @@ def _show_briefly(text: str) -> str:
 
 
 def print_json(document: Mapping[str, object] | Sequence[object]) -> None:
-    """Print one JSON document, with null for NaN, which JSON does not have."""
+    """Print one JSON document, with null for NaN and text for UUIDs, which JSON does not have."""
     import json  # noqa: PLC0415 - only where JSON is asked for
 
-    json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2)
+    json.dump(without_nan(document), sys.stdout, allow_nan=False, indent=2, default=str)
     sys.stdout.write("\n")
 
 
@@ -111,10 +111,14 @@ def without_nan(value: object) -> object:
         {'values': [{'a': None}], 'b': [1.0, None]}
     """
     if isinstance(value, Mapping):
-        return {name: without_nan(each) for name, each in value.items()}
+        return {_write_key(name): without_nan(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [without_nan(each) for each in value]
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _write_key(name: object) -> str | int:
+    return name if isinstance(name, str | int) else str(name)  # UUIDs
 
 
 def print_csv(rows: Iterable[Iterable[str | float | None]], stream: TextIO | None = None) -> None:

@@ -85,8 +85,15 @@ class Parser(argparse.ArgumentParser):
         self._optionals.title = "Options"
 
     def error(self, message: str) -> NoReturn:
-        """Raise a `UsageError` that points to the help of the command."""
-        raise UsageError(message, hint=f"run {self.prog} --help to see how to use it", code="usage")
+        """Raise a `UsageError` that names the option that was probably meant, or the help."""
+        words = message.removeprefix("unrecognized arguments: ").split()
+        option = words[0].partition("=")[0]
+        closest = find_closest(option, self._option_string_actions, likeness=0.8)
+        is_option = message.startswith("unrecognized") and words[0].startswith("--")
+        hint = f"run {self.prog} --help to see how to use it"
+        if is_option and closest:
+            hint = f"did you mean {closest}? {hint[0].upper()}{hint[1:]}"
+        raise UsageError(message, hint=hint, code="usage")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:

@@ -74,7 +74,9 @@ def run(options: Namespace) -> int:
     if options.strict:
         refuse_diagnostics(difference.notes)
     print_notes(difference.notes)
-    one, other = (np.asarray(difference.queries.column(name), np.float64) for name in ("a", "b"))
+    one, other = (
+        np.asarray(difference.queries.column(name), np.float64) for name in difference.names
+    )
     found = rs.power(
         one,
         other,

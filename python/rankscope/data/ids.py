@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
     from typing import Any, TypeAlias
+    from uuid import UUID
 
     from numpy.typing import NDArray
 
-    Ids: TypeAlias = list[str] | list[int]
+    Ids: TypeAlias = list[str] | list[int] | list[UUID]
+
+
+UUIDS = "uuid"
+"""The type of a column of UUIDs. The core has their usual text, with hyphens."""
+
+
+def are_uuids(kinds: AbstractSet[type]) -> bool:
+    """Check whether the types of objects are all Python's type of UUIDs."""
+    uuid = sys.modules.get("uuid")  # which is there if there are such objects
+    return bool(kinds) and uuid is not None and kinds == {uuid.UUID}
 
 
 @record(frozen=True, slots=True)
@@ -20,7 +34,8 @@ class IdColumn:
 
     Args:
         name: The name of the column.
-        dtype: The NumPy name of the type if they are integers, such as `int64`, else empty.
+        dtype: The NumPy name of the type if they are integers, such as `int64`; `uuid` if they are
+            UUIDs; else empty.
     """
 
     name: str
@@ -28,29 +43,36 @@ class IdColumn:
 
     def restore(self, texts: list[str]) -> Ids:
         """Return identifiers as the caller has them."""
-        numbers = self._read_numbers(texts)
-        return texts if numbers is None else numbers
+        found = self._read(texts)
+        return texts if found is None else found
 
     def restore_column(self, texts: Sequence[Any] | NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
         """Return the cells of a column, of which some may be `None`, as the caller has them."""
-        numbers = self._read_numbers([str(text) for text in texts if text is not None])
-        if numbers is None:
+        found = self._read([str(text) for text in texts if text is not None])
+        if found is None:
             return texts
-        if len(numbers) < len(texts):
-            rest = iter(numbers)
+        if len(found) < len(texts):
+            rest = iter(found)
             return [None if text is None else next(rest) for text in texts]
+        if self.dtype == UUIDS:
+            return found
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        return np.array(numbers, dtype=self.dtype)
+        return np.array(found, dtype=self.dtype)
 
-    def _read_numbers(self, texts: list[str]) -> list[int] | None:
-        """Return integers; `None` if the caller has text, or one of them is no such integer.
+    def _read(self, texts: list[str]) -> list[int] | list[UUID] | None:
+        """Return integers or UUIDs; `None` if the caller has text, or one of them is another text.
 
         A document of a run can be one that no judgments of integers have.
         """
         if not self.dtype:
             return None
         try:
+            if self.dtype == UUIDS:
+                from uuid import UUID  # noqa: PLC0415 - few ids are of this type
+
+                uuids = list(map(UUID, texts))
+                return uuids if list(map(str, uuids)) == texts else None
             numbers = list(map(int, texts))
         except ValueError:
             return None

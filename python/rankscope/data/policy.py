@@ -186,8 +186,12 @@ def split_aggregate(text: object) -> tuple[str, float | None]:
     return name, None
 
 
-def check_choice(name: str, value: object, choices: Collection[str], others: str = "") -> None:
+def check_choice(
+    name: str, value: object, choices: Collection[str], others: str = "", hint: str = ""
+) -> None:
     """Raise an error unless a value is one of the choices.
+
+    The hint names the first of them as the default, unless another hint is given.
 
     Raises:
         PolicyError: It is not.
@@ -198,7 +202,9 @@ def check_choice(name: str, value: object, choices: Collection[str], others: str
     wanted = ", ".join([*choices, *([others] if others else [])])
     raise PolicyError(
         f"expected {name} to be one of {wanted}; found {quote(value)}",
-        hint=f"did you mean {closest}?" if closest else f"{next(iter(choices))} is the default",
+        hint=f"did you mean {closest}?"
+        if closest
+        else hint or f"{next(iter(choices))} is the default",
         code="bad_policy",
     )
 

@@ -38,7 +38,7 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     """
     is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
     if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
-        given = [given]
+        given = [given]  # type: ignore[list-item]  # checked below
     measures = [parse(one) if isinstance(one, str) else one for one in given]
     for one in measures:
         if not isinstance(one, Measure):

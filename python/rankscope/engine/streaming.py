@@ -7,6 +7,7 @@ from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.numbers import is_judged, no_judgments
+from rankscope.data.ids import TEXT
 from rankscope.data.qrels import Queries
 from rankscope.engine.clusters import number_clusters
 from rankscope.engine.evaluating import make_evaluation, make_plan
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.adapters.files.table import TableFile
+    from rankscope.data.ids import SourceIds
     from rankscope.data.interval import Interval
     from rankscope.engine.requests import Request
     from rankscope.engine.slices import Groups
@@ -77,10 +79,11 @@ def evaluate_stream(
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with open_file() as file:
-        stream = _push_batches(file, plan, reading)
+        pushed = _push_batches(file, plan, reading)
         notes = tuple(file.notes)
-    if stream is None:
+    if pushed is None:
         return None
+    stream, source = pushed
     finished = stream.finish(plan)
     if finished is None:
         raise EmptyError(
@@ -95,7 +98,7 @@ def evaluate_stream(
     return make_evaluation(
         answer,
         request,
-        queries=Queries(file.name, reading.duplicates, lambda: ids, notes),
+        queries=Queries(file.name, reading.duplicates, lambda: ids, notes, source),
         run_name=file.name,
         duplicates=reading.duplicates,
         interval=interval,
@@ -105,13 +108,15 @@ def evaluate_stream(
     )
 
 
-def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> TableStream | None:
-    stream = TableStream()
+def _push_batches(
+    file: TableFile, plan: Plan, reading: StreamSettings
+) -> tuple[TableStream, SourceIds] | None:
+    stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, has_grades = 0, False
     for table in whole_queries(file, names["query"]):
         try:
-            columns = tables.read_table(table, names, reading.columns)
+            columns = tables.read_table(table, names, reading.columns, ids=file.describe_ids())
         except FormatError as error:
             error.line = error.line and error.line + rows
             raise file.place(error) from None
@@ -128,11 +133,11 @@ def _push_batches(file: TableFile, plan: Plan, reading: StreamSettings) -> Table
             raise file.place(error) from None
         if not is_new:
             return None
-        rows += table.num_rows
+        rows, source = rows + table.num_rows, columns.source
         has_grades = has_grades or is_judged(columns.relevance)
     if rows > 0 and not has_grades:
         raise no_judgments(file.name)
-    return stream
+    return stream, source
 
 
 def _number_clusters(attributes: Sequence[Groups], name: str | None) -> list[int] | None:

@@ -152,12 +152,9 @@ class _Found:
             ):
                 self._add_number(f"{name}_{end}", value)
         self.metrics[f"{run}queries"] = result.counts.queries
-        self.tables[f"{run}queries"] = {
-            "query_id": result.query_ids,
-            **{each.plain_name: result.per_query_list(each) for each in result.measures},
-        }
+        self.tables[f"{run}queries"] = result.to_arrow(names="plain").to_pydict()
         if result.slices is not None:
-            self.tables[f"{run}slices"] = _list_columns(result.slices)
+            self.tables[f"{run}slices"] = result.slices.to_arrow().to_pydict()
         self.tags["policy"] = str(result.policy)
         if result.convention is not None:
             self.tags["convention"] = result.convention.address
@@ -172,8 +169,7 @@ class _Found:
                 pair = f"{_clean(each.run)} vs {_clean(each.baseline)}/{_plain(each.measure)}"
                 for name in ("difference", "lower", "upper", "p_corrected"):
                     self._add_number(f"{pair}_{name}", getattr(each, name))
-        rows = [each.to_dict() for each in result]
-        self.tables["comparison"] = {name: [row[name] for row in rows] for name in rows[0]}
+        self.tables["comparison"] = result.to_arrow().to_pydict()
         self.texts["comparison"] = str(result)
         if result.policy is not None:
             self.tags["policy"] = str(result.policy)
@@ -235,7 +231,8 @@ def _draw(result: rs.Evaluation | rs.Evaluations | rs.Comparison) -> Iterator[tu
 
 def _log_table(mlflow: Any, columns: Mapping[str, Sequence[object]], path: str) -> None:
     """Log a table in place of one with the same name, which MLflow would extend."""
-    rows = [[_write_cell(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+    columns = {name: [*map(_write_cell, cells)] for name, cells in columns.items()}
+    rows = [*map(list, zip(*columns.values(), strict=True))]
     run = mlflow.active_run().info.run_id
     folder = path.rpartition("/")[0]
     logged = [
@@ -245,15 +242,14 @@ def _log_table(mlflow: Any, columns: Mapping[str, Sequence[object]], path: str) 
         table = {"columns": [*columns], "index": [*range(len(rows))], "data": rows}
         mlflow.log_dict(table, path)
     else:
-        mlflow.log_table({name: [*cells] for name, cells in columns.items()}, path)
+        mlflow.log_table(columns, path)
 
 
 def _write_cell(cell: object) -> object:
-    return None if isinstance(cell, float) and math.isnan(cell) else cell
-
-
-def _list_columns(table: rs.Table) -> dict[str, list[object]]:
-    return {name: list(table.column(name)) for name in table.names}
+    """Return a cell as JSON has it: dates and UUIDs are texts, and NaN is null."""
+    if cell is None or isinstance(cell, str | int):
+        return cell
+    return str(cell) if not isinstance(cell, float) else None if math.isnan(cell) else cell
 
 
 def _check_names(runs: Iterable[str]) -> None:

@@ -30,6 +30,13 @@ NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 WORDS = {"True": True, "False": False, "None": None}
 
+MANY_MEANINGS = {
+    "hits": "Success@{at} is 1 for a query with a hit, and NumRet(rel=1) counts hits",
+    "context_precision": "AP(denominator='found')@{at} is that of Ragas, P@{at} the ID-based one",
+    "context_recall": "R@{at} is the ID-based one; that of Ragas compares texts",
+}
+"""Names with a cutoff that tools use for different measures, and what to write instead."""
+
 
 def parse(text: str | Measure) -> Measure:
     """Return the measure with a name.
@@ -229,7 +236,7 @@ def _table(fold: Callable[[str], str]) -> dict[tuple[str, bool], tuple[Spelling,
 
 
 def _resolve(written: _Call) -> Measure:
-    if len(written.head) > LONGEST_NAME:
+    if len(written.head) > LONGEST_NAME or _distinguish(written):
         raise _unknown(written)
     for fold in (str, str.casefold):
         for ways, number in _candidates(written, _table(fold), fold(written.head)):
@@ -273,8 +280,9 @@ def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
 def _unknown(written: _Call) -> MeasureError:
     names = {way.text.casefold().rstrip("@_."): way for way in reversed(compat.spellings())}
     head = written.head[: LONGEST_NAME + 1].casefold().rstrip("0123456789._")
-    hint = "`rankscope measures` lists them"
-    closest = find_closest(head, names)
+    hint = _distinguish(written)
+    closest = None if hint else find_closest(head, names)
+    hint = hint or "`rankscope measures` lists them"
     if closest is not None:
         way = names[closest]
         name = way.measure.row.name
@@ -287,6 +295,15 @@ def _unknown(written: _Call) -> MeasureError:
         code="unknown_measure",
         value=written.text[:LONGEST_QUOTE],
     )
+
+
+def _distinguish(written: _Call) -> str:
+    """Return what to write instead of a name that tools use for different measures, or nothing."""
+    head = written.head[: LONGEST_NAME + 1].casefold()
+    at = "k" if written.at is None else spelling.literal(written.at)
+    if at == "k" and head == "hits":  # the count of hits of ranx
+        return ""
+    return MANY_MEANINGS.get(head, "").format(at=at)
 
 
 def _broken(text: str, problem: str, hint: str = "") -> MeasureError:

@@ -83,7 +83,7 @@ class RunAgreement(Printed, Tabular):
         }
 
     def _tabulate(self) -> Mapping[str, Held]:
-        return self.table.columns
+        return self.table.export()
 
     def __getitem__(self, measure: str) -> float:
         try:

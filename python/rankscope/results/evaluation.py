@@ -185,7 +185,7 @@ class Evaluation(Printed, Mapping[str, float]):
     def query_ids(self) -> Ids:
         """The judged queries, in the order of the judgments.
 
-        They are integers if the input has integers, else text.
+        They are integers or UUIDs if the input has such, else text. CSV files have only text.
         """
         return self._queries.ids
 

@@ -36,6 +36,15 @@ def lay_out(
         columns = [(name, repeat(cells, len(values))) for name, cells in keys]
         columns.append(("measure", [name for name, cells in values.items() for _ in cells]))
         columns.append(("value", [value for cells in values.values() for value in cells]))
+    return name_columns(columns)
+
+
+def name_columns(columns: Sequence[tuple[str, Held]]) -> dict[str, Held]:
+    """Return columns by name.
+
+    Raises:
+        UsageError: Two of them have one name.
+    """
     names = [name for name, _ in columns]
     doubled = [name for name in dict(columns) if names.count(name) > 1]
     if doubled:

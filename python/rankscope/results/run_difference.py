@@ -90,9 +90,9 @@ class RunDifference(Tabular):
             for measures whose losses don't add up.
         wins: The number of queries in which the second run has the higher value.
         ties: The number of queries in which the values are equal, except for rounding.
-        losses_: The number of queries in which the first run has the higher value.
-        queries: One row per query, largest difference first: `query_id`, the values `a` and `b`,
-            their `difference`, and its terms.
+        losses: The number of queries in which the first run has the higher value.
+        queries: One row per query, largest difference first: `query_id`, the values of both runs
+            under their names, their `difference`, and its terms.
         observes_retrieval: Whether the judgments include documents that were not retrieved.
         notes: Notes about the runs.
         explain: A function that returns the documents of a query that moved.
@@ -114,7 +114,7 @@ class RunDifference(Tabular):
     terms: Mapping[str, float]
     wins: int
     ties: int
-    losses_: int
+    losses: int
     queries: Table
     observes_retrieval: bool
     notes: tuple[Diagnostic, ...]
@@ -136,8 +136,12 @@ class RunDifference(Tabular):
         return name != "undefined" or self.terms[name] != 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return the result without the documents, as dicts and lists."""
-        names = self.queries.names
+        """Return the result without the documents, as dicts and lists.
+
+        Whatever the runs are called, they are `a` and `b` here.
+        """
+        query, _, _, *rest = self.queries.names
+        names = (query, "a", "b", *rest)
         return {
             "measure": str(self.measure),
             "a": {"name": self.names[0], "value": self.values[0]},
@@ -146,7 +150,7 @@ class RunDifference(Tabular):
             "terms": dict(self.terms),
             "wins": self.wins,
             "ties": self.ties,
-            "losses": self.losses_,
+            "losses": self.losses,
             **({} if self.unjudged is None else self.unjudged.to_dict()),
             **({} if self.tied is None else self.tied.to_dict()),
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
@@ -155,7 +159,7 @@ class RunDifference(Tabular):
         }
 
     def _tabulate(self) -> Mapping[str, Held]:
-        return self.queries.columns
+        return self.queries.export()
 
     def __str__(self) -> str:
         lines = _heads(self)
@@ -211,17 +215,17 @@ def _means(difference: RunDifference) -> list[tuple[str, str]]:
 
 
 def _count_wins(difference: RunDifference) -> str:
-    return f"{difference.wins} wins, {difference.ties} ties, {difference.losses_} losses"
+    return f"{difference.wins} wins, {difference.ties} ties, {difference.losses} losses"
 
 
 def _left_out(difference: RunDifference) -> list[str]:
-    left = difference.wins + difference.losses_ - len(_most_moved(difference))
+    left = difference.wins + difference.losses - len(_most_moved(difference))
     return [f"and {left} more queries"] if left > 0 else []
 
 
 def _most_moved(difference: RunDifference) -> Table:
     queries = difference.queries
-    shown = min(SHOWN, difference.wins + difference.losses_)
+    shown = min(SHOWN, difference.wins + difference.losses)
     names = [name for name in queries.names if difference.says(name)]
     return queries.take(range(shown), names)
 

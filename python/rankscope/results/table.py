@@ -111,9 +111,13 @@ class Table(Tabular):
         rows = zip(keys, self.rows(), strict=True)
         return {key: dict(zip(names, rest, strict=True)) for key, (_, *rest) in rows}
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def export(self) -> dict[str, Held]:
+        """Return the columns with the names and the types of the caller's table."""
         named = ((self._source.column(name), name) for name in self._given)
         return {of.name if of else name: self._give(name) for of, name in named}
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        return self.export()
 
     def __len__(self) -> int:
         held = [column for column in self._given.values() if not callable(column)]
@@ -121,7 +125,7 @@ class Table(Tabular):
 
     def __str__(self) -> str:
         cells = list(zip(*map(self._cells, self.names), strict=True))
-        rows = [self.names, *(tuple(map(_show, row)) for row in cells)]
+        rows = [tuple(map(show, self.names)), *(tuple(map(_show, row)) for row in cells)]
         is_text = (
             [isinstance(cell, str) for cell in cells[0]] if cells else [True] * len(self.names)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from rankscope.data.ids import are_uuids
 from rankscope.errors import UsageError, hint_extra
 
 TYPE_CHECKING = False
@@ -48,8 +49,15 @@ def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
     Raises:
         UsageError: Polars is not installed.
     """
-    frame: pl.DataFrame = _load("polars").DataFrame(dict(columns))
+    held = {name: _spell(column) for name, column in columns.items()}
+    frame: pl.DataFrame = _load("polars").DataFrame(held)
     return frame
+
+
+def _spell(column: Held) -> Held:
+    """Return UUIDs as texts. Polars has no type for them, and can't join on objects."""
+    is_of_uuids = are_uuids({type(cell) for cell in column[:1]})
+    return [cell and str(cell) for cell in column] if is_of_uuids else column
 
 
 def to_arrow(columns: Mapping[str, Held]) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.adapters.clicks import MOST_RANKS
+from rankscope.adapters.clicks import MOST_RANKS, refuse_clicked_only
 from rankscope.data.ids import MISSING
 from rankscope.errors import EmptyError
 from rankscope.records import record
@@ -276,6 +276,7 @@ def _refuse_gaps(found: Tallies) -> None:
             hint=f"write ranks={empty[0] - 1}" if empty[0] > 1 else "the first rank is 1",
             code="rank_gap",
         )
+    refuse_clicked_only(sum(found.clicks), sum(found.impressions))
     if found.clicked[0] == 0:
         raise EmptyError(
             "there are no clicks at rank 1, with which the other ranks are compared",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.column_names import check_names, find_column, find_grades, no_role
-from rankscope.adapters.open_column import decode, read_utf8
+from rankscope.adapters.open_column import decode, is_uuid_type, read_utf8
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -92,7 +92,7 @@ def role_of(name: str, columns: Mapping[str, str]) -> str:
 
 
 def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Convert a column: ids to text or integers, numbers to float64.
+    """Convert a column: ids to text or integers, UUIDs to text, numbers to float64.
 
     Other types are passed on, and rejected by their reader.
 
@@ -105,7 +105,7 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
     """
     arrow = load_arrow()
     types = arrow.types
-    if isinstance(column.type, arrow.BaseExtensionType):
+    if isinstance(column.type, arrow.BaseExtensionType) and not is_uuid_type(column.type):
         column = column.storage
     column = decode(column)
     kind = column.type

@@ -6,10 +6,12 @@ from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.column_names import explain_users
+from rankscope.adapters.columns import name_id_type
 from rankscope.adapters.files.formats import list_files, size_of, tell_format
 from rankscope.adapters.files.lists import RANK, explode, is_list
 from rankscope.adapters.files.opening import OpenFile, close, open_binary
-from rankscope.adapters.files.roles import Wanted, normalise, role_of
+from rankscope.adapters.files.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope.data.ids import IdColumn, SourceIds
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import FORMATS
 from rankscope.records import record
@@ -143,6 +145,7 @@ class TableFile:
         self._spans: list[RowSpan] = []
         self._rows = 0
         self._notes: dict[str, tuple[int, int]] = {}
+        self._id_types: dict[str, str] = {}
         self._current = self._open(files[0])
         self._is_ranked = self._is_in_rank_order()
         self.columns = dict(self._current.columns)
@@ -197,6 +200,17 @@ class TableFile:
         has_lines = len(self._files) == 1
         found = [(code, count, line * has_lines) for code, (count, line) in self._notes.items()]
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
+
+    def describe_ids(self) -> SourceIds:
+        """Return the names and types that the columns of ids have in the files read so far.
+
+        A field of objects in lists has its own name alone.
+        """
+        names = {role: self.columns.get(role, f"{role}_id") for role in ID_ROLES}
+        inner = {role: name.removeprefix(f"{self._list_of(name)}.") for role, name in names.items()}
+        types = self._id_types
+        query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
+        return SourceIds(query, doc)
 
     def find_line(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a row, or the row number in a file without lines.
@@ -254,40 +268,50 @@ class TableFile:
         is_asked = "rank" in self._wanted.roles
         return is_asked and not is_ordered and bool(self._lists_of(self._current))
 
+    def _list_of(self, column: str) -> str:
+        """Return the list that a column is a field of, or nothing if it is no such field."""
+        return "" if column in self._current.schema.names else column.rpartition(".")[0]
+
     def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow = load_arrow()
-        made, _ = self._columns_of(arrow.RecordBatch.from_pylist([], schema=file.schema))
-        return arrow.schema((name, column.type) for name, column in made.items())
+        made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        for role in ID_ROLES:
+            if self.columns.get(role) in made:
+                found = name_id_type(made[self.columns[role]].type)
+                if self._id_types.setdefault(role, found) != found:
+                    self._id_types[role] = "int64"
+        return arrow.schema(
+            (name, normalise(column, role_of(name, self.columns)).type)
+            for name, column in made.items()
+        )
 
-    def _columns_of(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
+    def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
+        """Return the columns with a row per document, and where the rows of each list end."""
         lists = self._lists_of(self._current)
-        ends = None
-        if lists:
-            made, ends, empty = explode(
-                batch, self._current.columns, lists, is_ranked=self._is_ranked
-            )
-            self.empty_lists += empty
-        else:
-            made = dict(zip(batch.schema.names, batch.columns, strict=True))
-        columns = {
-            name: normalise(column, role_of(name, self.columns)) for name, column in made.items()
-        }
-        return columns, ends
+        if not lists:
+            return dict(zip(batch.schema.names, batch.columns, strict=True)), None
+        made, ends, empty = explode(batch, self._current.columns, lists, is_ranked=self._is_ranked)
+        self.empty_lists += empty
+        return made, ends
 
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
         arrow = load_arrow()
         try:
-            columns, ends = self._columns_of(batch)
+            made, ends = self._explode(batch)
+            columns = {
+                name: normalise(column, role_of(name, self.columns))
+                for name, column in made.items()
+            }
         except RankscopeError as error:
             error.file = file
             error.line = error.line and lines.of_row(error.line - 1)
             raise
-        made = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
-        if made.schema != self.schema:
-            raise self._other_schema(made.schema, file)
+        finished = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if finished.schema != self.schema:
+            raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))
-        self._rows += made.num_rows
-        return made
+        self._rows += finished.num_rows
+        return finished
 
     def _check_schema(self, file: File) -> None:
         schema = self._schema_of(file)

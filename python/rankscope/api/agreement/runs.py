@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope._core import Run
     from rankscope.adapters.inputs import Input
     from rankscope.api.agreement.measures import TieForm
+    from rankscope.data.ids import SourceIds
     from rankscope.data.policy import ScoreType
     from rankscope.typing import InputLike
 
@@ -107,14 +108,17 @@ def agreement(
         _read(run, columns, score_type=score_type, encoding=encoding, threads=workers)
         for run in (run_a, run_b)
     ]
-    found = compare(lists[0], lists[1], asked, p=persistence, ties=ties, threads=workers)
+    (one, source), (other, _) = lists
+    found = compare(one, other, asked, p=persistence, ties=ties, threads=workers)
     if not found.query_ids:
         raise EmptyError(
             "no query has documents in both runs",
             hint="compare the query ids of both runs",
             code="empty_input",
         )
-    table = Table({"query_id": found.query_ids, "common": found.common, **found.values})
+    table = Table(
+        {"query_id": found.query_ids, "common": found.common, **found.values}, source=source
+    )
     means = {name: mean(values) for name, values in found.values.items()}
     only_a, only_b = (count - len(found.query_ids) for count in found.filled)
     return RunAgreement(
@@ -138,7 +142,8 @@ def _read(
     score_type: str,
     encoding: str,
     threads: int,
-) -> Run | CoreRankings:
+) -> tuple[Run | CoreRankings, SourceIds]:
+    """Return the lists of a run, and the columns of its ids."""
     if isinstance(run, Rankings):
         if not run.has_doc_ids:
             raise UsageError(
@@ -146,7 +151,7 @@ def _read(
                 hint="pass a column of documents where the rankings are made",
                 code="ids_needed",
             )
-        return run._core  # noqa: SLF001 - rankings are made of it
+        return run._core, run.source  # noqa: SLF001 - rankings are made of it
     named = engine.read_columns(columns)
     found: Input = recognise(run, "run", named)
     return read_lists(

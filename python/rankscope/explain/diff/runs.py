@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.data.diagnostics import describe
-from rankscope.errors import EmptyError
+from rankscope.errors import EmptyError, UsageError
 from rankscope.explain.derive.counted import count
 from rankscope.explain.derive.kernels import Kernels
 from rankscope.explain.diff.losses import take_settings
@@ -133,7 +133,8 @@ def compare_runs(
         if (abs(ideal) > ROUNDING).any():
             split["ideal"] = ideal
             means["ideal"] = math.fsum([*other.means.values(), *(-m for m in one.means.values())])
-    columns = {"a": mine, "b": theirs, "difference": difference, **split}
+    _check_names((one.name, other.name), ["query_id", source.query.name, "difference", *split])
+    columns = {one.name: mine, other.name: theirs, "difference": difference, **split}
     notes = dict.fromkeys([*one.notes, *other.notes])
     if unpaired:
         notes[describe("unpaired_queries", unpaired, {})] = None
@@ -145,7 +146,7 @@ def compare_runs(
         terms=means,
         wins=int(is_won.sum()),
         ties=len(paired) - int(is_won.sum()) - int(is_lost.sum()),
-        losses_=int(is_lost.sum()),
+        losses=int(is_lost.sum()),
         queries=Table(
             {
                 "query_id": lambda: [ids[query] for query in order.tolist()],
@@ -161,6 +162,22 @@ def compare_runs(
         tied=tied,
         comparison=comparison,
     )
+
+
+def _check_names(runs: tuple[str, str], others: Sequence[str]) -> None:
+    """Raise an error if two columns of the table of queries would have one name.
+
+    Raises:
+        UsageError: They would.
+    """
+    doubled = next((name for name in runs if name in others or runs.count(name) > 1), None)
+    if doubled is not None:
+        raise UsageError(
+            f"expected runs with names of their own, found {doubled!r}, which is also the name of "
+            "another column of the result",
+            hint="pass other names: names=('before', 'after')",
+            code="bad_parameter",
+        )
 
 
 @record(frozen=True, slots=True)
@@ -199,6 +216,7 @@ def list_moves(
     values: tuple[float, float],
     *,
     is_sum: bool,
+    source: SourceIds,
 ) -> DocumentMoves:
     """List the documents at or above the cutoff in either of two runs.
 
@@ -208,6 +226,7 @@ def list_moves(
         policy: The policy.
         values: The value of each.
         is_sum: Whether the value is a sum over documents, each of which has a part in it.
+        source: The columns of ids as the caller has them.
     """
     pairs = zip(queries, values, strict=True)
     one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
@@ -237,7 +256,7 @@ def list_moves(
     return DocumentMoves(
         query_id=queries[0].query_id or "",
         values=values,
-        table=Table({name: [row[name] for row in rows] for name in names}),
+        table=Table({name: [row[name] for row in rows] for name in names}, source=source),
     )
 
 

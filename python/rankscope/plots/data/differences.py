@@ -63,7 +63,7 @@ class QueryDifferences:
             tuple(query for query, _ in known),
             tuple(value for _, value in known),
             difference.wins,
-            difference.losses_,
+            difference.losses,
         )
 
     @property

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 
+from rankscope.data.ids import MISSING
 from rankscope.errors import UsageError
 from rankscope.records import record
 from rankscope.results.evaluation import find_name
+from rankscope.results.frames import name_columns
 from rankscope.results.tables import Tabular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Literal
 
     from rankscope.data.diagnostics import Diagnostic
+    from rankscope.data.ids import AttributeColumn
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.ranges import TieRange, UnjudgedRange
@@ -197,12 +200,36 @@ class Compared:
         return dict(zip(RANGES, found, strict=True))
 
 
+@record(frozen=True, slots=True)
+class SliceAttribute:
+    """The values of slices in one of the attributes that they are made of.
+
+    Args:
+        column: The column of the attribute as the caller has it.
+        texts: By slice, its value as text.
+    """
+
+    column: AttributeColumn
+    texts: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of the attribute."""
+        return self.column.name
+
+    def read(self, slices: Sequence[str | None]) -> Held:
+        """Return the values of slices, with `None` for all queries."""
+        texts = [MISSING if each is None else self.texts[each] for each in slices]
+        return self.column.restore_column(texts)
+
+
 class Comparison(Tabular):
     """Runs compared by measures: means, differences, confidence intervals and p-values.
 
     It prints as a table of means, in which letters mark the runs that a run is significantly better
     than, and a table of differences for each measure. Exports have one row per pair of runs,
-    measure and slice.
+    measure and slice. The column `slice` is empty for all queries. Each attribute of the slices has
+    a column of its own besides, with the type of the input.
 
     Examples:
         >>> import rankscope as rs
@@ -231,6 +258,7 @@ class Comparison(Tabular):
         notes: tuple[Diagnostic, ...] = (),
         warnings: tuple[str, ...] = (),
         asked: Mapping[str, str] | None = None,
+        attributes: Sequence[SliceAttribute] = (),
     ) -> None:
         self._runs = runs
         self._measures = measures
@@ -243,6 +271,7 @@ class Comparison(Tabular):
         self._notes = notes
         self._warnings = warnings
         self._asked = dict(asked or {})
+        self._attributes = tuple(attributes)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -434,14 +463,19 @@ class Comparison(Tabular):
             notes=self._notes,
             warnings=self._warnings,
             asked=self._asked,
+            attributes=self._attributes,
         )
 
     def _tabulate(self) -> Mapping[str, Held]:
-        columns: dict[str, Held] = {
-            name: [getattr(each, name) for each in self._comparisons] for name in NAMES
-        }
+        fields: list[tuple[str, Held]] = [
+            (name, [getattr(each, name) for each in self._comparisons]) for name in NAMES
+        ]
+        slices = [each.slice for each in self._comparisons]
+        after = NAMES.index("slice") + 1
+        fields[after:after] = [(each.name, each.read(slices)) for each in self._attributes]
         ranges = [each.ranges() for each in self._comparisons]
-        return columns | {name: [each[name] for each in ranges] for name in RANGES}
+        fields += [(name, [each[name] for each in ranges]) for name in RANGES]
+        return name_columns(fields)
 
     def table(self, format: Literal["text", "markdown", "html", "latex"] = "text") -> str:  # noqa: A002 - what everybody calls it
         """Return the tables of means and of differences, with a footnote on how they were made.

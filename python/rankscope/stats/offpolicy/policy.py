@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.records import record, replace
-from rankscope.results.policy_evaluation import PolicyEvaluation
+from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 from rankscope.stats.offpolicy.estimators import (
     Strata,
     average,
@@ -58,7 +58,7 @@ class Weighted:
 
 def evaluate(
     log: Weighted, *, method: str | None, clip: float | None, level: float, what: str
-) -> PolicyEvaluation:
+) -> OffPolicyEvaluation:
     """Return the value of the new policy by every estimator.
 
     Args:
@@ -94,7 +94,7 @@ def evaluate(
         concluded["clipped"] = keep_lower(concluded["clipped"])
     of_log = conclude(logged, logged, log.clusters, level, bounds=bounds)
     mean, ends = mean_weight(log.weights, log.clusters, level)
-    return PolicyEvaluation(
+    return OffPolicyEvaluation(
         tabulate(concluded),
         method=method or ("dr" if log.predicted is not None else "snips"),
         level=level,

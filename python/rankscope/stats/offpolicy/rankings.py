@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.records import record, replace
-from rankscope.results.policy_evaluation import PolicyEvaluation
+from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 from rankscope.stats.offpolicy.estimators import (
     Estimator,
     Strata,
@@ -68,7 +68,7 @@ class Reranked:
 
 def evaluate_rankings(
     log: Reranked, *, method: str | None, clip: float | None, level: float
-) -> PolicyEvaluation:
+) -> OffPolicyEvaluation:
     """Return the DCG of the new ranker by every estimator.
 
     Args:
@@ -137,7 +137,7 @@ def evaluate_rankings(
             "ips and clipped count documents that the log doesn't show as 0; snips takes them to "
             "be like the others, and dr uses the predictions"
         )
-    return PolicyEvaluation(
+    return OffPolicyEvaluation(
         tabulate(concluded),
         method=method or ("dr" if log.predicted is not None else "snips"),
         level=level,

@@ -23,7 +23,7 @@ NAMES = {
 """What the estimators are called in full."""
 
 
-class PolicyEvaluation(Printed, Table):
+class OffPolicyEvaluation(Printed, Table):
     """A table with what a new policy would have got by each estimator, and what the log got.
 
     There is one row per estimator. `value` is the estimate with its interval in `lower` and
@@ -38,7 +38,7 @@ class PolicyEvaluation(Printed, Table):
     Examples:
         >>> import rankscope as rs
         >>> log = {"click": [1, 0] * 200, "propensity": [0.5] * 400, "target": [0.75, 0.25] * 200}
-        >>> found = rs.evaluate_policy(log, target="target")
+        >>> found = rs.evaluate_off_policy(log, target="target")
         >>> found.method, found.value, found.logged, found.lower < 0.75 < found.upper
         ('snips', 0.75, 0.5, True)
     """

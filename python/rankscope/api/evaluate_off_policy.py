@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from rankscope.data.policy import check_choice
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.click_log import Log
     from rankscope.results.examination import ExaminationCurve
-    from rankscope.results.policy_evaluation import PolicyEvaluation
+    from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
     from rankscope.stats.offpolicy.estimators import Strata
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     Discount: TypeAlias = str | Sequence[float] | ExaminationCurve
 
 METHODS = ("ips", "clipped", "snips", "dr")
+DEFAULT_METHOD = "leave it out for dr with predictions, and snips without"
 MOST_OFF = 1e-6
 """How far probabilities may be from a sum of 1."""
 
 
-def evaluate_policy(
+def evaluate_off_policy(
     log: object,
     *,
     target: str | Mapping[Any, float] | None = None,
@@ -49,7 +51,7 @@ def evaluate_policy(
     cluster: str | None = None,
     level: float = 0.95,
     encoding: Encoding = "utf-8",
-) -> PolicyEvaluation:
+) -> OffPolicyEvaluation:
     """Estimate what a new policy would have earned, from the log of an old one.
 
     The old policy must have chosen at random, with known probabilities (*propensities*). Each row
@@ -108,7 +110,7 @@ def evaluate_policy(
         ...     "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,
         ...     "propensity": [0.5] * 400,
         ... }
-        >>> found = evaluate_policy(log, target={"a": 0.9, "b": 0.1})
+        >>> found = evaluate_off_policy(log, target={"a": 0.9, "b": 0.1})
         >>> round(found.logged, 3), found.method, round(found.value, 3), round(found.effective)
         (0.375, 'dr', 0.475, 244)
     """
@@ -188,7 +190,7 @@ def _check(
     check_level(level)
     check_cluster_column(cluster)
     if method is not None:
-        check_choice("method", method, METHODS)
+        check_choice("method", method, METHODS, hint=DEFAULT_METHOD)
     if (target is None) == (chosen is None):
         raise UsageError(
             f"expected either target or chosen, found {'neither' if target is None else 'both'}",
@@ -199,7 +201,8 @@ def _check(
     if target is not None and not isinstance(target, str | Mapping):
         raise UsageError(
             f"expected target as the name of a column or a mapping, found {type(target).__name__}",
-            hint="add the probabilities to the table as a column",
+            hint="write target.to_dict() for the probabilities of items, or add those of the rows "
+            "to the table as a column",
             code="bad_parameter",
         )
     if (predicted is None) != (predicted_target is None):
@@ -279,8 +282,15 @@ def _read_target(read: Log, target: object) -> tuple[Numbers, float | None]:
 
 def _read_mapping(target: Any) -> dict[str, float]:  # noqa: ANN401 - a mapping of the caller
     chances = {str(key): float(value) for key, value in target.items()}
+    for key, chance in chances.items():
+        if not chance >= 0 or chance == math.inf:
+            raise FormatError(
+                f"expected probabilities of items from 0 to 1, found {chance:g} of {quote(key)}",
+                hint="it is the probability with which the new policy shows this item",
+                code="bad_propensity",
+            )
     total = math.fsum(chances.values())
-    if not all(0 <= chance <= 1 for chance in chances.values()) or abs(total - 1) > MOST_OFF:
+    if abs(total - 1) > MOST_OFF:
         raise FormatError(
             f"expected probabilities of items that sum up to 1, found a sum of {total:g}",
             hint="divide them by their sum",
@@ -365,6 +375,12 @@ def weigh(given: Any, count: int, name: str) -> Numbers:  # noqa: ANN401 - sever
 
     from rankscope.api.grades import dcg  # noqa: PLC0415 - as above
 
+    if isinstance(given, Mapping):
+        raise UsageError(
+            f"expected {name} as a list by rank, found {type(given).__name__}",
+            hint=f"write [{name}[rank] for rank in sorted({name})]",
+            code="bad_parameter",
+        )
     if isinstance(given, str):
         # DCG of one document at each rank.
         weights = np.asarray(dcg(np.eye(count), k=count, discount=given), dtype=np.float64)
@@ -382,6 +398,12 @@ def weigh(given: Any, count: int, name: str) -> Numbers:  # noqa: ANN401 - sever
         raise UsageError(
             "expected users to look at every rank, found an examination of 0",
             hint="leave out the ranks that nobody looks at",
+            code="bad_parameter",
+        )
+    if name == "examination" and weights[0] > 1:
+        raise UsageError(
+            f"expected the share of users who look at rank 1, at most 1, found {weights[0]:g}",
+            hint="divide percentages by 100",
             code="bad_parameter",
         )
     return weights[:count]
