@@ -1,11 +1,12 @@
 //! The mean of a measure over the rows of two matrices; only the ranks down to the cutoff are sorted.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
 use crate::kernels::{Gains, Kernel, Query};
-use crate::memory::{self, Vec, vec};
+use crate::memory::{Vec, vec};
 use crate::number::aggregate::Part;
 use crate::number::levels::{Levels, sort_grades};
 use crate::number::sorter::Sorter;
@@ -40,12 +41,11 @@ pub fn mean(
 ) -> Result<Option<f64>> {
     let chosen = Choices { takes_unjudged: false, stops: true };
     let values = each_row(plan, matrices, chosen, threads, watch)?;
-    let Some(values) = values.filter(|values| values.iter().all(|(_, value)| value.is_some()))
-    else {
+    let Some(values) = values.filter(|values| values.iter().all(Option::is_some)) else {
         return Ok(None);
     };
     let weight = |row: usize| plan.weights.as_ref().map_or(1.0, |weights| weights[row]);
-    let parts = values.into_iter().map(|(row, value)| {
+    let parts = values.into_iter().enumerate().map(|(row, value)| {
         let value = value.filter(|value| !value.is_nan()).unwrap_or(0.0);
         Part { value, weight: weight(row), ratio: (value, 1.0) }
     });
@@ -68,16 +68,9 @@ pub fn values(
 ) -> Result<(Vec<f64>, Vec<usize>)> {
     let chosen = Choices { takes_unjudged: true, stops: false };
     let found = each_row(plan, matrices, chosen, threads, watch)?.unwrap_or_default();
-    let mut values = vec![f64::NAN; matrices.rows()];
-    let mut refused = Vec::new();
-    for (row, value) in found {
-        match value {
-            Some(value) => values[row] = value,
-            None => refused.push(row),
-        }
-    }
-    refused.sort_unstable();
-    Ok((values, refused))
+    let refused = found.iter().enumerate().filter(|(_, value)| value.is_none());
+    let refused = refused.map(|(row, _)| row).collect();
+    Ok((found.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect(), refused))
 }
 
 /// What [`mean`] and [`values`] differ in.
@@ -89,47 +82,42 @@ struct Choices {
     stops: bool,
 }
 
-/// A row, and its value if it has one.
-type RowValue = (usize, Option<f64>);
-
-/// The value of each row, in no order; nothing without a measure.
+/// The value of each row that has one, as far as they were computed; nothing without a measure.
 fn each_row(
     plan: &Plan,
     matrices: &dyn Matrices,
     chosen: Choices,
     threads: usize,
     watch: Watch<'_>,
-) -> Result<Option<Vec<RowValue>>> {
+) -> Result<Option<Vec<Option<f64>>>> {
     let Some(measure) = plan.measures.first() else { return Ok(None) };
     let k = plan.cutoffs.first().copied().unwrap_or(usize::MAX).min(matrices.columns());
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let mut values = vec![None; matrices.rows()];
+    let queue = Mutex::new(values.chunks_mut(AT_ONCE).zip((0..).step_by(AT_ONCE)));
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let is_over = AtomicBool::new(false);
     let work = |watch: Watch<'_>| {
         let kernel = measure.kernel.as_ref();
         let mut rows = Rows::new(kernel, k, matrices.columns(), plan.policy, chosen.takes_unjudged);
-        let mut values = Vec::new();
         while !is_over.load(Ordering::Relaxed) {
-            let start = next.fetch_add(AT_ONCE, Ordering::Relaxed);
-            if start >= matrices.rows() {
-                break;
-            }
+            let Some((values, start)) = next() else { break };
             if let Err(stopped) = watch(Event::Work) {
                 is_over.store(true, Ordering::Relaxed);
                 return Err(stopped);
             }
-            for row in start..matrices.rows().min(start + AT_ONCE) {
+            for (value, row) in values.iter_mut().zip(start..) {
                 matrices.fill(row, &mut rows.grades, &mut rows.scores);
-                let value = rows.value();
+                *value = rows.value();
                 if value.is_none() && chosen.stops {
                     is_over.store(true, Ordering::Relaxed);
                 }
-                values.push((row, value));
             }
         }
-        Ok(values)
+        Ok(())
     };
     let threads = if matrices.rows() * matrices.columns() < FEW_ROWS { 1 } else { threads };
-    let values: Result<Vec<_>> = on_threads(threads, watch, work).into_iter().collect();
-    Ok(Some(memory::concat(&values?)))
+    on_threads(threads, watch, work).into_iter().collect::<Result<()>>()?;
+    Ok(Some(values))
 }
 
 /// One row at a time, with memory for it.
@@ -261,8 +249,7 @@ impl<'a> Rows<'a> {
                 return None;
             }
         }
-        self.write_ideal(levels);
-        Some(self.value_of_found(k, is_tied))
+        Some(self.value_of_found(k, is_tied, levels))
     }
 
     /// Appends what shares its score with the last of the first ranks, where ties are averaged over;
@@ -312,8 +299,7 @@ impl<'a> Rows<'a> {
             let pairs = self.in_order.windows(2);
             // Counting takes no branch per pair.
             let is_tied = pairs.filter(|pair| pair[0] == pair[1]).count() > 0;
-            self.write_ideal(levels);
-            return self.value_of_found(self.k.min(self.found.len()), is_tied);
+            return self.value_of_found(self.k.min(self.found.len()), is_tied, levels);
         }
         self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
         self.best.clear();
@@ -341,15 +327,43 @@ impl<'a> Rows<'a> {
     }
 
     /// The value of the first `k` of the grades that were found, all of which are judged.
-    fn value_of_found(&mut self, k: usize, is_tied: bool) -> f64 {
+    fn value_of_found(&mut self, k: usize, is_tied: bool, levels: Option<Levels>) -> f64 {
+        self.write_ideal(levels);
         let (retrieved, ideal) = (self.scores.len(), &self.best[..]);
-        if !is_tied || self.ties != Ties::Average {
-            let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
-            return self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal });
+        if is_tied && self.ties == Ties::Average {
+            // Where grades are their own gains, the mean gain of a tie is its mean grade. Sums of small
+            // whole numbers are exact, so it is the same to the bit.
+            if levels.is_none() || !self.kernel.gains().is_some_and(Gains::are_grades) {
+                self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
+                let Ranked { ranks, grades, ties, .. } = &self.ranked;
+                return self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal });
+            }
+            average_tied(&mut self.found, &self.in_order);
         }
-        self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
-        let Ranked { ranks, grades, ties, .. } = &self.ranked;
-        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal })
+        let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
+        self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal })
+    }
+}
+
+/// Makes the grades of equal scores, which follow one another, their mean. Grades are small and whole.
+/// No branch depends on a score, for those would be guessed wrong too often.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // grades and columns are small
+fn average_tied(grades: &mut [f64], scores: &[f64]) {
+    let (mut total, mut count, mut before) = (0_i64, 0_i64, f64::NAN);
+    for (grade, &score) in grades.iter_mut().zip(scores) {
+        let continued = -i64::from(score == before);
+        total = (total & continued) + *grade as i64;
+        count = (count & continued) + 1;
+        before = score;
+        *grade = total as f64 / count as f64;
+    }
+    // The last of a tie has the mean of all of it.
+    let (mut mean, mut after) = (0.0_f64, f64::NAN);
+    for (grade, &score) in grades.iter_mut().zip(scores).rev() {
+        let continued = u64::from(score == after).wrapping_neg();
+        mean = f64::from_bits(mean.to_bits() & continued | grade.to_bits() & !continued);
+        *grade = mean;
+        after = score;
     }
 }
 
@@ -438,6 +452,7 @@ fn smaller(one: f64, other: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_precision_loss)] // lists are short
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -454,6 +469,21 @@ mod tests {
             expected.sort_by(f64::total_cmp);
             let mut selection = Selection::default();
             prop_assert_eq!(selection.select(&values, k), &expected[values.len() - k..]);
+        }
+
+        #[test]
+        fn tied_grades_become_their_mean(
+            ties in prop::collection::vec(prop::collection::vec(0u8..16, 1..9), 0..20),
+        ) {
+            let (mut grades, mut scores, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            for (score, tie) in (0_i8..).map(|place| f64::from(-place)).zip(&ties) {
+                let total: f64 = tie.iter().copied().map(f64::from).sum();
+                grades.extend(tie.iter().copied().map(f64::from));
+                scores.resize(grades.len(), score);
+                expected.resize(grades.len(), total / (scores.len() - expected.len()) as f64);
+            }
+            average_tied(&mut grades, &scores);
+            prop_assert_eq!(grades, expected);
         }
     }
 }

@@ -53,22 +53,51 @@ impl Discounts {
         ranks.fold(sum, |sum, rank| sum + self.discount.apply(gain, rank))
     }
 
-    /// The sum of the gains of documents at the first ranks, all of which have one, in rank order. A
-    /// gain of 0 adds nothing.
+    /// The sums of the gains of lists of documents at the first ranks, all of which have one, each in
+    /// rank order. A gain of 0 adds nothing.
     #[inline]
-    pub(super) fn sum(&self, grades: &[f64], gain: impl Fn(f64) -> f64) -> f64 {
-        let (mut sum, mut rest, mut rank) = (0.0, grades, 1);
-        while !rest.is_empty() {
-            let Some(divisors) = self.known_from(rank) else {
-                let gains = rest.iter().map(|&grade| gain(grade)).zip(rank..);
-                let terms = gains.filter(|&(gain, _)| gain != 0.0);
-                return terms.fold(sum, |sum, (gain, rank)| sum + self.discount.apply(gain, rank));
-            };
-            let (here, later) = rest.split_at(rest.len().min(divisors.len()));
-            sum = add_divided(sum, here, &divisors[..here.len()], &gain);
-            (rest, rank) = (later, rank + here.len());
+    pub(super) fn sum<const N: usize>(
+        &self,
+        mut lists: [&[f64]; N],
+        gain: impl Fn(f64) -> f64,
+    ) -> [f64; N] {
+        let (mut sums, mut rank) = ([0.0; N], 1);
+        // An addition waits for the one before it to the same sum, so the lists are added up side by
+        // side as far as the shortest goes.
+        let shared = lists.iter().map(|list| list.len()).min().unwrap_or(0);
+        while rank <= shared
+            && let Some(divisors) = self.known_from(rank)
+        {
+            let divisors = &divisors[..divisors.len().min(shared + 1 - rank)];
+            let here = lists.map(|list| &list[..divisors.len()]);
+            sums = add_divided(sums, here, divisors, &gain);
+            lists = lists.map(|list| &list[divisors.len()..]);
+            rank += divisors.len();
         }
-        sum
+        for (sum, list) in sums.iter_mut().zip(lists) {
+            *sum = self.add_from(rank, *sum, list, &gain);
+        }
+        sums
+    }
+
+    /// Adds the gains of documents from a rank on to a sum.
+    fn add_from(
+        &self,
+        mut rank: usize,
+        mut sum: f64,
+        mut list: &[f64],
+        gain: &impl Fn(f64) -> f64,
+    ) -> f64 {
+        while !list.is_empty()
+            && let Some(divisors) = self.known_from(rank)
+        {
+            let (here, later) = list.split_at(list.len().min(divisors.len()));
+            [sum] = add_divided([sum], [here], &divisors[..here.len()], gain);
+            (list, rank) = (later, rank + here.len());
+        }
+        let gains = list.iter().map(|&grade| gain(grade)).zip(rank..);
+        let terms = gains.filter(|&(gain, _)| gain != 0.0);
+        terms.fold(sum, |sum, (gain, rank)| sum + self.discount.apply(gain, rank))
     }
 
     /// What ranks from this one on divide by, as far as a table has them.
@@ -87,52 +116,39 @@ impl Discounts {
     }
 }
 
-/// Adds quotients to a sum one after another. They are computed several at once; only the additions
-/// have to wait for each other.
+/// Adds quotients to sums one after another. They are computed several at once; only the additions
+/// to one sum have to wait for each other.
 #[inline]
 #[allow(clippy::needless_range_loop)] // the compiler divides several at once in this form alone
-fn add_divided(mut sum: f64, grades: &[f64], divisors: &[f64], gain: impl Fn(f64) -> f64) -> f64 {
+fn add_divided<const N: usize>(
+    mut sums: [f64; N],
+    lists: [&[f64]; N],
+    divisors: &[f64],
+    gain: &impl Fn(f64) -> f64,
+) -> [f64; N] {
     let term = |grade: f64, divisor: f64| {
         let gain = gain(grade);
         if gain == 0.0 { 0.0 } else { gain / divisor }
     };
-    let (grades, last_grades) = grades.as_chunks::<AT_ONCE>();
-    let (divisors, last_divisors) = divisors.as_chunks::<AT_ONCE>();
-    for (grades, divisors) in grades.iter().zip(divisors) {
-        let mut terms = [0.0; AT_ONCE];
-        for at in 0..AT_ONCE {
-            terms[at] = term(grades[at], divisors[at]);
+    let (whole, rest) = divisors.as_chunks::<AT_ONCE>();
+    let chunks = lists.map(|list| list.as_chunks::<AT_ONCE>());
+    for (chunk, divisors) in whole.iter().enumerate() {
+        let mut terms = [[0.0; AT_ONCE]; N];
+        for list in 0..N {
+            let grades = &chunks[list].0[chunk];
+            for at in 0..AT_ONCE {
+                terms[list][at] = term(grades[at], divisors[at]);
+            }
         }
-        sum = terms.iter().fold(sum, |sum, term| sum + term);
-    }
-    let rest = last_grades.iter().zip(last_divisors);
-    rest.fold(sum, |sum, (&grade, &divisor)| sum + term(grade, divisor))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::vec;
-
-    #[test]
-    fn a_sum_is_that_of_the_terms_one_by_one() {
-        for discount in [Discount::Log2, Discount::Zipf(0.5), Discount::Table(vec![1.0, 0.5, 0.25])]
-        {
-            for k in [3, 200, usize::MAX] {
-                let discounts = Discounts::new(&discount, k);
-                for length in [0, 1, 7, 8, 127, 128, 129, 300, 2000, 70_000] {
-                    let grades: Vec<f64> = (0..length).map(|at| f64::from(at % 5)).collect();
-                    let expected = grades.iter().zip(1..).fold(0.0, |sum, (&grade, rank)| {
-                        if grade == 0.0 { sum } else { sum + discount.apply(grade, rank) }
-                    });
-                    let found = discounts.sum(&grades, |grade| grade);
-                    assert_eq!(found.to_bits(), expected.to_bits(), "{discount:?} {k} {length}");
-                    let ranks = 5..5 + grades.len();
-                    let expected =
-                        ranks.clone().fold(1.0, |sum, rank| sum + discount.apply(0.3, rank));
-                    assert_eq!(discounts.add(1.0, 0.3, ranks).to_bits(), expected.to_bits());
-                }
+        for at in 0..AT_ONCE {
+            for list in 0..N {
+                sums[list] += terms[list][at];
             }
         }
     }
+    for list in 0..N {
+        let last = chunks[list].1.iter().zip(rest);
+        sums[list] = last.fold(sums[list], |sum, (&grade, &divisor)| sum + term(grade, divisor));
+    }
+    sums
 }

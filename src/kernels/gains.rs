@@ -64,6 +64,12 @@ impl Gains {
         self.discounts.apply(gain, rank)
     }
 
+    /// Whether a grade from 0 on is its own gain.
+    #[must_use]
+    pub fn are_grades(&self) -> bool {
+        matches!(self.gain, Gain::Linear)
+    }
+
     /// Whether the gains are those of a table, in which a higher grade may have a lower gain.
     #[must_use]
     pub fn are_of_table(&self) -> bool {
@@ -106,14 +112,25 @@ impl Gains {
 
     /// The sum of discounted gains.
     pub(super) fn discounted(&self, query: &Query<'_>) -> f64 {
-        let are_given = self.unjudged_gain == 0.0 && self.missing_gain == 0.0;
-        if are_given && query.is_of_first_ranks() {
-            return self.discount_grades(&query.grades[..query.grades.len().min(self.k)]);
+        if let Some(grades) = self.first_grades(query) {
+            let [sum] = self.discount_grades([grades]);
+            return sum;
         }
-        if are_given {
+        if self.needs_grades() {
             return query.places(self.k).fold(0.0, |sum, place| self.add_place(sum, &place));
         }
         self.sum(query, |gain, rank| self.discount(gain, rank))
+    }
+
+    /// Whether a gain comes with a grade only.
+    fn needs_grades(&self) -> bool {
+        self.unjudged_gain == 0.0 && self.missing_gain == 0.0
+    }
+
+    /// The grades of the ranks that count, where each has one and no other rank has a gain.
+    fn first_grades<'a>(&self, query: &Query<'a>) -> Option<&'a [f64]> {
+        let are_all = self.needs_grades() && query.is_of_first_ranks();
+        are_all.then(|| &query.grades[..query.grades.len().min(self.k)])
     }
 
     /// Adds the discounted gains of a place to a sum.
@@ -123,14 +140,14 @@ impl Gains {
         if gain == 0.0 { sum } else { self.discounts.add(sum, gain, place.ranks(self.k)) }
     }
 
-    /// The sum of the discounted gains of grades at the first ranks.
-    fn discount_grades(&self, grades: &[f64]) -> f64 {
+    /// The sums of the discounted gains of lists of grades, each at the first ranks.
+    fn discount_grades<const N: usize>(&self, lists: [&[f64]; N]) -> [f64; N] {
         match self.gain {
-            Gain::Linear if self.negative_gain => self.discounts.sum(grades, |grade| grade),
+            Gain::Linear if self.negative_gain => self.discounts.sum(lists, |grade| grade),
             Gain::Linear => {
-                self.discounts.sum(grades, |grade| if grade < 0.0 { 0.0 } else { grade })
+                self.discounts.sum(lists, |grade| if grade < 0.0 { 0.0 } else { grade })
             }
-            _ => self.discounts.sum(grades, |grade| self.of(grade)),
+            _ => self.discounts.sum(lists, |grade| self.of(grade)),
         }
     }
 
@@ -207,12 +224,17 @@ impl Gains {
 
     /// The sum of the best order of all judged documents.
     pub(super) fn best_of_judged(&self, query: &Query<'_>) -> f64 {
-        // All gains but tables are largest first where the grades are.
-        if !matches!(self.gain, Gain::Table(_)) {
-            let positive = query.ideal.partition_point(|&grade| grade > 0.0);
-            return self.discount_grades(&query.ideal[..positive.min(self.ideal_k)]);
+        if let Some(grades) = self.best_grades(query) {
+            let [sum] = self.discount_grades([grades]);
+            return sum;
         }
         self.discount_best(descend(self.gains_of_judged(query)).into_iter())
+    }
+
+    /// The grades of the best order that have gains, where gains are largest first where grades are.
+    fn best_grades<'a>(&self, query: &Query<'a>) -> Option<&'a [f64]> {
+        let positive = || query.ideal.partition_point(|&grade| grade > 0.0);
+        (!self.are_of_table()).then(|| &query.ideal[..positive().min(self.ideal_k)])
     }
 
     /// The sum of the best order of the retrieved documents.
@@ -253,6 +275,12 @@ impl Gains {
     pub(super) fn parts(&self, query: &Query<'_>) -> (f64, f64) {
         if self.lacks_relevant(query) {
             return (0.0, 0.0);
+        }
+        if !self.min_max
+            && matches!(self.ideal, Ideal::Judged | Ideal::Whole)
+            && let (Some(found), Some(best)) = (self.first_grades(query), self.best_grades(query))
+        {
+            return self.discount_grades([found, best]).into();
         }
         let sum = self.discounted(query);
         if !self.min_max {

@@ -46,12 +46,16 @@ impl<'a, T: Element> View<'a, T> {
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) }
     }
 
-    /// Converts elements from one on.
-    fn convert<O>(self, start: usize, out: &mut [O], to: impl Fn(T) -> O) {
-        let from = self.at(start, out.len());
-        for (at, out) in out.iter_mut().enumerate() {
-            // SAFETY: as above, a volatile read being a single one.
-            *out = to(unsafe { from.add(at).read_volatile() });
+    /// Converts elements from one on. They are copied first, so that several are converted at once.
+    fn convert(self, start: usize, out: &mut [f64], to: impl Fn(&[T], &mut [f64]))
+    where
+        T: Default,
+    {
+        let mut copied = [T::default(); AT_ONCE];
+        for (place, out) in (start..).step_by(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
+            let copied = &mut copied[..out.len()];
+            self.copy(place, copied);
+            to(copied, out);
         }
     }
 }
@@ -124,6 +128,33 @@ pub(super) enum Doubles<'a> {
 
 /// Integers beyond this are not all doubles.
 const LARGEST_EXACT: u64 = 1 << 53;
+/// 2^52: the doubles from here on are whole, and differ by their last bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+/// So many elements are converted at once.
+const AT_ONCE: usize = 64;
+
+/// Converts numbers all of which are doubles.
+fn widen<T: Copy + Into<f64>>(values: &[T], out: &mut [f64]) {
+    for (out, &value) in out.iter_mut().zip(values) {
+        *out = value.into();
+    }
+}
+
+/// Converts integers; those that are no doubles become NaN.
+#[allow(clippy::cast_precision_loss)] // as above
+fn to_doubles(values: &[i64], out: &mut [f64]) {
+    // There are instructions that convert several such integers at once.
+    let are_small = values.iter().fold(0, |all, value| all | value.cast_unsigned()) >> 52 == 0;
+    for (out, &value) in out.iter_mut().zip(values) {
+        *out = if are_small {
+            f64::from_bits(value.cast_unsigned() | WHOLE.to_bits()) - WHOLE
+        } else if value.unsigned_abs() <= LARGEST_EXACT {
+            value as f64
+        } else {
+            f64::NAN
+        };
+    }
+}
 
 impl Cells<f64> for Doubles<'_> {
     fn len(&self) -> usize {
@@ -135,16 +166,12 @@ impl Cells<f64> for Doubles<'_> {
         }
     }
 
-    #[allow(clippy::cast_precision_loss)] // larger integers become NaN
     fn read(&self, start: usize, out: &mut [f64]) {
-        let exact = |value: i64| {
-            if value.unsigned_abs() <= LARGEST_EXACT { value as f64 } else { f64::NAN }
-        };
         match self {
             Self::F64(view) => view.copy(start, out),
-            Self::F32(view) => view.convert(start, out, f64::from),
-            Self::I64(view) => view.convert(start, out, exact),
-            Self::I32(view) => view.convert(start, out, f64::from),
+            Self::F32(view) => view.convert(start, out, widen),
+            Self::I64(view) => view.convert(start, out, to_doubles),
+            Self::I32(view) => view.convert(start, out, widen),
         }
     }
 }

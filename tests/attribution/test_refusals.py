@@ -72,6 +72,8 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
         ([["click"], [b"buy"]], "label_type"),
         ([["click"], True], "label_type"),
         (np.array([1, 0]), "label_type"),
+        (np.array(1), "label_type"),
+        (np.array("click"), "label_type"),
         (np.array([b"click"]), "label_type"),
         (pd.Series([True, False]), "label_type"),
         (pd.Series([3, 4], dtype="category"), "label_type"),

@@ -40,7 +40,7 @@ OF_GRADES: dict[str, Callable[[Any], Any]] = {
     "from_lists": lambda x: Rankings.from_lists([x]).evaluate(nDCG)[nDCG],
     "ideal of from_lists": lambda x: Rankings.from_lists([PLAIN], ideal=[x]).evaluate(nDCG)[nDCG],
     "from_groups": lambda x: Rankings.from_groups(x, SCORES, [3]).evaluate(nDCG)[nDCG],
-    "from_arrays": lambda x: Rankings.from_arrays(x, SCORES).evaluate(nDCG)[nDCG],
+    "from_arrays": lambda x: Rankings.from_arrays(x, SCORES, groups="one").evaluate(nDCG)[nDCG],
     "rows of from_arrays": lambda x: Rankings.from_arrays([x] * 2, [SCORES] * 2).evaluate(nDCG)[
         nDCG
     ],
@@ -56,7 +56,7 @@ OF_GRADES: dict[str, Callable[[Any], Any]] = {
 }
 OF_SCORES: dict[str, Callable[[Any], Any]] = {
     "from_groups": lambda x: Rankings.from_groups(SCORES, x, [3]).evaluate(nDCG)[nDCG],
-    "from_arrays": lambda x: Rankings.from_arrays(SCORES, x).evaluate(nDCG)[nDCG],
+    "from_arrays": lambda x: Rankings.from_arrays(SCORES, x, groups="one").evaluate(nDCG)[nDCG],
     "ndcg_score": lambda x: rs.ndcg_score([SCORES], [x]),
     "dcg_score": lambda x: rs.dcg_score([SCORES], [x]),
     "ndcg_score, ties ignored": lambda x: rs.ndcg_score([SCORES], [x], ignore_ties=True),
@@ -296,9 +296,9 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
     score, grade = "score_overflow", "rel_out_of_range"
     if math.isnan(number):
         score = "score_nan"
-        assert Rankings.from_arrays(SCORES, odd).relevance.tolist() == [1, 2]
+        assert Rankings.from_arrays(SCORES, odd, groups="one").relevance.tolist() == [1, 2]
         for made in (
-            Rankings.from_arrays(odd, [3, 2, 1]),
+            Rankings.from_arrays(odd, [3, 2, 1], groups="one"),
             Rankings.from_groups(odd, [3, 2, 1], [3]),
             Rankings.from_lists([odd]),
         ):
@@ -306,7 +306,7 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
     else:
         two, holed = [SCORES, odd], [[math.nan, 1, 2], [math.nan, *odd[1:]]]
         for place, code, call in (
-            ("y_score:2", score, lambda: Rankings.from_arrays(SCORES, odd)),
+            ("y_score:2", score, lambda: Rankings.from_arrays(SCORES, odd, groups="one")),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, two, ignore_ties=True)),
             ("y_score:2:2", score, lambda: rs.ndcg_score([SCORES] * 2, holed, padding="nan")),
@@ -435,7 +435,7 @@ def test_rankings_do_not_follow_their_arrays() -> None:
     grades, scores, sizes = np.array([1.0, 0.0]), np.array([1.0, 2.0]), np.array([2])
     made = [
         Rankings.from_groups(grades, scores, sizes),
-        Rankings.from_arrays(grades, scores),
+        Rankings.from_arrays(grades, scores, groups="one"),
         Rankings.from_lists([grades]),
         Rankings.from_table({"qid": sizes.repeat(2), "label": grades, "score": scores}),
     ]

@@ -204,3 +204,9 @@ def test_a_scorer_can_be_pickled_and_says_what_it_is() -> None:
     scorer = make_ranking_scorer("nDCG@5", groups="query_id")
     copied = pickle.loads(pickle.dumps(scorer))  # noqa: S301 - ours
     assert repr(copied) == repr(scorer) == "make_ranking_scorer('nDCG@5', groups='query_id')"
+
+
+def test_a_scorer_has_one_measure_and_says_how_to_have_several() -> None:
+    with pytest.raises(UsageError, match="one measure") as error:
+        make_ranking_scorer(["nDCG@5", "AP"], groups="query_id")  # type: ignore[arg-type]
+    assert "scoring={" in error.value.hint

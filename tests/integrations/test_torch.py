@@ -261,3 +261,13 @@ def test_the_core_and_the_program_agree_on_real_numbers() -> None:
     rankings = rs.Rankings.from_arrays(grades.numpy(), scores.numpy())
     expected = rankings.evaluate("nDCG@10").per_query("nDCG@10")
     assert ndcg(grades=grades, scores=scores, k=10).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("argument", "instead"),
+    [("top_k", "nDCG@10"), ("empty_target_action", "empty="), ("ignore_index", "mask=")],
+)
+def test_arguments_of_torchmetrics_are_errors_that_name_ours(argument: str, instead: str) -> None:
+    with pytest.raises(rs.UsageError, match=argument) as error:
+        RankingMetric("nDCG", **{argument: 1})
+    assert instead in error.value.hint

@@ -365,3 +365,52 @@ def test_a_mask_says_what_it_means_but_a_nan_beside_it_does_not() -> None:
 def test_only_nan_can_be_padding() -> None:
     for padding in (0, True, "zero", -1):
         caught(partial(rs.ndcg_score, [[1, 0]], [[1, 0]], padding=padding), "bad_parameter")  # type: ignore[arg-type]
+
+
+# Rankings.from_arrays.
+
+
+@pytest.mark.parametrize("of", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_columns_become_rankings_only_with_groups(of: Callable[[Any], Any]) -> None:
+    log = make_log()
+    rows = of(log["gains"]), of(log["score"])
+    error = caught(lambda: Rankings.from_arrays(*rows), "groups_needed")
+    assert "Rankings.from_arrays(y_true, y_score, groups=df['query'])" in error.hint
+    rankings = Rankings.from_arrays(*rows, groups=of(log["query"]))
+    assert len(rankings) == 12
+    assert rankings.evaluate(nDCG @ 3)[nDCG @ 3] == pytest.approx(
+        rs.evaluate_table(log, nDCG @ 3)[nDCG @ 3], abs=1e-15
+    )
+    assert len(Rankings.from_arrays(*rows, groups="one")) == 1
+
+
+def test_ids_in_place_of_sizes_are_an_error_that_says_where_ids_go() -> None:
+    log = make_log()
+    for ids, code in ((log["query"], "not_numeric"), (log["query"].astype(int), "length_mismatch")):
+        error = caught(partial(Rankings.from_groups, log["gains"], log["score"], ids), code)
+        assert "Rankings.from_arrays(relevance, scores, groups=ids)" in error.hint
+
+
+# A list in each row of a column.
+
+
+def test_columns_of_lists_are_matrices_of_arrays_and_no_columns_of_tables() -> None:
+    log = make_log()
+    lists = log.assign(item=[f"d{n}" for n in range(60)]).groupby("query").agg(list).reset_index()
+    expected = rs.ndcg_score(log["gains"], log["score"], groups=log["query"], k=3)
+    found = rs.ndcg_score(lists["gains"], lists["score"], k=3)
+    assert found == pytest.approx(expected, abs=1e-15)
+    runs = lists[["query", "item"]]
+    for form in (pd.DataFrame, pl.DataFrame, lambda x: pa.table(pl.DataFrame(x))):
+        given = lists.to_dict("list")
+        table = form(given)
+        for call, code in (
+            (partial(rs.evaluate_table, table, "nDCG"), "score_not_number"),
+            (partial(rs.evaluate, table, table, "nDCG"), "id_type"),
+            (
+                partial(rs.evaluate, {"100": {"d1": 1}}, form(runs.to_dict("list")), "nDCG"),
+                "id_type",
+            ),
+        ):
+            error = caught(call, code)
+            assert "df.explode([" in error.hint

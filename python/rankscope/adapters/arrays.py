@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from rankscope.adapters.alignment import check_alignment
 from rankscope.adapters.doubles import place_in
 from rankscope.adapters.foreign import check_file
-from rankscope.adapters.mistakes import located
+from rankscope.adapters.mistakes import groups_needed, located
 from rankscope.adapters.numbers import (
     count_offsets,
     is_judged,
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 PLAIN = ("<f8", "<f4", "<i8", "<i4")
 """The types of matrices that the core reads where they lie."""
+SIZES = (
+    "group_sizes says how many rows each query has; if you have the query of each row, write "
+    "Rankings.from_arrays(relevance, scores, groups=ids)"
+)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -105,13 +110,15 @@ def from_matrices(
         is_reversed: Whether the last column counts as the first.
         padding: `"nan"` if a score that is NaN means that there is no document, too; else it is an
             error.
-        dimensions: How many dimensions they may have; with one, they are a single query.
+        dimensions: How many dimensions they may have. If one of them has one, it is a single query.
 
     Raises:
+        UsageError: Both have one dimension, and may hold the rows of many queries.
         InputError: They do not fit.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    check_alignment(y_true=y_true, y_score=y_score)
     given = {
         "y_true": to_numbers(y_true, "y_true", dimensions=dimensions, are_grades=True),
         "y_score": to_numbers(y_score, "y_score", dimensions=dimensions),
@@ -124,8 +131,10 @@ def from_matrices(
             code="length_mismatch",
             file="y_score",
         )
-    if scores.shape[0] == 0:
+    if scores.size == 0:
         raise _no_queries("y_true")
+    if all(each.ndim == 1 for each in given.values()):
+        raise groups_needed("Rankings.from_arrays")
     if padding is None:
         _refuse_nan(given["y_score"], y_score)
     if is_reversed:
@@ -172,6 +181,7 @@ def from_rows(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    check_alignment(y_true=y_true, y_score=y_score, groups=groups)
     grades = to_numbers(y_true, "y_true", dimensions=(1,), are_grades=True)
     values = to_numbers(y_score, "y_score", dimensions=(1,))
     if len(grades) != len(values):
@@ -240,14 +250,19 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    check_alignment(relevance=relevance, scores=scores)
     grades = to_numbers(relevance, "relevance", dimensions=(1,), are_grades=True)
     values = to_numbers(scores, "scores", dimensions=(1,))
-    sizes = to_numbers(group_sizes, "group_sizes", dimensions=(1,))
+    try:
+        sizes = to_numbers(group_sizes, "group_sizes", dimensions=(1,))
+    except FormatError as error:
+        error.hint = SIZES if error.code == "not_numeric" else error.hint
+        raise
     is_size = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
     if not is_size.all():
         raise FormatError(
             "expected group sizes that are whole numbers, 0 or more",
-            hint="group_sizes says how many rows each query has",
+            hint=SIZES,
             code="group_sizes",
             file="group_sizes",
             line=int(np.argmin(is_size)) + 1,
@@ -256,7 +271,7 @@ def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike)
         raise FormatError(
             f"expected as many rows as the groups have, found {len(grades)} grades and "
             f"{len(values)} scores for groups of {int(sizes.sum())} in all",
-            hint="group_sizes says how many rows each query has",
+            hint=SIZES,
             code="length_mismatch",
             file="group_sizes",
         )
@@ -312,6 +327,7 @@ def from_ranked_rows(
         UsageError: The groups are none.
         InputError: They do not fit.
     """
+    check_alignment(**{name: grades}, groups=groups)
     relevance = to_numbers(grades, name, dimensions=(1,), are_grades=True)
     rows = read_row_groups(groups, len(relevance))
     if len(rows.offsets) == 1:

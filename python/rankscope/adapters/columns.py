@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.doubles import read_decimal
-from rankscope.adapters.foreign import is_integer
+from rankscope.adapters.foreign import is_integer, is_row
 from rankscope.adapters.mistakes import code_of, inexact, not_numbers
 from rankscope.adapters.numbers import keep_numbers
 from rankscope.adapters.open_column import (
@@ -35,6 +37,15 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
     Raises:
         FormatError: There is none in a row, or they are something else.
     """
+    try:
+        return _read_ids(column, name)
+    except FormatError as error:
+        if error.code == "id_type" and _has_lists(column):
+            raise _lists_in_rows(name, "an ID", "id_type") from error
+        raise
+
+
+def _read_ids(column: Foreign, name: str) -> IdColumn:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     values = open_column(column, name, lambda found: _bad_ids(name, found))
@@ -239,6 +250,8 @@ def read_numbers(
             _refuse_nulls(values, name, role)
         return keep_numbers(values, name, are_grades=are_grades)
     except FormatError as error:
+        if error.code in {"not_numeric", "array_shape"} and _has_lists(column):
+            raise _lists_in_rows(name, "a number", code_of("text", role)) from error
         # A list in a row is no number, as a text is none.
         if error.code == "not_numeric" or (error.code == "array_shape" and error.line is not None):
             error.code = code_of("text", role)
@@ -331,7 +344,29 @@ def _large_id(name: str, at: int) -> FormatError:
 def _bad_ids(name: str, found: str, at: int | None = None) -> FormatError:
     return FormatError(
         f"expected {name} to hold texts, or integers, found {found}",
-        hint="ids are text, integers or UUIDs; floats lose digits",
+        hint="IDs are text, integers or UUIDs: .astype(str) makes text, .astype('Int64') integers "
+        "of whole numbers that became floats",
         code="id_type",
         line=None if at is None else at + 1,
+    )
+
+
+def _has_lists(column: Foreign) -> bool:
+    """Check whether the first row of a column is a list."""
+    if getattr(column, "ndim", 1) != 1 or not hasattr(column, "__iter__"):
+        return False
+    first: Any = next(iter(column), None)
+    first = first.as_py() if hasattr(first, "as_py") else first  # of Arrow
+    if isinstance(first, tuple):  # a key of several ids, as groupby makes them
+        return False
+    is_list = is_row(type(first)) and getattr(first, "ndim", 1) > 0
+    return is_list or isinstance(first, AbstractSet)
+
+
+def _lists_in_rows(name: str, wanted: str, code: str) -> FormatError:
+    return FormatError(
+        f"expected {wanted} in each row of {name}, found a list",
+        hint=f"write one row per document: df.explode([{name!r}, …]) with all columns of lists. "
+        "Ranked lists without scores can be a mapping: dict(zip(df['query'], df['items']))",
+        code=code,
     )

@@ -113,7 +113,7 @@ def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool)
     if array.ndim == 0:
         raise bad_shape(name, tuple(range(1, depth + 1)), ())
     mask = np.ma.getmask(array)
-    if mask is np.ma.nomask:
+    if not mask.any():  # pandas: rows without nulls can be lists, which have more dimensions
         return _of_list(np.ma.getdata(array).tolist(), name, depth, are_grades=are_grades)
     plain = np.where(mask, 0, np.ma.getdata(array))
     numbers = _of_list(plain.tolist(), name, depth, are_grades=are_grades)

@@ -94,6 +94,8 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
     if isinstance(column, list | tuple):
         parts = [_encode_rows(column, name, separator)]
     elif isinstance(getattr(column, "dtype", None), np.dtype):
+        if np.ndim(column) == 0:  # type: ignore[arg-type]  # an array, or a Series of pandas
+            raise _bad_labels(name, "labels of documents", "a single value")
         rows = column.tolist()  # type: ignore[attr-defined]  # an array, or a Series of pandas
         parts = [_encode_rows(rows, name, separator)]
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, UsageError
 
 CODES = {
     ("text", "relevance"): "rel_not_number",
@@ -58,6 +58,22 @@ def bad_shape(name: str, dimensions: tuple[int, ...], shape: tuple[int, ...]) ->
         hint="rows are queries, columns are documents; ravel() makes one dimension",
         code="array_shape",
         file=name,
+    )
+
+
+def groups_needed(function: str, more: str = "") -> UsageError:
+    """Return the error for grades and scores of rows that don't say which query a row belongs to.
+
+    Args:
+        function: The function that was called.
+        more: More for the hint.
+    """
+    return UsageError(
+        "expected groups beside one-dimensional y_true and y_score, which may hold the rows of "
+        "many queries, found none",
+        hint=f"write {function}(y_true, y_score, groups=df['query']), or groups='one' if all rows "
+        f"are one query{more}",
+        code="groups_needed",
     )
 
 

@@ -203,9 +203,11 @@ def read_retrieved(
         InputError: A column is missing, or holds invalid values.
     """
     found = FoundColumns(open_table(table), names)
+    # Ids first: a row that holds a whole list has no score, but that isn't what is wrong.
+    queries, docs = found.read_ids("query"), found.read_ids("doc")
     are_ranks = found.seek("score") is None and found.seek("rank") is not None
     scores = _negate(found.read_numbers("rank")) if are_ranks else found.read_numbers("score")
-    return found.read_ids("query"), found.read_ids("doc"), scores, are_ranks
+    return queries, docs, scores, are_ranks
 
 
 def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rankscope.adapters.row_groups import GivenGroups
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
@@ -179,24 +180,36 @@ class Rankings(Columns):
 
     @classmethod
     def from_arrays(
-        cls, y_true: ArrayLike, y_score: ArrayLike, *, ties: Ties = "average"
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        groups: GivenGroups | None = None,
+        ties: Ties = "average",
     ) -> Rankings:
-        """Rank the rows of two matrices of queries by documents.
+        """Rank the rows of two matrices of queries by documents, or the rows of two columns.
 
         Args:
-            y_true: Grades, shape (queries, documents) or (documents,). NaN means unjudged.
+            y_true: Grades, shape (queries, documents), or (rows,) with `groups`. NaN means
+                unjudged.
             y_score: Scores of the same shape. Larger scores rank first. NaN or masked means that
                 there is no document.
+            groups: The queries of one-dimensional input, as in `ndcg_score`.
             ties: How equal scores are ordered, by anything except ids.
 
         Raises:
+            UsageError: One-dimensional input has no groups, or they could be IDs and sizes.
             InputError: The shapes differ, or a value isn't a number.
 
         Examples:
             >>> Rankings.from_arrays([[3, 2, 0], [1, 0, 0]], [[0.1, 0.2, 0.3], [9, 8, 7]])
             Rankings(2 queries, 6 documents, ties='average')
+            >>> Rankings.from_arrays([3, 2, 1], [0.1, 0.2, 0.3], groups=["a", "b", "a"])
+            Rankings(2 queries, 3 documents, ties='average')
         """
-        return rank_groups(arrays.from_matrices(y_true, y_score), ties)
+        if groups is None:
+            return rank_groups(arrays.from_matrices(y_true, y_score), ties)
+        return rank_groups(arrays.from_rows(y_true, y_score, groups), ties)
 
     @classmethod
     def from_groups(
@@ -227,10 +240,7 @@ class Rankings(Columns):
 
     @classmethod
     def from_lists(
-        cls,
-        lists: Iterable[Sequence[float]],
-        *,
-        ideal: Iterable[Sequence[float]] | None = None,
+        cls, lists: Iterable[Sequence[float]], *, ideal: Iterable[Sequence[float]] | None = None
     ) -> Rankings:
         """Make rankings from lists of grades that are already in rank order.
 
@@ -406,9 +416,7 @@ class Rankings(Columns):
             >>> round(staged.means["retriever"], 4), round(staged.means["final"], 4)
             (0.0, 0.3869)
         """
-        from rankscope.api.losses import (  # noqa: PLC0415 - only losses need it
-            measure_losses,
-        )
+        from rankscope.api.losses import measure_losses  # noqa: PLC0415 - only losses need it
 
         return measure_losses(
             self,
@@ -495,9 +503,7 @@ class Rankings(Columns):
             >>> audit.to_dict()["0"]["expected"], audit.summary.lower, audit.summary.upper
             (0.75, 0.5, 1.0)
         """
-        from rankscope.api.tie_audit import (  # noqa: PLC0415 - only where it is asked for
-            audit_ties,
-        )
+        from rankscope.api.tie_audit import audit_ties  # noqa: PLC0415 - only where it is asked for
 
         return audit_ties(self, measure, policy=policy, threads=threads)
 
@@ -537,9 +543,7 @@ class Rankings(Columns):
             query_id  rank  doc_id  other_rank  other_doc_id  gained
             q            1  b                2  a             0.1787
         """
-        from rankscope.api.regrets import (  # noqa: PLC0415 - only regrets need it
-            measure_regrets,
-        )
+        from rankscope.api.regrets import measure_regrets  # noqa: PLC0415 - only regrets need it
 
         return measure_regrets(self, measure, by=by, policy=policy)
 

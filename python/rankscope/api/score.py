@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rankscope import engine
 from rankscope._core import mean_of_rows
+from rankscope.adapters.alignment import check_weights
 from rankscope.adapters.arrays import as_matrix, from_matrices, from_rows
+from rankscope.adapters.mistakes import groups_needed
 from rankscope.adapters.numbers import split_lists, to_numbers
 from rankscope.api.grades import POLICIES as POLICIES_OF_GAINS
 from rankscope.api.rankings import rank_groups
@@ -160,6 +162,7 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
     chosen = chosen if k is None else chosen @ k
     weights = given["sample_weight"]
     if weights is not None:
+        check_weights(weights, given["y_true"], given["groups"])
         weights = to_numbers(weights, "sample_weight", dimensions=(1,)).tolist()
     _check_queries(measure, given)
     mean = _score_plain(chosen, policy, given, weights)
@@ -188,13 +191,10 @@ def _check_queries(measure: Measure, given: Given) -> None:
     if not all(split_lists(given[name], name)[1] for name in names):  # type: ignore[literal-required]
         return
     function = f"{measure.name.lower()}_score"
-    raise UsageError(
-        "expected groups beside one-dimensional y_true and y_score, which may hold the rows of "
-        "many queries, found none",
-        hint=f"write {function}(y_true, y_score, groups=df['query']), or groups='one' if all rows "
-        "are one query. In scikit-learn, a scorer of rankscope.integrations.sklearn passes the "
-        f"groups of each fold, as does make_scorer({function}).set_score_request(groups=True)",
-        code="groups_needed",
+    raise groups_needed(
+        function,
+        ". In scikit-learn, a scorer of rankscope.integrations.sklearn passes the groups of each "
+        f"fold, as does make_scorer({function}).set_score_request(groups=True)",
     )
 
 

@@ -61,6 +61,13 @@ def make_ranking_scorer(
         >>> make_ranking_scorer("RR", groups="query_id")(model, X, [1, 0, 1, 0])
         0.75
     """
+    if not isinstance(measure, str | rs.Measure):
+        raise UsageError(
+            f"expected one measure, found {type(measure).__name__}",
+            hint="pass a scorer for each: scoring={name: make_ranking_scorer(name, …) for name in "
+            "('nDCG@5', 'AP')}",
+            code="bad_parameter",
+        )
     given = rs.parse(measure) if isinstance(measure, str) else measure
     if groups is None and not require("sklearn").get_config()["enable_metadata_routing"]:
         raise UsageError(

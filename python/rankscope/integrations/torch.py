@@ -28,6 +28,13 @@ else:
 
 KEPT = ("preds", "target", "indexes")
 """What is kept of each row until `compute` if there are indexes."""
+TORCHMETRICS = {
+    "top_k": "write the cutoff in the name of the measure: RankingMetric('nDCG@10')",
+    "empty_target_action": "pass empty='zero' for 'neg', 'one' for 'pos', or 'skip' or 'error'",
+    "ignore_index": "pass mask= to update, which is False where there is no document",
+    "aggregation": "use rankscope.array.evaluate_batch for the value of each list",
+}
+"""What replaces arguments of the retrieval metrics of torchmetrics."""
 
 
 class RankingMetric(Base):  # type: ignore[misc]  # a class that need not be installed
@@ -69,6 +76,12 @@ class RankingMetric(Base):  # type: ignore[misc]  # a class that need not be ins
     ) -> None:
         require("torchmetrics")
         torch = require("torch")
+        for name in settings.keys() & TORCHMETRICS.keys():
+            raise UsageError(
+                f"RankingMetric has no argument {name!r}",
+                hint=TORCHMETRICS[name],
+                code="bad_parameter",
+            )
         super().__init__(**settings)
         self._means = RunningMeans(
             measures, ties=ties, empty=empty, negative=negative, dtype=dtype, check=check
