@@ -218,7 +218,9 @@ fn read_grades(grades: &dyn Cells<f64>, grouped: &Grouped) -> Result<(Grades, No
         out.copy_from_slice(block);
         let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
         check_all_finite(start, known, "rel", "grade")?;
-        block.iter().for_each(|&grade| noted.add_grade(grade, (0, 0)));
+        for &grade in block {
+            noted.add_grade(grade, (0, 0));
+        }
         Ok(())
     });
     grades.map(|grades| (Grades::Doubles(grades), noted))

@@ -117,6 +117,12 @@ ENTRIES = (
         rows=(*QRELS_ROWS, ("q3", "d1", -1), ("q3", "d2", -2)),
     ),
     Entry(
+        "a scale from 0 to 1",
+        QRELS + lines("q1 0 d9 0.5", "q2 0 d5 1e-9"),
+        notes=("fractional_rel",),
+        rows=(*QRELS_ROWS, ("q1", "d9", 0.5), ("q2", "d5", 1e-9)),
+    ),
+    Entry(
         "T26 32 bits", QRELS + lines(f"q1 0 d9 {2**31}"), rows=(*QRELS_ROWS, ("q1", "d9", 2**31))
     ),
     Entry(

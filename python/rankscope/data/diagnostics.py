@@ -13,8 +13,8 @@ SENTENCES = {
     "blank_lines": "blank lines, skipped: {count}",
     "comments": "comment lines (starting with '# '), skipped: {count}",
     "negative_rel": "judgments with a grade below 0: {count} (negative={negative})",
-    "fractional_rel": "judgments with a grade between 0 and 1, which AP, P and other measures with "
-    "rel=1 count as not relevant: {count}; to count them, set a lower rel, as in AP(rel=0.5)",
+    "fractional_rel": "judgments with a grade between 0 and 1, not relevant where rel is 1: "
+    "{count}; set rel, as in AP(rel=0.5)",
     "duplicate_identical": "duplicate judgments with the same grade, counted once: {count}",
     "duplicates_resolved": "duplicate documents: {count} (duplicates={duplicates})",
     "ids_equal_after_normalisation": "IDs that differ only in case or Unicode normalization, "

@@ -295,7 +295,8 @@ def make_evaluation(
         describe(code, count, choices, file=run_name, line=line)
         for code, count, line in (*run_notes, *answer.notes())
     ]
-    if not any((measure.parameters.get("rel") or 0) >= 1 for measure in request.measures):
+    levels = [measure.parameters.get("rel") for measure in request.measures]
+    if not any(isinstance(level, float) and level >= 1 for level in levels):
         notes = [note for note in notes if note.code != "fractional_rel"]
     deepest = cutoffs[-1]
     found = judged - missing
