@@ -1,4 +1,4 @@
-"""Grades between 0 and 1 are not relevant where a measure needs a grade of 1, and a note says so."""
+"""Grades between 0 and 1 are not relevant where a measure needs a grade of 1; a note says so."""
 
 from __future__ import annotations
 
