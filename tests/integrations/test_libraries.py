@@ -46,12 +46,13 @@ def test_a_library_without_one_of_its_own_parts_is_not_called_missing(
     assert one.value.code == "broken_library"
 
 
-def test_importing_every_integration_loads_no_library() -> None:
+def test_importing_an_integration_loads_no_library_but_where_a_class_has_to_be_one_of_its() -> None:
     code = """
 import pkgutil, sys
 import rankscope.integrations as package
 for each in pkgutil.walk_packages(package.__path__, "rankscope.integrations."):
-    __import__(each.name)
+    if each.name != "rankscope.integrations.torch":  # its metric is a class of torchmetrics
+        __import__(each.name)
 libraries = {"numpy", "pandas", "sklearn", "lightgbm", "xgboost", "catboost", "optuna", "torch",
              "torchmetrics", "mlflow", "pyterrier", "ir_measures", "sentence_transformers"}
 print(sorted(libraries & set(sys.modules)))
