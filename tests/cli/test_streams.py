@@ -207,7 +207,8 @@ def on_terminal(program: str, *words: str) -> tuple[bytes, bytes]:
 
 AT_ONCE = """
 import sys
-from rankscope.cli import main, progress
+from rankscope.cli import main
+from rankscope.engine import progress
 progress.AFTER_SECONDS = 0
 sys.exit(main())
 """

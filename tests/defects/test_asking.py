@@ -120,7 +120,7 @@ def test_ids_that_no_float_tells_apart_are_different_documents(means: Ways) -> N
     first = 2**53
     table = {"qid": [1, 1], "doc_id": [first, first + 1], "rel": [0, 1], "score": [2.0, 1.0]}
     rankings = Rankings.from_table(table)
-    assert rankings.doc_ids("1") == [str(first), str(first + 1)]
+    assert rankings.doc_ids(1) == [first, first + 1]
     assert rankings.evaluate(RR)[RR] == 1 / 2
     qrels = {"q": {str(first): 0, str(first + 1): 1}}
     assert means(qrels, {"q": {str(first): 2.0, str(first + 1): 1.0}}, [RR]) == {"RR": 1 / 2}

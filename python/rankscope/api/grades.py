@@ -189,7 +189,7 @@ def ndcg(
         array([1., 0.])
         >>> round(ndcg([2, 3, 1, 3, 0], k=5, ideal=[3, 3, 2, 1, 0]), 4)
         0.899
-        >>> ndcg([3, 2, 0, 0, 1, 1], k=2, groups=[2, 4])
+        >>> ndcg([3, 2, 0, 0, 1, 1], k=2, groups=[3, 3])
         array([1.        , 0.38685281])
     """
     given: Given = {"rel": rel, "groups": groups, "ideal": ideal}

@@ -41,12 +41,12 @@ class ProgressBar:
     """
 
     def __init__(
-        self, label: str, *, counts_steps: bool = False, after: float = AFTER_SECONDS
+        self, label: str, *, counts_steps: bool = False, after: float | None = None
     ) -> None:
         self._label = label
         self._counts_steps = counts_steps
         self._start = time.monotonic()
-        self._next = self._start + after
+        self._next = self._start + (AFTER_SECONDS if after is None else after)
         self._state: tuple[int, int | None] = (0, None)
         self._is_open = False
         self._shown: Any = None
