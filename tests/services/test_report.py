@@ -206,7 +206,7 @@ def test_links_of_a_report_in_a_notebook_stay_in_its_frame(opened: Open, tmp_pat
     frame.locator("#reproduce").wait_for()
     inner = page.frames[1]
     assert inner.url == "about:srcdoc"
-    assert inner.evaluate("scrollY") > 0
+    inner.wait_for_function("scrollY > 0")  # it scrolls smoothly
     assert inner.evaluate("origin") == "null"
     # The tables sort there, too.
     frame.locator("#table-1 thead button").first.click()
