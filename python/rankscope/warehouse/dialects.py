@@ -27,13 +27,13 @@ ORDERED_SUMS = {"duckdb", "postgres"}
 """The dialects in which `SUM` adds up in a given order."""
 
 
-def read_dialect(given: str) -> Dialect:
+def read_dialect(given: object) -> Dialect:
     """Return the dialect with a name.
 
     Raises:
         UsageError: It is not one of the supported ones.
     """
-    name = ALIASES.get(given, given) if isinstance(given, str) else given
+    name = ALIASES.get(given, given) if isinstance(given, str) else ""
     if name in BY_BYTES:
         return name  # type: ignore[return-value]  # one of the keys
     closest = find_closest(name, BY_BYTES)
@@ -65,9 +65,9 @@ def translate(text: str, dialect: Dialect) -> str:
         from sqlglot import exp  # noqa: PLC0415
     except ImportError:
         raise UsageError(
-            "writing SQL needs the package sqlglot, which is not installed",
+            "writing SQL needs sqlglot, which is not installed",
             hint=hint_extra("sql"),
-            code="missing_package",
+            code="missing_extra",
         ) from None
     tree = sqlglot.parse_one(text, read=WRITTEN)
     null_ordering = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING

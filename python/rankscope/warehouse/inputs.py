@@ -25,6 +25,8 @@ ROLES = {"query": "query_id", "doc": "doc_id", "relevance": "relevance", "score"
 ESCAPED = {"bigquery": "`\\"}
 """Characters that a quoted name of a dialect can't have."""
 
+LONGEST_NAME = 300
+
 
 @record(frozen=True, slots=True)
 class QrelsAndRun:
@@ -159,6 +161,7 @@ class JoinedTable:
         no_id = _no_id() if self.has_documents else "query_id IS NULL OR query_id = ''"
         found = [
             _count_none("rs_given"),
+            _count_none("rs_judged"),
             _count_rows("missing_id", "rs_given", no_id),
             _count_rows("rel_out_of_range", "rs_given", _is_infinite("grade")),
             *_score_problems("rs_given"),
@@ -250,9 +253,10 @@ def check_name(name: object, what: str, dialect: Dialect) -> None:
     Raises:
         UsageError: It can't.
     """
-    is_text = isinstance(name, str) and 0 < len(name) <= 300
-    if is_text and name.isprintable() and not set(ESCAPED.get(dialect, "")) & set(name):  # type: ignore[union-attr,arg-type]  # is_text
-        return
+    if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME:
+        is_quotable = not set(ESCAPED.get(dialect, "")) & set(name)
+        if is_quotable and name.isprintable():
+            return
     raise UsageError(
         f"expected {what} as a name, found {quote(name)}",
         hint="write it as the warehouse shows it",

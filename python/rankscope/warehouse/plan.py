@@ -157,9 +157,10 @@ class Plan:
             return as_double("CASE WHEN grade > 0 THEN 1 ELSE 0 END")
         if not isinstance(gain, tuple):
             raise refuse_parameter(measure, "gain", "a Python function")
+        pairs = [pair for pair in gain if isinstance(pair, tuple)]
         entries = " ".join(
             f"WHEN {as_double(number(grade))} THEN {as_double(number(worth))}"
-            for grade, worth in gain  # type: ignore[misc]  # a table has pairs
+            for grade, worth in pairs
         )
         outside = "grade IS NULL" if is_signed else "grade IS NULL OR grade < 0"
         expression = f"CASE WHEN {outside} THEN {as_double('0')} ELSE CASE grade {entries} END END"
@@ -182,9 +183,10 @@ class Plan:
             case {"kind": "table", "weights": [*weights]}:
                 column = self.tabulate("weight", measure.parameters["discount"], weights)
                 return f"{expression} * {column}"
-            case {"kind": str(kind), **rest}:
-                divisors = [divisor(rank, kind, **rest) for rank in range(1, reach + 1)]
-                column = self.tabulate(f"divisor_{kind}", (kind, *rest.values()), divisors)
+            case {"kind": str(kind)}:
+                base, s = (_read_number(measure, name) for name in ("base", "s"))
+                divisors = [divisor(rank, kind, base=base, s=s) for rank in range(1, reach + 1)]
+                column = self.tabulate(f"divisor_{kind}", (kind, base, s), divisors)
                 return f"{expression} / {column}"
         raise TypeError(shape)
 
@@ -215,7 +217,7 @@ def take_name(stem: str, taken: set[str]) -> str:
     return name
 
 
-def divisor(rank: int, kind: str, *, base: float = 2.0, s: float = 1.0) -> float:
+def divisor(rank: int, kind: str, *, base: float, s: float) -> float:
     """Return what a discount divides the gain at a rank by."""
     match kind:
         case "log2":
@@ -236,6 +238,13 @@ def divisor(rank: int, kind: str, *, base: float = 2.0, s: float = 1.0) -> float
 def within(k: int | None, rank: str = ON_LISTS) -> str:
     """Return the condition that a rank is within a cutoff."""
     return f"{rank} <= {k}" if k is not None and k < 2**53 else f"{rank} > 0"
+
+
+def _read_number(measure: Measure, name: str) -> float:
+    value = measure.parameters[name]
+    if not isinstance(value, float):
+        raise TypeError(value)
+    return value
 
 
 def _plain(value: float) -> str:

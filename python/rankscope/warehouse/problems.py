@@ -13,7 +13,7 @@ MEANINGS = {
     "attribute_conflict": "queries whose rows have different values of an attribute",
     "duplicate_conflict": "documents that are judged with different grades",
     "duplicate_doc": "documents that occur more than once in a query",
-    "empty_input": "tables without rows",
+    "empty_input": "tables without rows, or without a grade",
     "empty_query": "queries for which a measure is undefined, under empty=error",
     "gain_missing": "grades without an entry in the table of gains",
     "gain_overflow": "queries whose gains are beyond double precision",

@@ -52,7 +52,7 @@ def write_statements(
         UsageError: Columns of the result would have the same name, or SQLGlot isn't installed.
     """
     check_policy(policy, given)
-    if not isinstance(depth, int) or not 1 <= depth <= MOST_RANKS:
+    if type(depth) is not int or not 1 <= depth <= MOST_RANKS:
         raise UsageError(
             f"expected depth as a number of ranks from 1 to {MOST_RANKS}, found {quote(depth)}",
             hint="1000 is the default",
@@ -176,7 +176,7 @@ def _mean(measure: Measure, column: str) -> str:
 class _Writer:
     """Writes statements that share tables, each of which is translated once."""
 
-    def __init__(self, tables: Mapping[str, str], dialect: Dialect) -> None:
+    def __init__(self, tables: dict[str, str], dialect: Dialect) -> None:
         self.tables = tables
         self.dialect = dialect
         self._translated: dict[str, str] = {}
