@@ -167,20 +167,16 @@ class GroupCommitter:
             return
         try:
             results = self._commit([job.work for job in group])
-        except FileError as error:
-            if error.code in OF_ONE_JOB and len(group) > 1:
-                for job in group:
-                    self._do([job])
-                return
-            self._note(error)
-            _refuse(group, error)
         except Exception as error:  # noqa: BLE001 - whatever a job raises is for its sender
-            # One job has failed, which rolled back the others of its transaction.
-            if len(group) == 1:
+            is_of_store = isinstance(error, FileError) and error.code not in OF_ONE_JOB
+            if isinstance(error, FileError):
+                self._note(error)
+            if is_of_store or len(group) == 1:
                 _refuse(group, error)
-            else:
-                for job in group:
-                    self._do([job])
+                return
+            # One job has failed, which rolled back the others of its transaction.
+            for job in group:
+                self._do([job])
         else:
             for job, result in zip(group, results, strict=True):
                 job.future.set_result(result)

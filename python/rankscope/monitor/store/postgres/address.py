@@ -16,9 +16,24 @@ POSTGRES = ("postgresql://", "postgres://")
 SCHEMA = "rankscope"
 NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
 KNOWN = frozenset(
-    "host port user dbname schema sslmode sslrootcert sslcert sslkey connect_timeout "
-    "target_session_attrs keepalives keepalives_idle keepalives_interval keepalives_count "
-    "tcp_user_timeout channel_binding gssencmode passfile service".split()
+    {
+        "channel_binding",
+        "connect_timeout",
+        "gssencmode",
+        "host",
+        "keepalives",
+        "keepalives_count",
+        "keepalives_idle",
+        "keepalives_interval",
+        "passfile",
+        "schema",
+        "sslcert",
+        "sslkey",
+        "sslmode",
+        "sslrootcert",
+        "target_session_attrs",
+        "tcp_user_timeout",
+    }
 )
 """The names that may follow a question mark."""
 
@@ -36,12 +51,25 @@ class Address:
     schema: str
 
     def __str__(self) -> str:
-        """The address without user and password, for messages."""
+        """The URL without its password."""
+        more = {} if self.schema == SCHEMA else {"schema": self.schema}
+        return self._write(more)
+
+    @property
+    def for_tools(self) -> str:
+        """The URL of the database as the tools of PostgreSQL take it, without its password."""
+        return self._write({})
+
+    def _write(self, more: dict[str, str]) -> str:
+        from sqlalchemy import URL  # noqa: PLC0415 - an extra
+
+        query = {**self.url.query, **more}
         url = self.url
-        host = url.host or url.query.get("host") or ""
-        port = f":{url.port}" if url.port else ""
-        more = "" if self.schema == SCHEMA else f"?schema={self.schema}"
-        return f"postgresql://{host}{port}/{url.database or ''}{more}"
+        # `URL.set` would keep the password.
+        shown = URL.create(
+            "postgresql", url.username, None, url.host, url.port, url.database, query
+        )
+        return shown.render_as_string().replace("%2F", "/")
 
 
 def has_password(url: str) -> bool:
@@ -67,7 +95,7 @@ def read_address(url: str) -> Address:
     Examples:
         >>> address = read_address("postgresql://ada:secret@db.example.com/music?schema=songs")
         >>> str(address), address.schema
-        ('postgresql://db.example.com/music?schema=songs', 'songs')
+        ('postgresql://ada@db.example.com/music?schema=songs', 'songs')
         >>> "secret" in repr(address)
         False
     """
@@ -88,6 +116,8 @@ def read_address(url: str) -> Address:
             "the URL of the store cannot be read",
             "write postgresql://user@host:5432/database, and @ : / in a password as %40 %3A %2F",
         ) from None
+    if "@" in (found.host or ""):
+        raise _refuse("the password in the URL of the store has an @", "write it as %40")
     unknown = sorted(found.query.keys() - KNOWN)
     if unknown:
         hint = f"use {', '.join(sorted(KNOWN))}"

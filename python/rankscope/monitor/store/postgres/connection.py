@@ -39,7 +39,7 @@ POOLED = 4
 REPEATED = frozenset({"40001", "40P01"})
 """SQLSTATE of transactions that did nothing because of others, and succeed when they are repeated:
 serialization failures and deadlocks."""
-AGAIN = "send the events again later; those that were acknowledged are stored"
+AGAIN = "try again later"
 
 
 def connect_postgres(address: Address, *, writes: bool, busy_seconds: float = 0.0) -> Engine:
@@ -65,9 +65,7 @@ def connect_postgres(address: Address, *, writes: bool, busy_seconds: float = 0.
         engine = create_engine(
             address.url,
             connect_args={
-                name: value
-                for name, value in CONNECTING.items()
-                if name not in address.url.query
+                name: value for name, value in CONNECTING.items() if name not in address.url.query
             },
             isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
             hide_parameters=True,  # stored data does not belong in logs
@@ -99,9 +97,7 @@ def connect_postgres(address: Address, *, writes: bool, busy_seconds: float = 0.
 
     @event.listens_for(engine, "handle_error", retval=True)
     def convert(context: ExceptionContext) -> BaseException | None:
-        return convert_error(
-            context.original_exception, address, is_lost=context.is_disconnect
-        )
+        return convert_error(context.original_exception, address, is_lost=context.is_disconnect)
 
     _leave_to_parent(engine)
     return engine
@@ -155,7 +151,7 @@ def convert_error(
         )
     if not hasattr(error, "sqlstate"):
         return None
-    state = error.sqlstate or ""
+    state = str(getattr(error, "sqlstate", None) or "")
     diagnosis = getattr(error, "diag", None)
     lines = str(error).strip().splitlines() or [type(error).__name__]
     reason = f"{getattr(diagnosis, 'message_primary', None) or lines[-1]:.200}"

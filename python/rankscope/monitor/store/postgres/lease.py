@@ -32,9 +32,7 @@ class Lease:
         """Take the lease unless another process has it, and return whether it was taken."""
         self._is_lost = False
         if self._holder is not connection:
-            asked = connection.exec_driver_sql(
-                "SELECT pg_try_advisory_lock(%s)", (self._number,)
-            )
+            asked = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (self._number,))
             self._holder = connection if asked.scalar_one() else None
         return self._holder is connection
 
@@ -75,9 +73,7 @@ class PostgresTransaction(Transaction):
         lease: The lease of this process.
     """
 
-    def __init__(
-        self, connection: Connection, seq: int, cache: NumberCache, lease: Lease
-    ) -> None:
+    def __init__(self, connection: Connection, seq: int, cache: NumberCache, lease: Lease) -> None:
         super().__init__(connection, seq, cache)
         self._lease = lease
 

@@ -47,7 +47,7 @@ def prepare_store(connection: Connection, address: Address) -> str:
     # Of the transaction: it ends with it, however it ends.
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (opening,))
     _check_encoding(connection, address)
-    tables = _list_tables(connection, address)
+    tables = list_tables(connection, address)
     if tables is None:
         connection.exec_driver_sql(f'CREATE SCHEMA "{address.schema}"')
     if not tables:
@@ -66,7 +66,7 @@ def check_store(connection: Connection, address: Address) -> str:
     Raises:
         FileError: There is none, or it is of another version.
     """
-    tables = _list_tables(connection, address)
+    tables = list_tables(connection, address)
     if not tables:
         raise FileError(
             "there is no store" if tables is None else "the schema is empty, so it is not a store",
@@ -91,7 +91,7 @@ def _check_encoding(connection: Connection, address: Address) -> None:
         )
 
 
-def _list_tables(connection: Connection, address: Address) -> set[str] | None:
+def list_tables(connection: Connection, address: Address) -> set[str] | None:
     """List the tables in the schema of the store, `None` where there is no schema."""
     found = inspect(connection)
     if not found.has_schema(address.schema):

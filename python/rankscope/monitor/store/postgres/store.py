@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 
 from sqlalchemy import func, select, update
@@ -14,7 +14,6 @@ from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
-    AGAIN,
     REPEATED,
     connect_postgres,
     convert_error,
@@ -22,7 +21,12 @@ from rankscope.monitor.store.postgres.connection import (
 )
 from rankscope.monitor.store.postgres.lease import Lease, PostgresTransaction
 from rankscope.monitor.store.postgres.secrets import SecretTable
-from rankscope.monitor.store.postgres.startup import check_store, lock_number, prepare_store
+from rankscope.monitor.store.postgres.startup import (
+    check_store,
+    list_tables,
+    lock_number,
+    prepare_store,
+)
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
@@ -72,6 +76,18 @@ def open_postgres_reader(url: str) -> PostgresReader:
     return reader
 
 
+def has_postgres_store(url: str) -> bool:
+    """Return whether a database has a store, of whatever version.
+
+    Raises:
+        UsageError: It is not the URL of a store.
+        FileError: The database cannot be reached.
+    """
+    address = read_address(url)
+    with closing(PostgresReader(address)) as reader:
+        return bool(reader.query(partial(list_tables, address=address)))
+
+
 class PostgresReader(StoreReader):
     """Reads a store in a PostgreSQL database.
 
@@ -101,11 +117,10 @@ class PostgresReader(StoreReader):
             UsageError: Always.
         """
         schema_name = self.address.schema
-        plain = str(self.address).partition("?")[0]
         raise UsageError(
             "a store in PostgreSQL is backed up with pg_dump",
             hint=f"run `pg_dump --format=custom --schema={schema_name} "
-            f"--exclude-table-data={schema_name}.secrets --file={path} {plain}`",
+            f"--exclude-table-data={schema_name}.secrets --file={path} '{self.address.for_tools}'`",
             code="store_backup",
             file=str(self.address),
         )

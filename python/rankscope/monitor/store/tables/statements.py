@@ -33,7 +33,7 @@ class Utf8(FunctionElement[bytes]):
     inherit_cache = True
 
 
-@compiles(Utf8)  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(Utf8)
 def _write_utf8(element: Utf8, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
     (column,) = element.clauses
     text = compiler.process(column, **how)
@@ -50,7 +50,7 @@ class StoredFlag(FunctionElement[int]):
     inherit_cache = True
 
 
-@compiles(StoredFlag)  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(StoredFlag)
 def _write_flag(element: StoredFlag, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
     (column,) = element.clauses
     flag = compiler.process(column, **how)
