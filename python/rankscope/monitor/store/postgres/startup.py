@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.postgres.address import Address
 
-OLDEST = 3
+OLDEST = 4
 """The first version of the tables that was in PostgreSQL."""
 
 
