@@ -35,6 +35,13 @@ CONNECTING = {
 """Parameters of libpq, unless the URL has others."""
 IDLE_SECONDS = 60
 """A writer that does nothing for so long within a transaction loses its connection: others wait."""
+LOOKUPS = {
+    "random_page_cost": "1.1",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+"""What a writer looks up are some hundred ids, always by an index, however small the tables are."""
 POOLED = 4
 REPEATED = frozenset({"40001", "40P01"})
 """SQLSTATE of transactions that did nothing because of others, and succeed when they are repeated:
@@ -109,6 +116,7 @@ def _settings(address: Address, busy_seconds: float | None) -> tuple[str, tuple[
     if busy_seconds is not None:
         settings["lock_timeout"] = str(math.ceil(1000 * busy_seconds))
         settings["idle_in_transaction_session_timeout"] = str(1000 * IDLE_SECONDS)
+        settings |= LOOKUPS
     calls = ["set_config(%s, %s, false)"] * len(settings)
     parameters = tuple(part for item in settings.items() for part in item)
     if busy_seconds is not None:
@@ -154,7 +162,7 @@ def convert_error(
     state = str(getattr(error, "sqlstate", None) or "")
     diagnosis = getattr(error, "diag", None)
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    reason = f"{getattr(diagnosis, 'message_primary', None) or lines[-1]:.200}"
+    reason = f"{getattr(diagnosis, 'message_primary', None) or lines[0]:.200}"
     if "NUL (0x00)" in reason:
         return RefusedError("", "text without NUL", "NUL", code="nul_byte", hint="remove it")
     if state == "57014":

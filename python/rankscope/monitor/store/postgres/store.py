@@ -53,6 +53,8 @@ PAUSE = 0.1
 """Seconds before a transaction is repeated, or a lost connection is made again."""
 KEY_SECONDS = 1.0
 """Keys that another process has made or revoked are noticed within this time."""
+FIRST_COUNT, GROWTH = 1_000, 4
+"""Rows are counted after so many events, and again when there are so many times more."""
 LAST_SEQ = schema.meta.c.name == "last_seq"
 # The row is locked until the transaction ends: transactions that write follow each other, so that
 # numbers become visible in their order and without gaps.
@@ -180,6 +182,8 @@ class PostgresStore(PostgresReader, Store):
         self._writing = connect_postgres(address, writes=True, busy_seconds=busy_seconds)
         self._connection: Connection | None = None
         self._is_down = False
+        self._seq = 0
+        self._counted = 0
         self._cache = NumberCache()
         self._keys = KeyWatch(self)
         try:
@@ -191,7 +195,7 @@ class PostgresStore(PostgresReader, Store):
         self._lease = Lease(lock_number(f"rankscope evaluates {store}"))
         self._committer = GroupCommitter(
             self._commit,
-            lambda: None,
+            self._count_rows,
             seconds=group_seconds,
             events=group_events,
             queue=queue_events,
@@ -289,7 +293,19 @@ class PostgresStore(PostgresReader, Store):
                 raise NotCommittedError(error) from raised
             raise error from raised
         self._cache.update(transaction.new_numbers)
+        self._seq = transaction.seq
         return results
+
+    def _count_rows(self) -> None:
+        """Count rows for the planner of the server, whose own process is late for a new store."""
+        if self._seq < max(FIRST_COUNT, GROWTH * self._counted) or self._connection is None:
+            return
+        self._counted = self._seq
+        try:
+            with self._connection.begin():
+                self._connection.exec_driver_sql("ANALYZE events, rankings, labels, contexts")
+        except FileError:
+            self._disconnect()
 
     def _finish(self, transaction: PostgresTransaction, seq: int) -> None:
         """Write the number of the last event, and the secrets of webhooks."""
