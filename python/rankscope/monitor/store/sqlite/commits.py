@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
 """Codes of errors after which nothing more is written: the content of the disk is unknown."""
+OF_ONE_JOB = frozenset({"history_missing", "history_damaged"})
+"""Codes of errors that only the jobs have which need the file of some hour."""
 AFTER_BYTES = 16 << 20
 """The size of the log at which it is copied into the database."""
 
@@ -174,7 +176,11 @@ class GroupCommitter:
             results = self._commit([job.work for job in group])
         except FileError as error:
             self._note(error)
-            _refuse(group, error)
+            if error.code in OF_ONE_JOB and len(group) > 1:
+                for job in group:
+                    self._do([job])
+            else:
+                _refuse(group, error)
         except Exception as error:  # noqa: BLE001 - whatever a job raises is for its sender
             # One job has failed, which rolled back the others of its transaction.
             if len(group) == 1:
