@@ -176,21 +176,23 @@ class GroupCommitter:
             results = self._commit([job.work for job in group])
         except FileError as error:
             self._note(error)
-            if error.code in OF_ONE_JOB and len(group) > 1:
-                for job in group:
-                    self._do([job])
+            if error.code in OF_ONE_JOB:
+                self._do_each(group, error)
             else:
                 _refuse(group, error)
         except Exception as error:  # noqa: BLE001 - whatever a job raises is for its sender
-            # One job has failed, which rolled back the others of its transaction.
-            if len(group) == 1:
-                _refuse(group, error)
-            else:
-                for job in group:
-                    self._do([job])
+            self._do_each(group, error)
         else:
             for job, result in zip(group, results, strict=True):
                 job.future.set_result(result)
+
+    def _do_each(self, group: list[Job], error: Exception) -> None:
+        """Do jobs one by one: one of them has failed, which rolled back the others."""
+        if len(group) == 1:
+            _refuse(group, error)
+        else:
+            for job in group:
+                self._do([job])
 
     def _note(self, error: FileError) -> None:
         if error.code in STOPPING:
