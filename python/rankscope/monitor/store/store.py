@@ -185,6 +185,20 @@ class StoreReader(ABC):
             return (hot,)
         return (hot, ArchivedRankings(connection, project, self.history))
 
+    def require_history(self) -> HistoryFolder:
+        """Return the folder of archived hours.
+
+        Raises:
+            UsageError: The backend has none.
+        """
+        if self.history is None:
+            raise UsageError(
+                "this store can't archive hours: it has no folder for their files",
+                hint="use a store in a file",
+                code="no_history",
+            )
+        return self.history
+
     @property
     def history(self) -> HistoryFolder | None:
         """The folder of archived hours; `None` if the backend has none."""
@@ -366,6 +380,17 @@ class Store(StoreReader):
         """
         return self.transact(project_table.rewrite_version)
 
+    def take_evaluation(self) -> bool:
+        """Take the lease of the one process that evaluates, and return whether this one has it.
+
+        Whoever has it keeps it until the store is closed or the process ends. Where only one
+        process can write, that is the one.
+
+        Raises:
+            FileError: The store cannot be asked now.
+        """
+        return True
+
     def append(
         self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
     ) -> list[Outcome]:
@@ -459,13 +484,7 @@ class Store(StoreReader):
             UsageError: The backend has no folder for files.
             FileError: A file cannot be written, or one that is replaced cannot be read.
         """
-        if self.history is None:
-            raise UsageError(
-                "this store has no folder for archived hours",
-                hint="use a store in a file",
-                code="no_history",
-            )
-        return archive_hours(self, self.history, project, before)
+        return archive_hours(self, self.require_history(), project, before)
 
     @property
     def keys_version(self) -> int:

@@ -50,6 +50,7 @@ def serve_store(
     project: str = "default",
     names: tuple[str, ...] = (),
     seconds: float = SECONDS,
+    evaluates: bool = True,
     announce: Callable[[str], object] = lambda _address: None,
     write_log: Callable[[str], object] = write_stderr,
     now: Callable[[], int] = read_clock,
@@ -70,6 +71,8 @@ def serve_store(
         project: The project that this machine may use without a key until the first key is created.
         names: Other host names to answer for, such as that of a proxy.
         seconds: How long to wait between evaluations.
+        evaluates: Whether to evaluate and to deliver notifications, unless another process of the
+            same store does.
         announce: Takes the address of the service, once it listens.
         write_log: Takes the lines of the log, in a thread of its own.
         now: Returns the time, in microseconds since 1970 in UTC.
@@ -81,9 +84,11 @@ def serve_store(
 
     Raises:
         UsageError: Other machines could reach it, and there is no key; or a channel has an address
-            of no service.
+            of no service; or the store can't archive.
         FileError: It can't listen there.
     """
+    if archive_after is not None:
+        store.require_history()
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
@@ -115,6 +120,7 @@ def serve_store(
         scheduler = Scheduler(
             store.projects,
             evaluate,
+            takes=store.take_evaluation if evaluates else lambda: False,
             deliverer=Deliverer(
                 store,
                 log=LogChannel(AccessLog(log.deliver, now).write),

@@ -9,7 +9,6 @@ from sqlalchemy import bindparam, delete, insert, select, text, union, update
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history.files import ArchivedHour
-from rankscope.monitor.store.tables.chunks import as_utf8
 from rankscope.monitor.store.tables.schema import (
     contexts,
     history,
@@ -22,6 +21,7 @@ from rankscope.monitor.store.tables.schema import (
 from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
+    Utf8,
     fetch_rows,
     floor_time,
     in_project,
@@ -130,12 +130,12 @@ def list_late_labels(connection: Connection, hour_id: int) -> list[tuple[Any, ..
     wanted = (
         select(
             labels.c.ranking_id,
-            as_utf8(labels.c.doc_id),
+            Utf8(labels.c.doc_id),
             labels.c.time,
             labels.c.kind,
             labels.c.labels,
             labels.c.value,
-            as_utf8(labels.c.event_id),
+            Utf8(labels.c.event_id),
             labels.c.seq,
         )
         .join(history_labels, history_labels.c.seq == labels.c.seq)

@@ -9,11 +9,12 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
 from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.history.known import ArchivedEvents
-from rankscope.monitor.store.sqlite.commits import Checkpointer, GroupCommitter
+from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
     connect_sqlite,
