@@ -1,7 +1,8 @@
 """Evaluates rankings that are columns in memory: `python -m dev.load.columns [RANKINGS]`.
 
 Chunks cost nothing here, so what is measured is the evaluation alone: labels to grades, values, and
-sums by hour, day and slice. With `--profile`, it prints where the time goes.
+sums by hour, day and slice. With `--trace`, two spans of so many rankings each are traced, with two
+attributes of 250 values each. With `--profile`, it prints where the time goes.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import pstats
 import resource
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope.monitor.ask.document_costs import CostCollector
+from rankscope.monitor.ask.queries import collect_queries
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.events.event import LABEL_KINDS
@@ -24,6 +28,7 @@ from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelCo
 from rankscope.monitor.store.tables.chunks import CHUNK
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import replace
+from rankscope.stats.trace.trace import trace
 
 from dev.load.configuration import CONFIGURATION, PROJECT
 from dev.load.searches import (
@@ -43,10 +48,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from rankscope.monitor.store.records import CellRow, Texts
+    from rankscope.stats.trace.query_columns import QueryColumns
 
 RANKINGS = 1_000_000
 DIFFERENT = 4
 """Different chunks; others repeat them at another time."""
+MANY_VALUES = 250
+"""The values of each attribute of a trace."""
 CONTEXTS = {
     number: Context(
         "search",
@@ -230,20 +238,72 @@ def evaluate(rankings: int, days: int, threads: int) -> dict[str, float]:
     }
 
 
+def trace_both(rankings: int, threads: int) -> dict[str, float]:
+    """Trace two spans of so many rankings, and give the seconds of it and of the processor."""
+    random = np.random.default_rng(1)
+    made = [make_chunk(at * CHUNK // BATCH) for at in range(DIFFERENT)]
+    chunks = [replace(chunk, contexts=random.integers(0, MANY_VALUES**2, CHUNK)) for chunk in made]
+    source = MemorySource(rankings, chunks)
+    contexts = {
+        number: Context(
+            "search",
+            "1",
+            "production",
+            (("city", str(number // MANY_VALUES)), ("language", str(number % MANY_VALUES))),
+        )
+        for number in range(MANY_VALUES**2)
+    }
+    definition = CONFIGURATION.definition.only("nDCG@10")
+    begin, used = time.perf_counter(), time.process_time()
+    windows: list[QueryColumns] = []
+    costs = CostCollector(definition, {}, None)
+    for day in range(2):
+        since = START + day * DAY
+        windows.append(
+            collect_queries(
+                source.read(PROJECT, since, since + DAY),
+                contexts,
+                definition,
+                "nDCG@10",
+                now=START + 4 * DAY,
+                attributes=["city", "language"],
+                costs=costs,
+                threads=threads,
+            )
+        )
+        costs = CostCollector(definition, {}, costs.shown)
+    collected = time.perf_counter() - begin, time.process_time() - used
+    trace(*windows, threads=threads)
+    return {
+        "rankings": sum(map(len, windows)),
+        "seconds": time.perf_counter() - begin,
+        "processor": time.process_time() - used,
+        "seconds to collect": collected[0],
+        "processor to collect": collected[1],
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
+    }
+
+
 def main() -> None:
     """Evaluate, and print how long that took."""
     parser = argparse.ArgumentParser(prog="python -m dev.load.columns", description=__doc__)
     parser.add_argument("rankings", type=int, nargs="?", default=RANKINGS)
     parser.add_argument("--days", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--trace", action="store_true")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
+    work = (
+        partial(trace_both, options.rankings)
+        if options.trace
+        else partial(evaluate, options.rankings, options.days)
+    )
     if options.profile:
         profile = cProfile.Profile()
-        found = profile.runcall(evaluate, options.rankings, options.days, 1)
+        found = profile.runcall(work, 1)
         pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(25)
     else:
-        found = evaluate(options.rankings, options.days, options.threads)
+        found = work(options.threads)
     print(json.dumps(found))
 
 

@@ -2,6 +2,7 @@
 //! of their values.
 
 pub mod clusters;
+pub mod costs;
 pub mod grading;
 pub mod labels;
 pub mod pack;

@@ -52,6 +52,20 @@ pub struct Evaluator<'a> {
     pub found: Values,
 }
 
+/// The place of each document, from 1: its logged rank down to a depth; the others follow in order.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // ranks are 1 or more
+pub fn find_places(ranks: &[i64], depth: usize) -> impl Iterator<Item = usize> {
+    let last = i64::try_from(depth).unwrap_or(i64::MAX);
+    let above = ranks.iter().filter(|&&rank| rank <= last).count();
+    ranks.iter().zip(1..).map(move |(&rank, place)| {
+        if rank <= last {
+            rank.max(1) as usize
+        } else {
+            (depth + place).saturating_sub(above).max(1)
+        }
+    })
+}
+
 /// The judged documents of a list.
 #[derive(Default)]
 struct List {
@@ -132,22 +146,14 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Puts each grade at its rank down to the depth, and the others after it in order.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // ranks are 1 or more
     fn place(&mut self, relevance: &[f64]) {
-        let depth = self.choices.depth;
-        let last = i64::try_from(depth).unwrap_or(i64::MAX);
-        let above = self.ranks.iter().filter(|&&rank| rank <= last).count();
         self.placed.clear();
-        for ((&rank, &grade), place) in self.ranks.iter().zip(relevance).zip(1..) {
-            let rank = if rank <= last {
-                rank.max(1) as usize
-            } else {
-                (depth + place).saturating_sub(above).max(1)
-            };
-            if self.placed.len() < rank {
-                self.placed.resize(rank, f64::NAN);
+        let places = find_places(&self.ranks, self.choices.depth);
+        for (place, &grade) in places.zip(relevance) {
+            if self.placed.len() < place {
+                self.placed.resize(place, f64::NAN);
             }
-            self.placed[rank - 1] = grade;
+            self.placed[place - 1] = grade;
         }
     }
 

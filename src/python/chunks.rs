@@ -9,12 +9,15 @@ use pyo3::types::PyBytes;
 
 use super::cells::View;
 use super::column::{Column, Data};
+use super::errors::to_python;
 use super::plan::Plan;
 use super::vectors::{bytes_of, copy_of};
 use super::watch::Watch;
 use crate::error::{Error, Kind};
+use crate::explain::regrets;
 use crate::ids::interner::Ids;
 use crate::logged::clusters::{self, CellClusters, Moments};
+use crate::logged::costs::Costs;
 use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
 use crate::logged::labels::Texts;
 use crate::logged::values::{Choices, Evaluator, Values};
@@ -126,6 +129,32 @@ pub fn evaluate_items(
             evaluator.finish()
         });
         found.map(columns_of_values)
+    })
+}
+
+/// The documents that have a gain under the first measure of a plan: the positions of their rankings,
+/// their rows, their grades, and what they cost as a share of the ideal.
+#[pyfunction]
+pub fn measure_costs(
+    py: Python<'_>,
+    items: ItemBuffers,
+    choices: ChoiceRow<'_>,
+) -> PyResult<[Column; 4]> {
+    guard(|| {
+        let opened = OpenItems::new(py, &items)?;
+        let items = opened.items();
+        if !items.fit() {
+            return Err(misfit());
+        }
+        let gains = regrets::find_gains(&choices.0.0).map_err(|error| to_python(py, &error))?;
+        let Costs { rankings, documents, grades, regrets } =
+            py.detach(|| Costs::measure(&items, gains, choices.2));
+        Ok([
+            Column(Data::Places(rankings)),
+            Column(Data::Places(documents)),
+            Column(Data::Values(grades)),
+            Column(Data::Values(regrets)),
+        ])
     })
 }
 
@@ -409,37 +438,14 @@ impl TextCodes {
         columns: Vec<(Vec<u8>, TextBuffers)>,
         rows: PyBuffer<i64>,
     ) -> PyResult<Column> {
+        guard(|| self.look_up(py, &columns, &rows, |ids, name| Some(ids.number(name))))
+    }
+
+    /// The numbers of some texts of a column; -1 is no text, or one that has no number.
+    fn find(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<Column> {
         guard(|| {
-            let rows = places(py, &rows)?;
-            let read = |(prefix, texts): &(Vec<u8>, TextBuffers)| {
-                read_texts(py, texts).map(|(offsets, bytes)| (prefix.clone(), offsets, bytes))
-            };
-            let columns = columns.iter().map(read).collect::<PyResult<Vec<_>>>()?;
-            let texts: Option<Vec<_>> = columns
-                .iter()
-                .map(|(prefix, offsets, bytes)| Some((prefix, Texts::new(offsets, bytes)?)))
-                .collect();
-            let texts = texts.ok_or_else(misfit)?;
-            let most = rows.iter().copied().max();
-            if most.is_some_and(|most| texts.iter().any(|(_, column)| column.len() <= most)) {
-                return Err(misfit());
-            }
-            let codes = py.detach(|| {
-                let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut name = Vec::new();
-                let mut codes = Vec::with_capacity(rows.len());
-                for &row in &rows {
-                    let found = texts.iter().find(|(_, column)| !column.get(row).is_empty());
-                    codes.push(found.map_or(-1, |(prefix, column)| {
-                        name.clear();
-                        name.extend_from_slice(prefix);
-                        name.extend_from_slice(column.get(row));
-                        ids.number(&name).cast_signed() as i64
-                    }));
-                }
-                codes
-            });
-            Ok(Column(Data::Places(codes)))
+            let columns = vec![(Vec::new(), column)];
+            self.look_up(py, &columns, &rows, |ids, name| ids.find(name))
         })
     }
 
@@ -457,6 +463,51 @@ impl TextCodes {
                 (Column(Data::Places(offsets)), Column(Data::Bytes(bytes)))
             }))
         })
+    }
+}
+
+impl TextCodes {
+    fn look_up(
+        &self,
+        py: Python<'_>,
+        columns: &[(Vec<u8>, TextBuffers)],
+        rows: &PyBuffer<i64>,
+        find: impl Fn(&mut Ids, &[u8]) -> Option<usize> + Sync,
+    ) -> PyResult<Column> {
+        let rows = places(py, rows)?;
+        let read = |(prefix, texts): &(Vec<u8>, TextBuffers)| {
+            read_texts(py, texts).map(|(offsets, bytes)| (prefix.clone(), offsets, bytes))
+        };
+        let columns = columns.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        let texts: Option<Vec<_>> = columns
+            .iter()
+            .map(|(prefix, offsets, bytes)| Some((prefix, Texts::new(offsets, bytes)?)))
+            .collect();
+        let texts = texts.ok_or_else(misfit)?;
+        let most = rows.iter().copied().max();
+        if most.is_some_and(|most| texts.iter().any(|(_, column)| column.len() <= most)) {
+            return Err(misfit());
+        }
+        let codes = py.detach(|| {
+            let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut name = Vec::new();
+            let mut codes = Vec::with_capacity(rows.len());
+            for &row in &rows {
+                let found = texts.iter().find(|(_, column)| !column.get(row).is_empty());
+                let code = found.and_then(|(prefix, column)| {
+                    if prefix.is_empty() {
+                        return find(&mut ids, column.get(row));
+                    }
+                    name.clear();
+                    name.extend_from_slice(prefix);
+                    name.extend_from_slice(column.get(row));
+                    find(&mut ids, &name)
+                });
+                codes.push(code.map_or(-1, |code| code.cast_signed() as i64));
+            }
+            codes
+        });
+        Ok(Column(Data::Places(codes)))
     }
 }
 

@@ -37,7 +37,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
-use self::chunks::{ClusterSums, TextCodes, evaluate_items, grade_items, sum_cells};
+use self::chunks::{ClusterSums, TextCodes, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
@@ -69,9 +69,9 @@ mod _core {
         SliceQueries, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
         bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
         estimate_mean, evaluate_dict, evaluate_items, evaluate_path, evaluate_run, fair_lower,
-        find_regrets, fsum, grade_items, log2, mean_of_rows, merge_sums, noncentral_t_lower,
-        normal_tails, restore_evaluation, restore_judgments, restore_rankings, round_sums,
-        student_tails, student_upper, sum_cells, sum_groups, t_quantile, unpack_pieces,
+        find_regrets, fsum, grade_items, log2, mean_of_rows, measure_costs, merge_sums,
+        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
+        round_sums, student_tails, student_upper, sum_cells, sum_groups, t_quantile, unpack_pieces,
         values_of_rows,
     };
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from rankscope.api.rankings import rank_groups
+from rankscope.api.regrets import find_regrets
 from rankscope.data.attribution import Labels, grade_labels
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
 from rankscope.monitor.evaluate.grades import Graded
@@ -188,3 +189,24 @@ def parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
     if measure.row.name != "nDCG" or definition.policy.negative == "minmax":
         return ()
     return tuple(make(**measure.settings) for make in (TruncationLoss, OrderingLoss, IDCG))
+
+
+def costs(
+    chunk: Chunk, graded: Graded, definition: Definition
+) -> tuple[list[int], list[int], NDArray[np.float64], NDArray[np.float64]]:
+    """The rankings, rows, grades and regrets of documents with a gain, by the public regrets."""
+    items = chunk.items
+    placed = place_items(items, graded.relevance, definition.depth)
+    policy = replace(definition.policy, empty="skip")
+    found = find_regrets(rank_groups(placed.groups, "input"), definition.measures[0], policy)
+    sizes = np.diff(items.offsets)
+    starts = placed.groups.offsets
+    at_place = np.full(int(starts[-1]), -1, dtype=np.int64)
+    of_items = np.repeat(np.arange(len(sizes)), sizes)
+    at_place[starts[of_items] + placed.places - 1] = np.arange(len(of_items))
+    queries = found.queries.astype(np.int64)
+    has_unit = found.units[queries] > 0
+    queries = queries[has_unit]
+    rows = at_place[starts[queries] + found.ranks[has_unit].astype(np.int64) - 1]
+    regrets = found.amounts[has_unit] / found.units[queries]
+    return queries.tolist(), rows.tolist(), found.grades[has_unit], regrets

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
 
 from rankscope import _core
+from rankscope.errors import MeasureError
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.clusters import SpreadSums, name_clusters
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk, list_columns, list_items
@@ -164,6 +165,47 @@ def test_values_and_grades_of_a_chunk_are_those_of_the_twin(
     same(grade_chunk(chunk, definition, as_of), expected)
     same_values(found.values, chunk, expected, definition)
     same_values(evaluate_chunk(chunk, expected, definition), chunk, expected, definition)
+
+
+@examples(60)
+@given(made=chunks(), place=st.integers(0, len(DEFINITIONS) - 1))
+def test_costs_of_documents_are_their_regrets_as_shares_of_the_ideal(
+    made: tuple[Chunk, object], place: int
+) -> None:
+    chunk, definition = made[0], DEFINITIONS[place]
+    graded = chunk_twin.grade(chunk, definition, None)
+    items, plan = list_items(chunk.items, graded.relevance), ChunkPlan.of(definition)
+    if definition.policy.negative == "minmax":
+        with pytest.raises(MeasureError, match="whose loss is that of documents"):
+            _core.measure_costs(items, plan.choices)
+        return
+    rankings, rows, *numbers = map(memoryview, _core.measure_costs(items, plan.choices))
+    found = (
+        np.frombuffer(rankings, np.int64).tolist(),
+        np.frombuffer(rows, np.int64).tolist(),
+        *(np.frombuffer(column, np.float64) + 0 for column in numbers),
+    )
+    expected = chunk_twin.costs(chunk, graded, definition)
+    assert found[:2] == expected[:2]
+    for one, other in zip(found[2:], expected[2:], strict=True):
+        assert one.tobytes() == (other + 0).tobytes()
+
+
+def test_texts_are_numbered_as_they_are_first_seen() -> None:
+    codes = _core.TextCodes()
+    users, queries = texts(["u", "", ""]), texts(["q", "q", ""])
+    columns = [(b"user ", users), (b"query ", queries)]
+
+    def read(column: object) -> list[int]:
+        return np.frombuffer(memoryview(column), np.int64).tolist()
+
+    assert read(codes.number(columns, integers([2, 1, 0, 1]))) == [-1, 0, 1, 0]
+    offsets, text = codes.texts()
+    assert read(offsets) == [0, 7, 13]
+    assert bytes(memoryview(text)) == b"query quser u"
+    assert read(codes.find(texts(["user u", "q", ""]), integers([0, 1, 2]))) == [1, -1, -1]
+    with pytest.raises(ValueError, match="fit"):
+        codes.number(columns, integers([3]))
 
 
 def test_labels_need_not_be_in_the_order_of_rankings() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rankscope._core import TextCodes
+from rankscope.engine import count_threads
 from rankscope.errors import EmptyError, MeasureError
 from rankscope.monitor.evaluate.grades import read_integers
-from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
+from rankscope.monitor.evaluate.values import evaluate_chunks, map_ahead, name_columns
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.stats.trace.query_columns import QueryColumns, TextColumn, TextList
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.ask.document_costs import CostCollector
     from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk, Context, Texts
 
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
@@ -72,7 +74,9 @@ def collect_queries(
     places: list[NDArray[np.int64]] = []
     count = 0
     some = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
-    for each in evaluate_chunks(some, alone, now=now, threads=threads):
+    evaluated = evaluate_chunks(some, alone, now=now, threads=threads)
+    measure_costs = _leave_costs if costs is None else costs.measure
+    for each, cost in map_ahead(measure_costs, evaluated, count_threads(threads)):
         chunk, graded = each.chunk, each.graded
         (measured,) = each.values.measures
         is_kept = np.isin(chunk.contexts, wanted) & graded.is_mature & ~np.isnan(measured.value)
@@ -81,7 +85,7 @@ def collect_queries(
         amounts.append([column[kept] for column in (*columns, each.values.relevant.astype(float))])
         places.append(np.searchsorted(wanted, chunk.contexts[kept]).astype(np.int32))
         if costs is not None:
-            costs.take(chunk, graded, kept, count)
+            costs.take(chunk, cost, kept, count)
         count += len(kept)
         keys.take([(b"", chunk.query_keys)], kept)
         # A user may be called as a query is.
@@ -120,6 +124,11 @@ def collect_queries(
         undefined=undefined,
         ideal=ideal,
     )
+
+
+def _leave_costs(each: Evaluated) -> tuple[Evaluated, None]:
+    """Measure no costs."""
+    return each, None
 
 
 class _Codes:
