@@ -273,7 +273,8 @@ def trace_both(rankings: int, threads: int) -> dict[str, float]:
         )
         costs = CostCollector(definition, {}, costs.shown)
     collected = time.perf_counter() - begin, time.process_time() - used
-    trace(*windows, threads=threads)
+    before, after = windows
+    trace(before, after, threads=threads)
     return {
         "rankings": sum(map(len, windows)),
         "seconds": time.perf_counter() - begin,
