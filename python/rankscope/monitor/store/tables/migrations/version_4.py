@@ -21,7 +21,7 @@ TABLES = (
         labels BIGINT NOT NULL,
         first_seq BIGINT NOT NULL,
         last_seq BIGINT NOT NULL,
-        bytes BIGINT NOT NULL,
+        size BIGINT NOT NULL,
         checksum BLOB NOT NULL,
         PRIMARY KEY (hour_id),
         UNIQUE (project_id, start),
@@ -43,8 +43,8 @@ TABLES = (
     """
     CREATE TABLE history_ids (
         "key" BIGINT NOT NULL,
-        hour_id BIGINT NOT NULL,
-        PRIMARY KEY ("key", hour_id)
+        start BIGINT NOT NULL,
+        PRIMARY KEY ("key", start)
     ) WITHOUT ROWID
     """,
     """
