@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import ColumnElement, Engine, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from rankscope.monitor.store.records import Texts
 
@@ -33,7 +33,7 @@ CHUNK = 5_000
 
 
 def read_chunks(
-    engine: Engine,
+    connection: Connection,
     project: str,
     since: int | None,
     until: int | None,
@@ -44,7 +44,7 @@ def read_chunks(
     """Read rankings with all their labels, all as of one moment.
 
     Args:
-        engine: Makes connections that read.
+        connection: A connection that reads.
         project: The name of the project.
         since: The earliest time, in microseconds since 1970.
         until: The first time that is not read.
@@ -61,18 +61,17 @@ def read_chunks(
     is_theirs = in_project(rankings.c.project_id, project)
     wanted = _select_rankings(event_ids=event_ids).where(is_theirs, rankings.c.time.between(*times))
     their_labels = _select_labels(event_ids=event_ids).where(is_theirs)
-    with engine.connect() as connection:
-        result = connection.execute(wanted)
-        while rows := fetch_rows(result, size):
-            check_deadline()
-            (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
-            ends = {
-                "first": first,
-                "first_id": _decode(first_id),
-                "last": last,
-                "last_id": _decode(last_id),
-            }
-            yield _make_chunk(rows, fetch_rows(connection.execute(their_labels, ends)))
+    result = connection.execute(wanted)
+    while rows := fetch_rows(result, size):
+        check_deadline()
+        (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
+        ends = {
+            "first": first,
+            "first_id": _decode(first_id),
+            "last": last,
+            "last_id": _decode(last_id),
+        }
+        yield _make_chunk(rows, fetch_rows(connection.execute(their_labels, ends)))
 
 
 def _select_rankings(*, event_ids: bool) -> Select[Any]:

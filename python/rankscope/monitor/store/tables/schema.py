@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 3
+VERSION = 4
 """The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
 tables needs a step in `migrations/`."""
 OLDEST = 1
@@ -112,6 +112,56 @@ labels = Table(
 )
 """One row per label; `kind` is a position in `LABEL_KINDS`, `labels` a JSON list. The labels of a
 ranking are adjacent, in the order in which they count."""
+
+history = Table(
+    "history",
+    TABLES,
+    Column("hour_id", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("labels", BigInteger, nullable=False),
+    Column("first_seq", BigInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("checksum", LargeBinary(16), nullable=False),
+    UniqueConstraint("project_id", "start"),
+)
+"""The manifest of archived hours, one file for each: its path in the folder of the history, its
+size and checksum, and the smallest and largest number of its events."""
+
+history_contexts = Table(
+    "history_contexts",
+    TABLES,
+    Column("hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True),
+    Column("context_id", Integer, primary_key=True),
+    Column("rankings", BigInteger, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Index("history_by_context", "context_id"),
+)
+"""How many rankings of each context an archived hour has, and the times of the first and last."""
+
+history_ids = Table(
+    "history_ids",
+    TABLES,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("hour_id", BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+"""In which hour an archived event may be, by 8 bytes of a hash of its id. Only the file of the hour
+says whether it is there: there may be rows of hours and events that were deleted."""
+
+history_labels = Table(
+    "history_labels",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("hour_id", BigInteger, ForeignKey("history.hour_id"), nullable=False),
+    Index("history_labels_by_hour", "hour_id"),
+)
+"""The labels that came after their ranking was archived, with the hour of the ranking; they are in
+`labels` until the hour is archived again."""
 
 counters = Table(
     "counters",
