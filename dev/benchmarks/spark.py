@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,9 +51,9 @@ def main() -> int:
             write_table(path, size)
             frame = spark.read.parquet(str(path))
             contenders: dict[str, Callable[[], float]] = {
-                "local": lambda path=path: rs.evaluate_table(str(path), MEASURE)[MEASURE],
-                "rankscope.spark": lambda frame=frame: evaluate(frame),
-                "MLlib": lambda frame=frame: evaluate_mllib(frame),
+                "local": partial(evaluate_file, path),
+                "rankscope.spark": partial(evaluate, frame),
+                "MLlib": partial(evaluate_mllib, frame),
             }
             if number == 0:  # Java compiles what runs often
                 for run in contenders.values():
@@ -119,6 +120,11 @@ def compare(size: int, contenders: dict[str, Callable[[], float]]) -> bool:
     if not agree:
         print(f"the means differ: {means}", file=sys.stderr)
     return agree
+
+
+def evaluate_file(path: Path) -> float:
+    """Evaluate the file without Spark."""
+    return rs.evaluate_table(path, MEASURE)[MEASURE]
 
 
 def evaluate(frame: Frame) -> float:

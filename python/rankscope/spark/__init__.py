@@ -7,5 +7,17 @@ from rankscope.spark.evaluate import evaluate as evaluate
 from rankscope.spark.evaluate import evaluate_table as evaluate_table
 from rankscope.spark.evaluation import SparkEvaluation as SparkEvaluation
 from rankscope.spark.losses import losses as losses
+from rankscope.spark.streaming import write_to_monitor as write_to_monitor
+from rankscope.spark.windows import Windows as Windows
+from rankscope.spark.windows import windows as windows
 
-__all__ = ["SparkEvaluation", "compare", "evaluate", "evaluate_table", "losses"]
+__all__ = [
+    "SparkEvaluation",
+    "Windows",
+    "compare",
+    "evaluate",
+    "evaluate_table",
+    "losses",
+    "windows",
+    "write_to_monitor",
+]

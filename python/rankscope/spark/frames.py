@@ -162,7 +162,7 @@ def list_grades(source: Source) -> list[float]:
     name = source.rows.names.get("relevance")
     if name is None:
         return [1.0]
-    rows = source.frame.select(_column(source.frame, name)).distinct().collect()
+    rows = source.frame.select(f"c{source.rows.columns.index(name)}").distinct().collect()
     grades = {float(row[0]) for row in rows if row[0] is not None}
     return sorted(grade for grade in grades if grade == grade)  # noqa: PLR0124 - NaN alone differs
 
@@ -309,9 +309,13 @@ def _select(  # noqa: PLR0917 - what is known of a data frame
     )
     chosen = list(dict.fromkeys([*names.values(), *attributes]))
     return Source(
-        frame=frame.select(*(_column(frame, name) for name in chosen)),
+        # Spark looks columns up again by names, in which dots would mean fields.
+        frame=frame.select(
+            *(_column(frame, name).alias(f"c{at}") for at, name in enumerate(chosen))
+        ),
         rows=Rows(
             side=side,
+            columns=tuple(chosen),
             names=names,
             has_integer_queries=bool(query.dtype),
             has_integer_docs=bool(doc.dtype),

@@ -39,6 +39,7 @@ class Rows:
 
     Args:
         side: What they are: `judged`, `retrieved`, or `joined` for both.
+        columns: The names of all columns, in order.
         names: By role, the names of the columns.
         has_integer_queries: Whether queries are integers.
         has_integer_docs: Whether documents are integers.
@@ -46,6 +47,7 @@ class Rows:
     """
 
     side: str
+    columns: tuple[str, ...]
     names: Mapping[str, str]
     has_integer_queries: bool
     has_integer_docs: bool
@@ -83,17 +85,21 @@ def pack(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
     Raises:
         InputError: A column holds invalid values.
     """
-    pa = load_arrow()
     held: list[Any] = []
     count = size = 0
     for batch in batches:
         held.append(batch)
         count, size = count + batch.num_rows, size + batch.nbytes
         if count >= MOST_ROWS or size >= MOST_BYTES:
-            yield pack_table(pa.Table.from_batches(held), rows)
+            yield _pack_batches(held, rows)
             held, count, size = [], 0, 0
     if count:
-        yield pack_table(pa.Table.from_batches(held), rows)
+        yield _pack_batches(held, rows)
+
+
+def _pack_batches(batches: list[Any], rows: Rows) -> Any:  # noqa: ANN401 - PyArrow has no types
+    table = load_arrow().Table.from_batches(batches)
+    return pack_table(table.rename_columns(list(rows.columns)), rows)
 
 
 def pack_table(table: Any, rows: Rows) -> Any:  # noqa: ANN401 - PyArrow has no types
