@@ -36,7 +36,7 @@ def log() -> tuple[Any, Any]:
     generator = random.Random(3)
     rankings, labels = [], []
     for number in range(300):
-        shown = START + timedelta(seconds=generator.randrange(35 * 3600))
+        shown = START + timedelta(seconds=generator.randrange(30 * 3600))
         docs = [f"d{doc}" for doc in generator.sample(range(30), generator.randint(1, 8))]
         rankings.append(
             {
