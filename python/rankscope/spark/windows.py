@@ -135,11 +135,11 @@ def windows(
     shown = rankings.dropDuplicates(["ranking_id"])
     shown = shown.selectExpr("*", f"unix_micros(time) DIV {HOUR} AS hour")
     unique = labels.dropDuplicates(["event_id"]) if "event_id" in labels.columns else labels
-    told = unique.join(shown.select("ranking_id", "hour"), "ranking_id")
+    told = unique.join(shown.selectExpr("ranking_id", "hour AS hour_shown"), "ranking_id")
     slicing = _find_slicing(shown, configuration, monitor)
     found = (
         shown.groupBy("hour")
-        .cogroup(told.groupBy("hour"))
+        .cogroup(told.groupBy("hour_shown"))
         .applyInArrow(summing(configuration.to_json(), slicing, moment), "payload binary")
         .collect()
     )

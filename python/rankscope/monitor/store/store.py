@@ -349,6 +349,17 @@ class Store(StoreReader):
         """
         return self.transact(project_table.rewrite_version)
 
+    def take_evaluation(self) -> bool:
+        """Take the lease of the one process that evaluates, and return whether this one has it.
+
+        Whoever has it keeps it until the store is closed or the process ends. Where only one
+        process can write, that is the one.
+
+        Raises:
+            FileError: The store cannot be asked now.
+        """
+        return True
+
     def append(
         self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
     ) -> list[Outcome]:
