@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -14,14 +15,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures import TABLE
-from rankscope.warehouse.dialects import BY_BYTES
+from rankscope.warehouse.dialects import TEXTS
 from rankscope.warehouse.kernels import KERNELS, REFUSED
 from sqlglot import exp
 
 from tests.generated import examples
 
+if TYPE_CHECKING:
+    from rankscope.warehouse.dialects import Dialect
+
 MEASURES = ["nDCG@10", "nDCG", "AP", "RR", "Bpref", "P@5", "Judged@10"]
-DIALECTS = [*BY_BYTES]
+DIALECTS = [*TEXTS]
 NASTY = '"; DROP TABLE qrels; --'
 
 
@@ -32,9 +36,9 @@ def texts(statements: rs.SqlStatements) -> list[str]:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
-    dialect: str,
+    dialect: Dialect,
 ) -> None:
-    statements = rs.sql(MEASURES, by="country", dialect=dialect, depth=5)  # type: ignore[arg-type]  # one of them
+    statements = rs.sql(MEASURES, by="country", dialect=dialect, depth=5)
     for text in texts(statements):
         (tree,) = sqlglot.parse(text, read=dialect)
         assert isinstance(tree, exp.Select)
@@ -43,17 +47,41 @@ def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])
-def test_sums_have_no_order_where_a_dialect_has_none(dialect: str) -> None:
+def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
     for text in texts(rs.sql(MEASURES, dialect=dialect, depth=5)):  # type: ignore[arg-type]  # one of them
         tree = sqlglot.parse_one(text, read=dialect)
         assert not any(isinstance(one.this, exp.Order) for one in tree.find_all(exp.Sum))
 
 
-def test_documents_are_compared_by_bytes_in_every_dialect() -> None:
-    for dialect, sorted_by in BY_BYTES.items():
-        text = rs.sql("RR", dialect=dialect).means  # type: ignore[arg-type]  # one of them
-        expected = sqlglot.parse_one(sorted_by, read="postgres").sql(dialect=dialect)
-        assert f"{expected} DESC" in text
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("duckdb", 'CAST("doc_id" AS TEXT) COLLATE "C" AS doc_id'),
+        ("postgres", 'CAST("doc_id" AS TEXT) COLLATE "C" AS doc_id'),
+        ("bigquery", "COLLATE(CAST(`doc_id` AS STRING), '') AS doc_id"),
+        ("snowflake", "COLLATE(CAST(\"DOC_ID\" AS VARCHAR), 'utf8') AS doc_id"),
+    ],
+)
+def test_ids_are_compared_by_bytes_in_every_dialect(dialect: Dialect, text: str) -> None:
+    assert text in rs.sql("RR", dialect=dialect).means
+
+
+def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_columns() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("SET default_collation = 'nocase'")
+        connection.execute(
+            "CREATE TABLE qrels AS FROM (VALUES ('q', 'x', 1), ('q', 'X', 0), ('Q', 'a', 1)) "
+            "AS t(query_id, doc_id, relevance)"
+        )
+        connection.execute(
+            "CREATE TABLE run AS FROM (VALUES ('q', 'X', 1), ('q', 'x', 1)) "
+            "AS t(query_id, doc_id, score)"
+        )
+        rows = connection.execute(rs.sql("RR").per_query).fetchall()
+    qrels = {"q": {"x": 1, "X": 0}, "Q": {"a": 1}}
+    expected = rs.evaluate(qrels, {"q": {"X": 1.0, "x": 1.0}}, "RR")
+    found = {query: value for query, value, _ in rows}
+    assert found == dict(zip(expected.query_ids, expected.per_query_list("RR"), strict=True))
 
 
 @given(
@@ -66,7 +94,7 @@ def test_documents_are_compared_by_bytes_in_every_dialect() -> None:
 @example(name="a`b", dialect="bigquery")
 @example(name="a\\", dialect="bigquery")
 @examples(10)
-def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: str) -> None:
+def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: Dialect) -> None:
     try:
         statements = rs.sql(
             "RR",
@@ -74,7 +102,7 @@ def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: str) -> 
             run=("schema", name),
             columns={"query": name},
             by=f"by {name}",
-            dialect=dialect,  # type: ignore[arg-type]  # one of them
+            dialect=dialect,
         )
     except UsageError as error:
         assert error.code == "bad_parameter"  # noqa: PT017

@@ -165,6 +165,10 @@ MONITOR = Group(
         "backup": Command(
             "Copy a store, even while it is in use.", "monitor.maintenance:add_backup"
         ),
+        "archive": Command(
+            "Move hours whose values are final to Parquet files.",
+            "monitor.maintenance:add_archive",
+        ),
         "retain": Command(
             "Delete old events. The values computed from them are kept.",
             "monitor.maintenance:add_retain",

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 WRITTEN = "postgres"
 """The dialect in which this package writes SQL; SQLGlot translates it to the others."""
 
-BY_BYTES = {
-    "duckdb": "doc_id",
-    "postgres": 'doc_id COLLATE "C"',
-    "bigquery": "CAST(doc_id AS BYTEA)",
-    "snowflake": "COLLATE(doc_id, 'utf8')",
+TEXTS = {
+    "duckdb": 'CAST({} AS TEXT) COLLATE "C"',
+    "postgres": 'CAST({} AS TEXT) COLLATE "C"',
+    "bigquery": "COLLATE(CAST({} AS TEXT), '')",
+    "snowflake": "COLLATE(CAST({} AS TEXT), 'utf8')",
 }
-"""What to sort by, so that document IDs are compared byte by byte whatever the collation is."""
+"""A column as text that is compared byte by byte, whatever the collation of the column is."""
 
 ALIASES = {"postgresql": "postgres"}
 ORDERED_SUMS = {"duckdb", "postgres"}
@@ -34,11 +34,11 @@ def read_dialect(given: object) -> Dialect:
         UsageError: It is not one of the supported ones.
     """
     name = ALIASES.get(given, given) if isinstance(given, str) else ""
-    if name in BY_BYTES:
+    if name in TEXTS:
         return name  # type: ignore[return-value]  # one of the keys
-    closest = find_closest(name, BY_BYTES)
+    closest = find_closest(name, TEXTS)
     raise UsageError(
-        f"expected dialect to be one of {', '.join(BY_BYTES)}; found {quote(given)}",
+        f"expected dialect to be one of {', '.join(TEXTS)}; found {quote(given)}",
         hint=f"did you mean {closest}?" if closest else "duckdb is the default",
         code="bad_parameter",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.warehouse.dialects import default_name
+from rankscope.warehouse.dialects import TEXTS, default_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ class QrelsAndRun:
         """Whether there are document IDs."""
         return True
 
-    def tables(self) -> dict[str, str]:
+    def tables(self, dialect: Dialect) -> dict[str, str]:
         """Return the tables that the others are made from."""
-        query, doc = (identify(self.columns[role]) for role in ("query", "doc"))
+        query, doc = (
+            TEXTS[dialect].format(identify(self.columns[role])) for role in ("query", "doc")
+        )
         score = identify(self.columns["rank" if self.is_ranked else "score"])
-        attributes = _read_attributes(self.by)
-        keys = f"CAST({query} AS TEXT) AS query_id, CAST({doc} AS TEXT) AS doc_id"
+        attributes = _read_attributes(self.by, dialect)
+        keys = f"{query} AS query_id, {doc} AS doc_id"
         grade = f"CAST({identify(self.columns['relevance'])} AS DOUBLE PRECISION)"
         best = f"{'MIN' if self.is_ranked else 'MAX'}(score)"
         once = (
@@ -134,15 +136,15 @@ class JoinedTable:
         """Whether there are document IDs."""
         return "doc" in self.columns
 
-    def tables(self) -> dict[str, str]:
+    def tables(self, dialect: Dialect) -> dict[str, str]:
         """Return the tables that the others are made from."""
-        doc = identify(self.columns["doc"]) if self.has_documents else "NULL"
+        query = TEXTS[dialect].format(identify(self.columns["query"]))
+        doc = TEXTS[dialect].format(identify(self.columns["doc"]) if self.has_documents else "NULL")
         score = identify(self.columns["rank" if self.is_ranked else "score"])
-        attributes = _read_attributes(self.by)
+        attributes = _read_attributes(self.by, dialect)
         grade = "CASE WHEN NOT " + _is_nan("grade") + " THEN grade END"
         return {
-            "rs_given": f"SELECT CAST({identify(self.columns['query'])} AS TEXT) AS query_id, "
-            f"CAST({doc} AS TEXT) AS doc_id, "
+            "rs_given": f"SELECT {query} AS query_id, {doc} AS doc_id, "
             f"CAST({identify(self.columns['relevance'])} AS DOUBLE PRECISION) AS grade, "
             f"CAST({score} AS DOUBLE PRECISION) AS score{attributes} FROM {name_table(self.table)}",
             "rs_queries": f"SELECT query_id{_attributes(self.by)} FROM rs_given GROUP BY query_id",
@@ -274,10 +276,9 @@ def name_table(name: TableName) -> str:
     return ".".join(map(identify, split_name(name)))
 
 
-def _read_attributes(by: Sequence[str]) -> str:
-    return "".join(
-        f", CAST({identify(name)} AS TEXT) AS by_{number}" for number, name in enumerate(by)
-    )
+def _read_attributes(by: Sequence[str], dialect: Dialect) -> str:
+    texts = (TEXTS[dialect].format(identify(name)) for name in by)
+    return "".join(f", {text} AS by_{number}" for number, text in enumerate(texts))
 
 
 def _attributes(by: Sequence[str]) -> str:

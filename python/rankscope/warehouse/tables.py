@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from rankscope.warehouse.dialects import BY_BYTES
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,12 +31,12 @@ def write_tables(
         dialect: The dialect.
     """
     policy = plan.policy
-    tables = given.tables()
+    tables = given.tables(dialect)
     known = "rs_judged"
     if policy.unretrieved == "ignore":
         known = "rs_seen"
         tables[known] = "SELECT query_id, doc_id, grade FROM rs_retrieved WHERE grade IS NOT NULL"
-    order = _order(policy, given, dialect)
+    order = _order(policy, given)
     tables["rs_list"] = _rank("rs_retrieved", order)
     tables["rs_judged_list"] = _rank("rs_retrieved WHERE grade >= 0", order)
     if plan.discounts:
@@ -86,14 +84,14 @@ def write_tables(
     return tables
 
 
-def _order(policy: Policy, given: QrelsAndRun | JoinedTable, dialect: Dialect) -> str:
+def _order(policy: Policy, given: QrelsAndRun | JoinedTable) -> str:
     """Return what sorts the documents of a query."""
     order = f"score {'ASC' if given.is_ranked else 'DESC'}"
     grade = "CASE WHEN grade IS NULL THEN 0 ELSE grade END"
     order += {"best": f", {grade} DESC", "worst": f", {grade}"}.get(str(policy.ties), "")
     if policy.ties == "average":
         return order
-    return f"{order}, {BY_BYTES[dialect]} {'ASC' if policy.ties == 'doc_id_asc' else 'DESC'}"
+    return f"{order}, doc_id {'ASC' if policy.ties == 'doc_id_asc' else 'DESC'}"
 
 
 def _rank(source: str, order: str) -> str:

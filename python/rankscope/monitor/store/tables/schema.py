@@ -126,7 +126,7 @@ history = Table(
     Column("labels", BigInteger, nullable=False),
     Column("first_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
     Column("checksum", LargeBinary(16), nullable=False),
     UniqueConstraint("project_id", "start"),
 )
