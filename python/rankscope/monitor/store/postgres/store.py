@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
     REPEATED,
@@ -131,7 +132,8 @@ class PostgresReader(StoreReader):
         Raises:
             FileError: It is damaged.
         """
-        problem = self.query(find_wrong_count) or self.query(_find_wrong_number)
+        checks = (find_wrong_count, find_wrong_lake, _find_wrong_number)
+        problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
             raise FileError(
                 f"the store is damaged ({problem})",
