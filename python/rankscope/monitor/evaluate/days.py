@@ -19,7 +19,7 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_cell,
 )
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.evaluate.windows import group_rankings, sum_cells
+from rankscope.monitor.evaluate.windows import Grouping, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.records import record
@@ -109,7 +109,7 @@ def sum_day(
         tuple(summed.rankings.tolist()),
         (
             *(pack_cell(HOUR, one) for one in summed.cells),
-            *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
+            *(pack_cell(DAY, one) for one in add_hours(day, cells)),
         ),
         tuple(summed.pack(foldings)),
     )
@@ -161,7 +161,7 @@ def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
+def add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
     """Add up the hours of a day, cell by cell; a day has no more versions than an hour."""
     hours = list(cells)
     rankings: Counter[tuple[int, Environment, str, str]] = Counter()
@@ -208,10 +208,11 @@ class _Hours:
     ) -> None:
         """Sum the rankings of some of the hours."""
         spreads = SpreadSums(len(configuration.definition.measures))
+        grouping = Grouping(contexts, foldings=foldings)
 
         def watch() -> Iterator[Evaluated]:
             for each in evaluated:
-                spreads.take(each, *group_rankings(each, contexts, foldings=foldings))
+                spreads.take(each, *grouping.divide(each).group())
                 self._count(each)
                 yield each
 
