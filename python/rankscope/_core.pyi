@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ __all__ = [
     "SHARES",
     "Column",
     "Evaluation",
+    "EventDecoder",
     "Judgments",
     "Plan",
     "Rankings",
@@ -48,6 +49,7 @@ __all__ = [
     "restore_judgments",
     "restore_rankings",
     "round_sums",
+    "split_json",
     "student_tails",
     "student_upper",
     "sum_groups",
@@ -92,6 +94,12 @@ _TableColumns: TypeAlias = tuple[
     list[tuple[str, _IdColumn]],
 ]
 _Notes: TypeAlias = list[tuple[str, int, int]]
+# Of each object the place of its remarks and its events, `None` where it is not plain; and by place
+# the codes of notes and the names of unknown fields.
+_Decoded: TypeAlias = tuple[
+    list[tuple[int, tuple[tuple[Any, ...], ...]] | None],
+    list[tuple[tuple[str, ...], tuple[str, ...]]],
+]
 
 @final
 class Column:
@@ -102,6 +110,23 @@ class Column:
         """The code of its numbers, as in the module `array`."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class EventDecoder:
+    """Decodes texts of JSON as events.
+
+    Args:
+        names: Names and roles of the fields of rankings (two tables), of documents, of labels, and
+            of lists of documents.
+        limits: The numbers of `Limits` up to the depth.
+    """
+
+    def __new__(cls, names: Sequence[Sequence[tuple[str, str]]], limits: Sequence[int]) -> Self: ...
+    def read_rankings(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
+        """Decode rankings whose times are from one to another, in microseconds since 1970."""
+
+    def read_labels(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
+        """Decode labels, likewise."""
 
 @final
 class Judgments:
@@ -377,6 +402,7 @@ def restore_evaluation(saved: bytes) -> Evaluation: ...
 def restore_judgments(saved: bytes) -> Judgments: ...
 def restore_rankings(saved: bytes) -> Rankings: ...
 def round_sums(packed: bytes) -> list[float]: ...
+def split_json(text: bytes) -> list[bytes] | None: ...
 def student_tails(statistic: float, degrees: float) -> float: ...
 def student_upper(statistic: float, degrees: float) -> float: ...
 def sum_groups(

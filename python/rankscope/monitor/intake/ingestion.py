@@ -12,7 +12,8 @@ from rankscope.errors import InputError, UsageError
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Reading, Rejection
+from rankscope.monitor.events.rejection import E, Reading, Rejection
+from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.records import record
 from rankscope.results.text import show
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
     class Sink(Protocol):
         """Where events go."""
 
-        def take(self, reading: Reading) -> Sequence[str | Rejection]:
+        @property
+        def takes_prepared(self) -> bool:
+            """Whether it takes events as `EventDecoder` makes them, too."""
+
+        def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
             """Store the events of a batch, and return the status of each object, in order."""
 
 
@@ -138,7 +143,12 @@ class StoreSink:
         self._store = store
         self._project = project
 
-    def take(self, reading: Reading) -> Sequence[str | Rejection]:
+    @property
+    def takes_prepared(self) -> bool:
+        """It stores them as they are."""
+        return True
+
+    def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
         """Store the events of a batch."""
         rejected = count_rejections(reading)
         if not reading.events and not rejected:
@@ -257,6 +267,12 @@ class Ingestion:
             FileError: Likewise.
         """
         try:
+            if file.tell_format() == "jsonl" and self._sink.takes_prepared and not self._attributes:
+                decoder = EventDecoder(self._reader)
+                for texts in file.read_lines():
+                    reading = decoder.decode(texts.objects, self._kind, now=self._now())
+                    self._take(reading, file.name, texts.places)
+                return
             if file.tell_format() in {"jsonl", "json"}:
                 for some in file.read_objects():
                     self._take(self._read_objects(some.objects), file.name, some.places)
@@ -356,7 +372,7 @@ class Ingestion:
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))
 
-    def _read_objects(self, objects: Sequence[object]) -> Reading:
+    def _read_objects(self, objects: Sequence[object]) -> Reading[Event]:
         if self._kind == "labels":
             return self._reader.read_labels(objects, now=self._now())
         moved = [self._move_attributes(one) for one in objects] if self._attributes else objects
@@ -374,7 +390,7 @@ class Ingestion:
         rest = {name: value for name, value in given.items() if name not in moved}
         return rest | {place: {**there, **moved}}
 
-    def _take(self, reading: Reading, file: str, places: Sequence[int]) -> None:
+    def _take(self, reading: Reading[Any], file: str, places: Sequence[int]) -> None:
         if self._ignored:
             unknown = {
                 name: count for name, count in reading.unknown.items() if name not in self._ignored
@@ -400,7 +416,7 @@ class Ingestion:
             self._refused.append(refused)
 
 
-def _count_unknown(reading: Reading, names: Iterable[str]) -> Reading:
+def _count_unknown(reading: Reading[E], names: Iterable[str]) -> Reading[E]:
     """Add columns that mean nothing here; every ranking that was taken has them."""
     taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
     unknown = dict.fromkeys(names, taken)
