@@ -32,6 +32,7 @@ __all__ = [
     "count_flips",
     "count_ranges",
     "count_shifted",
+    "decode_columns",
     "estimate_mean",
     "evaluate_dict",
     "evaluate_path",
@@ -110,6 +111,29 @@ class Column:
         """The code of its numbers, as in the module `array`."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+# Offsets of texts, the texts end to end, and whether each is there, empty where all are.
+_Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
+# Bounds of rankings, which may be plain, times in microseconds (true) or milliseconds or as texts,
+# ids, the texts of their heads, attributes by name or maps, and which rows unknown columns have.
+_Heads: TypeAlias = tuple[
+    NDArray[np.int64],
+    NDArray[np.uint8],
+    tuple[bool, NDArray[np.int64]] | _Texts,
+    _Texts,
+    Sequence[_Texts | None],
+    Sequence[tuple[str, _Texts] | tuple[NDArray[np.int64], _Texts, _Texts]],
+    Sequence[tuple[str, NDArray[np.uint8]]],
+]
+# Ids and whether they are integers, ranks, scores, grades, and whether scores order the documents.
+_Documents: TypeAlias = tuple[
+    _Texts,
+    bool,
+    NDArray[np.int64] | None,
+    NDArray[np.float64] | None,
+    NDArray[np.float64] | None,
+    bool,
+]
 
 @final
 class EventDecoder:
@@ -408,6 +432,9 @@ def student_upper(statistic: float, degrees: float) -> float: ...
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...
+def decode_columns(
+    decoder: EventDecoder, heads: _Heads, documents: _Documents, span: tuple[int, int]
+) -> _Decoded: ...
 def t_quantile(level: float, degrees: float) -> float: ...
 def unpack_pieces(pieces: Sequence[bytes]) -> list[Column] | None: ...
 def values_of_rows(

@@ -1,5 +1,6 @@
 //! Rankings logged in production: how they are read and packed, and the labels that belong to them.
 
+pub mod columns;
 pub mod digest;
 pub mod events;
 pub mod json;

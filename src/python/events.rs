@@ -17,11 +17,11 @@ type Pairs = Vec<(String, String)>;
 
 /// Of each object the place of its remarks and its events, or none; and by place the codes of notes and
 /// the fields that are not known.
-type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
+pub(super) type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
 
 /// Reads plain objects of JSON as events.
 #[pyclass(frozen, module = "rankscope._core")]
-pub struct EventDecoder(Decoder);
+pub struct EventDecoder(pub(super) Decoder);
 
 #[pymethods]
 impl EventDecoder {

@@ -9,6 +9,7 @@ mod choices;
 mod column;
 mod errors;
 mod evaluation;
+mod event_columns;
 mod events;
 mod explain;
 mod input;
@@ -39,6 +40,7 @@ use pyo3::prelude::*;
 use self::agreement::compare_rankings;
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
+use self::event_columns::decode_columns;
 use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::{Judgments, restore_judgments};
@@ -67,9 +69,9 @@ mod _core {
     use super::{
         Column, Evaluation, EventDecoder, Judgments, Plan, Rankings, Reassignments, Run,
         SliceQueries, TableStream, add_sums, audit_ties, bound, bound_below, bound_difference,
-        compare_rankings, count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict,
-        evaluate_path, evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2,
-        mean_of_rows, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
+        compare_rankings, count_flips, count_ranges, count_shifted, decode_columns, estimate_mean,
+        evaluate_dict, evaluate_path, evaluate_run, fair_lower, find_regrets, find_shown, fsum,
+        log2, mean_of_rows, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
         restore_judgments, restore_rankings, round_sums, split_json, student_tails, student_upper,
         sum_groups, t_quantile, unpack_pieces, values_of_rows,
     };

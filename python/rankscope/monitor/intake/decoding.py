@@ -1,4 +1,4 @@
-"""Decodes JSON as events that are ready to be stored.
+"""Decodes JSON and columns as events that are ready to be stored.
 
 The core decodes the objects that are plain, nearly all of them: it accepts them, and finds what is
 to be noted about them. `EventReader` reads the others, and says what is wrong with them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 
 from rankscope import _core
 from rankscope.monitor.events.json import EventJSON
@@ -24,10 +25,12 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
 
+    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.reader import EventReader
+    from rankscope.monitor.intake.columns import Columns
     from rankscope.monitor.store.tables.events import PreparedEvent
 
     Found: TypeAlias = tuple[int, tuple[tuple[Any, ...], ...]] | None
@@ -131,44 +134,81 @@ class EventDecoder:
         return self._merge(texts, decoded, list(map(_parse, rest)), kind, now)
 
     def _decode(self, texts: list[bytes], kind: str, now: int) -> Decoded:
-        limits = self._reader.limits
         read = self._core.read_labels if kind == "labels" else self._core.read_rankings
-        return read(texts, (now - limits.age, now + limits.ahead))
+        return read(texts, self._find_span(now))
+
+    def decode_columns(
+        self, columns: Columns, rest: Callable[[Sequence[int]], Reading[Event]], *, now: int
+    ) -> Reading[PreparedEvent]:
+        """Decode rankings from columns.
+
+        Args:
+            columns: The columns.
+            rest: Reads the rankings at some places.
+            now: The time, in microseconds since 1970 in UTC.
+        """
+        try:
+            found, said = _core.decode_columns(
+                self._core, columns.heads, columns.documents, self._find_span(now)
+            )
+        except ValueError:  # a text is not UTF-8, which reading it says
+            found, said = [None] * len(columns.places), []
+        placed = dict(zip(columns.places, found, strict=True))
+        whole = [placed.get(place) for place in range(columns.count)]
+        places = [place for place, one in enumerate(whole) if one is None]
+        read_all = partial(rest, range(columns.count))
+        return merge((whole, said), rest(places), "rankings", read_all)
+
+    def _find_span(self, now: int) -> tuple[int, int]:
+        limits = self._reader.limits
+        return now - limits.age, now + limits.ahead
 
     def _merge(
         self,
         texts: Sequence[bytes | RefusedError],
         decoded: Decoded,
-        objects: list[object],
+        rest: list[object],
         kind: str,
         now: int,
     ) -> Reading[PreparedEvent]:
-        """Put together what the core decoded, and the other objects, which are read here."""
-        found, said = decoded
         read = self._reader.read_labels if kind == "labels" else self._reader.read_rankings
-        rest = read(objects, now=now)
-        names = {name for _, unknown in said for name in unknown}.union(rest.unknown)
-        if names and len(objects) < len(texts) and (len(names) > MOST_UNKNOWN or OTHER in names):
-            # Which names are counted depends on the order of all objects.
-            rest = read(list(map(_parse, texts)), now=now)
-            found, said = [None] * len(texts), []
-        notes, unknown_fields = Counter(rest.notes), Counter(rest.unknown)
-        for at, count in Counter(one[0] for one in found if one is not None).items():
-            codes, unknown = said[at]
-            notes.update(dict.fromkeys(codes, count))
-            unknown_fields.update(dict.fromkeys(unknown, count))
-        others = iter(rest.answers)
-        answers: list[tuple[PreparedEvent, ...] | Rejection] = []
-        for one in found:
-            if one is not None:
-                answers.append(_name_rows(one[1], kind))
-                continue
-            answer = next(others)
-            if isinstance(answer, Rejection):
-                answers.append(replace(answer, index=len(answers)))
-            else:
-                answers.append(tuple(prepare(answer)))
-        return Reading(tuple(answers), dict(notes), dict(unknown_fields))
+        return merge(decoded, read(rest, now=now), kind, lambda: read(map(_parse, texts), now=now))
+
+
+def merge(
+    decoded: Decoded, rest: Reading[Event], kind: str, read_all: Callable[[], Reading[Event]]
+) -> Reading[PreparedEvent]:
+    """Put together the objects that the core decoded, and the others.
+
+    Args:
+        decoded: What the core decoded.
+        rest: The others, in order.
+        kind: `rankings` or `labels`.
+        read_all: Reads all objects.
+    """
+    found, said = decoded
+    names = {name for _, unknown in said for name in unknown}.union(rest.unknown)
+    if said and (len(names) > MOST_UNKNOWN or OTHER in names):
+        # Which names are counted depends on the order of all objects.
+        rest = read_all()
+        found, said = [None] * len(found), []
+    notes, unknown_fields = Counter(rest.notes), Counter(rest.unknown)
+    for at, count in Counter(one[0] for one in found if one is not None).items():
+        codes, unknown = said[at]
+        notes.update(dict.fromkeys(codes, count))
+        unknown_fields.update(dict.fromkeys(unknown, count))
+    others = iter(rest.answers)
+    answers: list[tuple[PreparedEvent, ...] | Rejection] = []
+    for one in found:
+        if one is not None:
+            answers.append(_name_rows(one[1], kind))
+            continue
+        answer = next(others)
+        if isinstance(answer, Rejection):
+            answers.append(replace(answer, index=len(answers)))
+        else:
+            answers.append(tuple(prepare(answer)))
+    return Reading(tuple(answers), dict(notes), dict(unknown_fields))
 
 
 def _name_rows(rows: tuple[tuple[Any, ...], ...], kind: str) -> tuple[PreparedEvent, ...]:

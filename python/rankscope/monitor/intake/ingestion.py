@@ -330,8 +330,7 @@ class Ingestion:
         parts = chain([first], parts)
         if self._kind == "rankings" and event_rows.holds_rankings(first):
             for rows in parts:
-                objects = event_rows.list_objects(rows)
-                self._take(self._read_objects(objects), file, rows.places.tolist())
+                self._take(self._read_lists(rows), file, rows.places.tolist())
             return
         roles = self._reader.find_roles(list(first.columns), self._kind, self._attributes)
         if self._kind == "labels":
@@ -355,12 +354,65 @@ class Ingestion:
         from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - loads NumPy
 
         attributes = self._choose_attributes(rows.columns)
+        unknown = set(rows.columns).difference(roles.values(), attributes)
+        decoded = self._decode_documents(cells, name, roles, attributes)
+        if decoded is not None:
+            self._take(_count_unknown(decoded[0], unknown), file, decoded[1])
+            return
         reading = self._reader.read_ranking_rows(
             cells.columns, now=self._now(), attributes=attributes
         )
-        reading = _count_unknown(reading, set(rows.columns).difference(roles.values(), attributes))
+        reading = _count_unknown(reading, unknown)
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
         self._take(reading, file, places)
+
+    def _decode_documents(
+        self, rows: Rows, name: str | None, roles: Mapping[str, str], attributes: Sequence[str]
+    ) -> tuple[Reading[Any], list[int]] | None:
+        """Decode rankings in rows of documents, and return the place of the first row of each.
+
+        Returns:
+            `None` where the columns are not of the usual types.
+        """
+        from rankscope.monitor.intake import columns  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import take_rows  # noqa: PLC0415 - likewise
+
+        # Cells of CSV were made Python's numbers and texts.
+        is_text = any(isinstance(column, list) for column in rows.columns.values())
+        if name is None or is_text or not self._sink.takes_prepared or not len(rows.places):
+            return None
+        now = self._now()
+        try:
+            bounds = columns.find_starts(rows.columns, name)
+            found = columns.split_documents(rows.columns, roles, attributes, bounds)
+
+            def read_rest(places: Sequence[int]) -> Reading[Event]:
+                some = take_rows(rows, columns.list_rows(bounds, places)).columns
+                return self._reader.read_ranking_rows(some, now=now, attributes=attributes)
+
+            reading = EventDecoder(self._reader).decode_columns(found, read_rest, now=now)
+        except columns.UnusualColumnError:
+            return None
+        return reading, rows.places[bounds[:-1]].tolist()
+
+    def _read_lists(self, rows: Rows) -> Reading[Any]:
+        """Read rankings in rows with lists of documents."""
+        from rankscope.monitor.intake import columns  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import list_objects, take_rows  # noqa: PLC0415 - likewise
+
+        if not self._sink.takes_prepared:
+            return self._read_objects(list_objects(rows))
+        names = [name for name in rows.columns if name not in self._attributes]
+        try:
+            roles = columns.find_list_roles(names, self._reader.names[1])
+            found = columns.split_lists(rows.columns, roles, self._attributes)
+            return EventDecoder(self._reader).decode_columns(
+                found,
+                lambda places: self._read_objects(list_objects(take_rows(rows, places))),
+                now=self._now(),
+            )
+        except columns.UnusualColumnError:
+            return self._read_objects(list_objects(rows))
 
     def _choose_attributes(self, names: Collection[str]) -> list[str]:
         """Choose the columns of a table that are attributes."""
