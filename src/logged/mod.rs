@@ -1,8 +1,12 @@
-//! Rankings logged in production: how they are read and packed, and the labels that belong to them.
+//! Rankings logged in production: how they are read and packed, the labels that belong to them, and the
+//! sums of their values.
 
+pub mod clusters;
 pub mod columns;
+pub mod costs;
 pub mod digest;
 pub mod events;
+pub mod grading;
 pub mod json;
 pub mod labels;
 pub mod list;
@@ -11,3 +15,4 @@ pub mod objects;
 pub mod pack;
 mod shown;
 pub mod times;
+pub mod values;

@@ -42,6 +42,7 @@ EXAMPLES: dict[str, Example] = {
     "measures": Example({"name": ["nDCG"]}, {}),
     "conventions": Example({"words": EVALUATED}, {}, CHECKS),
     "discounts": Example({"inputs": []}, {"--clicks": ["CLICKS"]}),
+    "sql": Example({}, {"--by": ["country"], "--col": ["query=session"]}),
     "report": Example({"inputs": EVALUATED}, {"--output": ["OUT.html"]}),
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
@@ -76,6 +77,7 @@ EXAMPLES: dict[str, Example] = {
     "monitor key revoke": Example(STORE | {"key_id": ["KEY"]}, {}),
     "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
     "monitor backup": Example(STORE | {"copy": ["OUT.db"]}, {}),
+    "monitor archive": Example(STORE, {}),
     "monitor retain": Example(STORE, {"--before": ["2026-09-02"]}),
     "monitor doctor": Example(STORE, {}, CHECKS, status=1),
     # Another program listens on the port, so that nothing is served.

@@ -114,7 +114,7 @@ def evaluate_table(
     attributed = (labels, predicted, positive, attribution or None)
     has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    slicing = _read_slicing(by)
+    slicing = read_slicing(by)
     made = read_interval(interval)
     engine.check_cluster_column(cluster)
     engine.refuse_cluster_alone(cluster, made)
@@ -196,7 +196,7 @@ def evaluate_table(
     return evaluation
 
 
-def _read_slicing(by: object) -> list[str]:
+def read_slicing(by: object) -> list[str]:
     """Return the columns to group by.
 
     Raises:

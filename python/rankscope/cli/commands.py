@@ -165,6 +165,10 @@ MONITOR = Group(
         "backup": Command(
             "Copy a store, even while it is in use.", "monitor.maintenance:add_backup"
         ),
+        "archive": Command(
+            "Move hours whose values are final to Parquet files.",
+            "monitor.maintenance:add_archive",
+        ),
         "retain": Command(
             "Delete old events. The values computed from them are kept.",
             "monitor.maintenance:add_retain",
@@ -214,6 +218,9 @@ COMMANDS = Group(
         "power": Command(
             "Show which difference two runs can detect, and how many queries an effect needs.",
             "power:add_arguments",
+        ),
+        "sql": Command(
+            "Write measures as SQL, to compute them in a warehouse.", "sql:add_arguments"
         ),
         "report": Command("Write an HTML report about one or more runs.", "report:add_arguments"),
         "monitor": MONITOR,

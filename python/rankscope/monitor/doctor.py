@@ -16,7 +16,8 @@ from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
-from rankscope.monitor.store.sqlite.files import beside, find_open_files
+from rankscope.monitor.store.history.files import HistoryFolder
+from rankscope.monitor.store.sqlite.files import HISTORY, beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.records import record
@@ -70,20 +71,21 @@ class Finding:
         return {"name": self.name, "is_good": self.is_good, "told": self.told, "hint": self.hint}
 
 
-def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
+def examine(
+    monitor: Monitor, path: Path | None, *, is_complete: bool = False
+) -> tuple[Finding, ...]:
     """Run all checks; another process may write to the store.
 
     Args:
         monitor: The project.
-        path: The file of the store.
+        path: The file of the store, `None` if it is in PostgreSQL.
         is_complete: Whether to recompute all windows from the events, and not a sample.
     """
-    findings = [
-        _check_pages(monitor),
-        _check_mark(monitor, path),
-        _check_files(path),
-        _check_disk(path),
-    ]
+    findings = [_check_pages(monitor)]
+    if path is None:
+        findings.append(_check_server(monitor))
+    else:
+        findings += [_check_mark(monitor, path), _check_files(path), _check_disk(path)]
     findings += _check_events(monitor)
     if not monitor.is_configured:
         findings.append(
@@ -122,7 +124,18 @@ def _check_pages(monitor: Monitor) -> Finding:
     if events or commits:
         told = f"{commits:,} acknowledged transactions with {events:,} events are lost; "
         return Finding("store", False, f"{told}this was accepted when the store was opened")
-    return Finding("store", True, "the whole file can be read")
+    return Finding("store", True, "the whole store can be read")
+
+
+def _check_server(monitor: Monitor) -> Finding:
+    from rankscope.monitor.store.postgres.health import read_health  # noqa: PLC0415 - of this backend
+
+    health = monitor.store.query(read_health)
+    told = f"PostgreSQL {health.version}, {health.size / 1e9:,.1f} GB in the database"
+    if health.unsafe:
+        told += f"; a power loss may lose acknowledged events, because {health.unsafe} is off"
+        return Finding("server", False, told, f"set {health.unsafe} = on in postgresql.conf")
+    return Finding("server", True, told)
 
 
 def _check_mark(monitor: Monitor, path: Path) -> Finding:
@@ -155,11 +168,12 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
 def _check_files(path: Path) -> Finding:
     if os.name != "posix":
         return Finding("files", True, "this system has no file permissions to check")
-    opened = find_open_files(path)
+    history = HistoryFolder(beside(path, HISTORY))
+    opened = [*find_open_files(path), *history.list_open()]
     if not opened:
         return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
-    hint = "run chmod 600 on these files; writing to the store does this as well"
+    hint = "run chmod 600 on these files, and chmod 700 on these folders"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 

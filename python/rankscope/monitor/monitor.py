@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
+from rankscope.monitor.archiving import archive_project
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
-from rankscope.monitor.events.times import format_time, read_clock, read_moment, to_micros
+from rankscope.monitor.events.times import (
+    count_micros,
+    format_time,
+    read_clock,
+    read_length,
+    read_moment,
+    to_micros,
+)
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
@@ -24,11 +32,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.events.times import Time
+    from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
-    from rankscope.monitor.store.records import Deleted
+    from rankscope.monitor.store.records import Archived, Deleted
     from rankscope.monitor.store.store import Store, StoreReader
 
 
@@ -92,10 +100,10 @@ class Monitor(ProjectReader):
         """Open a store and a project in it.
 
         Args:
-            url: `sqlite:///events.db`, or the path of the file.
+            url: `sqlite:///events.db`, the path of the file, or `postgresql://user@host/database`.
             project: The name of the project.
-            writes: Whether to open it for writing. One process at a time can write; any number can
-                read.
+            writes: Whether to open it for writing. One process at a time can write to a file, and
+                any number to a database of PostgreSQL; any number can read.
             now: Returns the current time as a `datetime` with a time zone (default: the clock of
                 the system).
             threads: The number of threads, or of processes where there is much to evaluate
@@ -295,10 +303,17 @@ class Monitor(ProjectReader):
 
         Raises:
             UsageError: The project is not configured.
-            FileError: The store cannot be written.
+            FileError: The store cannot be written, or another process evaluates it.
         """
+        store = self.writer
+        if not store.take_evaluation():
+            raise FileError(
+                "another process evaluates the store",
+                hint="if it is rankscope serve, its values are up to date after its next round",
+                code="store_evaluated",
+            )
         return evaluate_project(
-            self.writer,
+            store,
             self.project,
             now=self.clock(),
             threads=self._threads,
@@ -438,6 +453,32 @@ class Monitor(ProjectReader):
         return response.resolve_incident(
             self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
         )
+
+    def archive(self, older_than: Duration = "0s") -> Archived:
+        """Move hours to Parquet files next to the store, once all their values are final.
+
+        Values, explanations and everything else that reads events find them there. Hours that are
+        archived already are written again if events of them have arrived since.
+
+        Args:
+            older_than: How long the attribution windows of an hour have to be closed, such as
+                `"1d"` or a `timedelta`.
+
+        Returns:
+            The number of hours, rankings and labels that were moved, and the size of the files.
+
+        Raises:
+            UsageError: The project is not set up, or the duration is invalid.
+            FileError: A file cannot be written.
+        """
+        delay = count_micros(read_length(older_than, "older_than"))
+        if delay < 0:
+            raise UsageError(
+                f"older_than must not be negative, found {older_than}",
+                hint="hours are archived once their attribution windows are closed, or later",
+                code="usage",
+            )
+        return archive_project(self.writer, self.project, now=self.clock(), older_than=delay)
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

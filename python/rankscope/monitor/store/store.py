@@ -10,6 +10,11 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from functools import partial, update_wrapper
 
+from rankscope.errors import UsageError
+from rankscope.monitor.store.history import manifest
+from rankscope.monitor.store.history.archiver import archive_hours
+from rankscope.monitor.store.history.deletion import delete_archived_before
+from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.records import Changes, Deleted, LabelCount
 from rankscope.monitor.store.sources import HotTables, read_sources
 from rankscope.monitor.store.tables import (
@@ -40,8 +45,9 @@ if TYPE_CHECKING:
     from rankscope.errors import FileError
     from rankscope.monitor.events.event import Event, Label, Ranking
     from rankscope.monitor.events.outcome import Outcome
+    from rankscope.monitor.store.history.files import HistoryFolder
     from rankscope.monitor.store.keys import ApiKey, Secret
-    from rankscope.monitor.store.records import Chunk
+    from rankscope.monitor.store.records import Archived, Chunk
     from rankscope.monitor.store.sources import Source
     from rankscope.monitor.store.tables.events import PreparedEvent
     from rankscope.monitor.store.tables.transaction import Transaction
@@ -172,7 +178,32 @@ class StoreReader(ABC):
 
     def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
         """Return where the rankings of a project are, as of the moment of a connection."""
-        return (HotTables(connection, project),)
+        hot = HotTables(connection, project)
+        if self.history is None:
+            return (hot,)
+        project_id = project_table.find_project(connection, project)
+        if project_id is None or not manifest.has_archived(connection, project_id):
+            return (hot,)
+        return (hot, ArchivedRankings(connection, project, self.history))
+
+    def require_history(self) -> HistoryFolder:
+        """Return the folder of archived hours.
+
+        Raises:
+            UsageError: The backend has none.
+        """
+        if self.history is None:
+            raise UsageError(
+                "this store can't archive hours: it has no folder for their files",
+                hint="use a store in a file",
+                code="no_history",
+            )
+        return self.history
+
+    @property
+    def history(self) -> HistoryFolder | None:
+        """The folder of archived hours; `None` if the backend has none."""
+        return None
 
     def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
@@ -350,6 +381,17 @@ class Store(StoreReader):
         """
         return self.transact(project_table.rewrite_version)
 
+    def take_evaluation(self) -> bool:
+        """Take the lease of the one process that evaluates, and return whether this one has it.
+
+        Whoever has it keeps it until the store is closed or the process ends. Where only one
+        process can write, that is the one.
+
+        Raises:
+            FileError: The store cannot be asked now.
+        """
+        return True
+
     def append(
         self,
         project: str,
@@ -433,9 +475,23 @@ class Store(StoreReader):
             work = partial(retention.delete_rankings, project=project, time=time)
             deleted = self.transact(work, size).result()
             if not deleted.rankings:
-                return Deleted(count, labels)
+                break
             count += deleted.rankings
             labels += deleted.labels
+        if self.history is not None:
+            archived = delete_archived_before(self, self.history, project, time)
+            count += archived.rankings
+            labels += archived.labels
+        return Deleted(count, labels)
+
+    def archive(self, project: str, before: int) -> Archived:
+        """Move the hours of a project that end by some time to files; see `archive_hours`.
+
+        Raises:
+            UsageError: The backend has no folder for files.
+            FileError: A file cannot be written, or one that is replaced cannot be read.
+        """
+        return archive_hours(self, self.require_history(), project, before)
 
     @property
     def keys_version(self) -> int:

@@ -16,6 +16,7 @@ from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
 from rankscope.monitor.alerts.notify.http import Poster
 from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.alerts.notify.sending import check_services
+from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.round import evaluate_project
@@ -49,12 +50,14 @@ def serve_store(
     project: str = "default",
     names: tuple[str, ...] = (),
     seconds: float = SECONDS,
+    evaluates: bool = True,
     announce: Callable[[str], object] = lambda _address: None,
     write_log: Callable[[str], object] = write_stderr,
     now: Callable[[], int] = read_clock,
     poster: Poster | None = None,
     channels: Channels | None = None,
     sender: Sender | None = None,
+    archive_after: int | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -68,18 +71,24 @@ def serve_store(
         project: The project that this machine may use without a key until the first key is created.
         names: Other host names to answer for, such as that of a proxy.
         seconds: How long to wait between evaluations.
+        evaluates: Whether to evaluate and to deliver notifications, unless another process of the
+            same store does.
         announce: Takes the address of the service, once it listens.
         write_log: Takes the lines of the log, in a thread of its own.
         now: Returns the time, in microseconds since 1970 in UTC.
         poster: Posts to webhooks (default: to public addresses only).
         channels: The channels of the operator (default: none).
         sender: Sends messages to their services (default: Apprise does).
+        archive_after: For how long attribution windows have to be closed before an hour is
+            archived, in microseconds (default: nothing is archived).
 
     Raises:
         UsageError: Other machines could reach it, and there is no key; or a channel has an address
-            of no service.
+            of no service; or the store can't archive.
         FileError: It can't listen there.
     """
+    if archive_after is not None:
+        store.require_history()
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
@@ -95,12 +104,23 @@ def serve_store(
         poster = poster or Poster()
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
+        schedule = ArchiveSchedule(archive_after)
+
+        def evaluate(project: str) -> None:
+            moment = now()
+            # One thread, so that logging isn't held up.
+            work = partial(evaluate_project, now=moment, threads=1, is_thorough=False)
+            evaluator.run(partial(work, project=project))
+            if schedule.older_than is not None and schedule.is_due(project, moment):
+                older_than = schedule.older_than
+                evaluator.run(
+                    partial(archive_project, project=project, now=moment, older_than=older_than)
+                )
+
         scheduler = Scheduler(
             store.projects,
-            lambda project: evaluator.run(
-                # One thread, so that logging isn't held up.
-                partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
-            ),
+            evaluate,
+            takes=store.take_evaluation if evaluates else lambda: False,
             deliverer=Deliverer(
                 store,
                 log=LogChannel(AccessLog(log.deliver, now).write),

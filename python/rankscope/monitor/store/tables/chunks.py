@@ -6,28 +6,30 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
-from sqlalchemy import LargeBinary, bindparam, cast, select, tuple_
+from sqlalchemy import bindparam, select, tuple_
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, unpack_columns
 from rankscope.monitor.store.tables.schema import events, labels, rankings
-from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows, in_project
+from rankscope.monitor.store.tables.statements import FIRST, LAST, Utf8, fetch_rows, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import Connection, Select
 
     from rankscope.monitor.store.records import Texts
 
     T = TypeVar("T")
 
+STREAMED = {"stream_results": True}
+"""Rows come as they are read, and not all at once, where the driver has a choice."""
 CHUNK = 5_000
 """How many rankings are read at once, so that their columns fit into the cache of a core."""
 
@@ -61,7 +63,7 @@ def read_chunks(
     is_theirs = in_project(rankings.c.project_id, project)
     wanted = _select_rankings(event_ids=event_ids).where(is_theirs, rankings.c.time.between(*times))
     their_labels = _select_labels(event_ids=event_ids).where(is_theirs)
-    result = connection.execute(wanted)
+    result = connection.execute(wanted, execution_options=STREAMED)
     while rows := fetch_rows(result, size):
         check_deadline()
         (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
@@ -79,13 +81,13 @@ def _select_rankings(*, event_ids: bool) -> Select[Any]:
         rankings.c.seq,
         rankings.c.time,
         rankings.c.context_id,
-        _utf8(rankings.c.ranking_id),
-        _utf8(rankings.c.query_key),
-        _utf8(rankings.c.user_id),
+        Utf8(rankings.c.ranking_id),
+        Utf8(rankings.c.query_key),
+        Utf8(rankings.c.user_id),
         rankings.c.packed,
     )
     wanted = (
-        select(*columns, _utf8(events.c.event_id)).join(events, events.c.seq == rankings.c.seq)
+        select(*columns, Utf8(events.c.event_id)).join(events, events.c.seq == rankings.c.seq)
         if event_ids
         else select(*columns)
     )
@@ -98,12 +100,12 @@ def _select_labels(*, event_ids: bool) -> Select[Any]:
     return (
         select(
             rankings.c.seq,
-            _utf8(labels.c.doc_id),
+            Utf8(labels.c.doc_id),
             labels.c.time,
             labels.c.kind,
             labels.c.labels,
             labels.c.value,
-            *([_utf8(labels.c.event_id)] if event_ids else []),
+            *([Utf8(labels.c.event_id), labels.c.seq] if event_ids else []),
         )
         .join_from(
             rankings,
@@ -120,10 +122,6 @@ def _select_labels(*, event_ids: bool) -> Select[Any]:
     )
 
 
-def _utf8(column: ColumnElement[str]) -> ColumnElement[bytes]:
-    return cast(column, LargeBinary)
-
-
 def _make_chunk(rows: Sequence[Any], label_rows: Sequence[Any]) -> Chunk:
     columns = zip(*rows, strict=True)
     seqs, times, contexts, ranking_ids, query_keys, user_ids, pieces, *event_ids = columns
@@ -136,17 +134,25 @@ def _make_chunk(rows: Sequence[Any], label_rows: Sequence[Any]) -> Chunk:
         _texts(query_keys),
         _texts(user_ids),
         unpack_columns(pieces),
-        _make_labels(label_rows, positions, event_ids=bool(event_ids)),
+        make_labels(label_rows, positions, event_ids=bool(event_ids)),
         _texts(event_ids[0]) if event_ids else None,
     )
 
 
-def _make_labels(
-    rows: Sequence[Any], positions: dict[int, int], *, event_ids: bool
+def make_labels(
+    rows: Sequence[Any], positions: Mapping[Any, int], *, event_ids: bool
 ) -> LabelColumns:
+    """Make columns of labels.
+
+    Args:
+        rows: What stands for the ranking; the document, time, kind, labels as JSON, and value; and
+            the id and the number of the event, where they are wanted.
+        positions: The position of each ranking in its chunk.
+        event_ids: Whether rows have the ids and numbers of events.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    columns = list(zip(*rows, strict=True)) or [()] * (7 if event_ids else 6)
+    columns = list(zip(*rows, strict=True)) or [()] * (8 if event_ids else 6)
     seqs, doc_ids, times, kinds, texts, values, *ids = columns
     codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     return LabelColumns(
@@ -158,6 +164,7 @@ def _make_labels(
         _integers([codes[text] for text in texts]),
         np.array(values, dtype=np.float64),
         _texts(ids[0]) if ids else None,
+        _integers(ids[1]) if ids else None,
     )
 
 

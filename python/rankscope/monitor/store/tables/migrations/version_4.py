@@ -21,7 +21,7 @@ TABLES = (
         labels BIGINT NOT NULL,
         first_seq BIGINT NOT NULL,
         last_seq BIGINT NOT NULL,
-        bytes BIGINT NOT NULL,
+        size BIGINT NOT NULL,
         checksum BLOB NOT NULL,
         PRIMARY KEY (hour_id),
         UNIQUE (project_id, start),
