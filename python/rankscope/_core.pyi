@@ -155,21 +155,21 @@ class Column:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 # Offsets of texts, the texts end to end, and whether each is there, empty where all are.
-_Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
+_EventTexts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
 # Bounds of rankings, which may be plain, times in microseconds (true) or milliseconds or as texts,
 # ids, the texts of their heads, attributes by name or maps, and which rows unknown columns have.
 _Heads: TypeAlias = tuple[
     NDArray[np.int64],
     NDArray[np.uint8],
-    tuple[bool, NDArray[np.int64]] | _Texts,
-    _Texts,
-    Sequence[_Texts | None],
-    Sequence[tuple[str, _Texts] | tuple[NDArray[np.int64], _Texts, _Texts]],
+    tuple[bool, NDArray[np.int64]] | _EventTexts,
+    _EventTexts,
+    Sequence[_EventTexts | None],
+    Sequence[tuple[str, _EventTexts] | tuple[NDArray[np.int64], _EventTexts, _EventTexts]],
     Sequence[tuple[str, NDArray[np.uint8]]],
 ]
 # Ids and whether they are integers, ranks, scores, grades, and whether scores order the documents.
 _Documents: TypeAlias = tuple[
-    _Texts,
+    _EventTexts,
     bool,
     NDArray[np.int64] | None,
     NDArray[np.float64] | None,

@@ -157,6 +157,13 @@ class Reading(Generic[E]):
         return [answer for answer in self.answers if isinstance(answer, Rejection)]
 
 
+def count_unknown(reading: Reading[E], names: Iterable[str]) -> Reading[E]:
+    """Add columns that mean nothing here; every ranking that was taken has them."""
+    taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
+    unknown = dict.fromkeys(names, taken)
+    return Reading(reading.answers, reading.notes, reading.unknown | unknown)
+
+
 class Batch:
     """The part of a batch read so far. Notes on an object count only if it is accepted."""
 

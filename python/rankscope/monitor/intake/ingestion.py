@@ -12,7 +12,7 @@ from rankscope.errors import InputError, UsageError
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import E, Reading, Rejection
+from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
 from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.records import record
@@ -310,7 +310,7 @@ class Ingestion:
             roles = self._reader.find_roles(names, self._kind, self._attributes)
             attributes = self._choose_attributes(names)
             reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
-            reading = _count_unknown(reading, set(names).difference(roles.values(), attributes))
+            reading = count_unknown(reading, set(names).difference(roles.values(), attributes))
         self._take(reading, "", range(1, len(reading.answers) + 1))
 
     def _take_rows(
@@ -351,68 +351,34 @@ class Ingestion:
     def _take_ranking_rows(
         self, cells: Rows, rows: Rows, name: str | None, roles: Mapping[str, str], file: str
     ) -> None:
-        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - likewise
 
         attributes = self._choose_attributes(rows.columns)
         unknown = set(rows.columns).difference(roles.values(), attributes)
-        decoded = self._decode_documents(cells, name, roles, attributes)
-        if decoded is not None:
-            self._take(_count_unknown(decoded[0], unknown), file, decoded[1])
-            return
+        if name is not None and self._sink.takes_prepared:
+            decoder = TableDecoder(self._reader, attributes)
+            decoded = decoder.decode_documents(cells, name, roles, now=self._now())
+            if decoded is not None:
+                self._take(count_unknown(decoded[0], unknown), file, decoded[1])
+                return
         reading = self._reader.read_ranking_rows(
             cells.columns, now=self._now(), attributes=attributes
         )
-        reading = _count_unknown(reading, unknown)
+        reading = count_unknown(reading, unknown)
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
         self._take(reading, file, places)
 
-    def _decode_documents(
-        self, rows: Rows, name: str | None, roles: Mapping[str, str], attributes: Sequence[str]
-    ) -> tuple[Reading[Any], list[int]] | None:
-        """Decode rankings in rows of documents, and return the place of the first row of each.
-
-        Returns:
-            `None` where the columns are not of the usual types.
-        """
-        from rankscope.monitor.intake import columns  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import take_rows  # noqa: PLC0415 - likewise
-
-        # Cells of CSV were made Python's numbers and texts.
-        is_text = any(isinstance(column, list) for column in rows.columns.values())
-        if name is None or is_text or not self._sink.takes_prepared or not len(rows.places):
-            return None
-        now = self._now()
-        try:
-            bounds = columns.find_starts(rows.columns, name)
-            found = columns.split_documents(rows.columns, roles, attributes, bounds)
-
-            def read_rest(places: Sequence[int]) -> Reading[Event]:
-                some = take_rows(rows, columns.list_rows(bounds, places)).columns
-                return self._reader.read_ranking_rows(some, now=now, attributes=attributes)
-
-            reading = EventDecoder(self._reader).decode_columns(found, read_rest, now=now)
-        except columns.UnusualColumnError:
-            return None
-        return reading, rows.places[bounds[:-1]].tolist()
-
     def _read_lists(self, rows: Rows) -> Reading[Any]:
         """Read rankings in rows with lists of documents."""
-        from rankscope.monitor.intake import columns  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import list_objects, take_rows  # noqa: PLC0415 - likewise
+        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import list_objects  # noqa: PLC0415 - likewise
 
-        if not self._sink.takes_prepared:
-            return self._read_objects(list_objects(rows))
-        names = [name for name in rows.columns if name not in self._attributes]
-        try:
-            roles = columns.find_list_roles(names, self._reader.names[1])
-            found = columns.split_lists(rows.columns, roles, self._attributes)
-            return EventDecoder(self._reader).decode_columns(
-                found,
-                lambda places: self._read_objects(list_objects(take_rows(rows, places))),
-                now=self._now(),
-            )
-        except columns.UnusualColumnError:
-            return self._read_objects(list_objects(rows))
+        decoder = TableDecoder(self._reader, self._attributes)
+        reading = None
+        if self._sink.takes_prepared:
+            reading = decoder.decode_lists(rows, self._read_objects, now=self._now())
+        return self._read_objects(list_objects(rows)) if reading is None else reading
 
     def _choose_attributes(self, names: Collection[str]) -> list[str]:
         """Choose the columns of a table that are attributes."""
@@ -466,10 +432,3 @@ class Ingestion:
         self._reasons[refused.code] += 1
         if len(self._refused) < MOST_SHOWN:
             self._refused.append(refused)
-
-
-def _count_unknown(reading: Reading[E], names: Iterable[str]) -> Reading[E]:
-    """Add columns that mean nothing here; every ranking that was taken has them."""
-    taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
-    unknown = dict.fromkeys(names, taken)
-    return Reading(reading.answers, reading.notes, reading.unknown | unknown)

@@ -18,7 +18,7 @@ from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
-from rankscope.errors import InputError, UsageError
+from rankscope.errors import FormatError, InputError, UsageError
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
@@ -28,6 +28,7 @@ from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink
 from rankscope.monitor.server.api.events import Labels, Rankings, SetRankings
 from rankscope.monitor.server.api.fields import Count
 from rankscope.monitor.server.http.body import (
+    ARROW,
     LINES,
     check_length,
     find_encoding,
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     """A body in JSON, and for the log the number of objects by status."""
 
 ACCEPTS = ("application/json", "application/x-ndjson")
+STATUSES_OF = {"bad_arrow": 400, "empty_body": 400, "batch_too_large": 413, "missing_extra": 415}
+"""The status of a refused stream of Arrow by the code of its error; 422 where it is another."""
 
 
 class SetAnswer(TypedDict):
@@ -128,6 +131,7 @@ class Body:
         is_packed: Whether it is compressed by gzip.
         is_lines: Whether it is NDJSON.
         request_id: The id of the request, for the answer.
+        is_arrow: Whether it is a stream of Arrow.
     """
 
     project: str
@@ -136,6 +140,7 @@ class Body:
     is_packed: bool
     is_lines: bool
     request_id: str
+    is_arrow: bool = False
 
 
 class Ingest:
@@ -176,7 +181,7 @@ class Ingest:
                 partial(self._take, kind="rankings"),
                 summary="Log rankings: one, a list, or one on each line.",
                 body=Rankings,
-                accepts=ACCEPTS,
+                accepts=(*ACCEPTS, ARROW),
                 result=BatchAnswer,
             ),
             Endpoint(
@@ -186,7 +191,7 @@ class Ingest:
                 partial(self._take, kind="labels"),
                 summary="Log labels: one, a list, or one on each line.",
                 body=Labels,
-                accepts=ACCEPTS,
+                accepts=(*ACCEPTS, ARROW),
                 result=BatchAnswer,
             ),
             Endpoint(
@@ -203,7 +208,7 @@ class Ingest:
 
     async def _take(self, call: Call, kind: str) -> Response:
         request = call.request
-        form = read_media_type(request)
+        form = read_media_type(request, ARROW)
         check_length(request, self._settings)
         with self._memory.reserve() as hold:
             body = Body(
@@ -213,8 +218,9 @@ class Ingest:
                 find_encoding(request) == "gzip",
                 form in LINES,
                 request.state.request_id,
+                is_arrow=form == ARROW,
             )
-            if body.is_packed or len(body.content) > SMALL_BYTES:
+            if body.is_packed or body.is_arrow or len(body.content) > SMALL_BYTES:
                 content, counts = await self._take_elsewhere(body)
             else:
                 reading = decode_body(body, self._settings, self._now())
@@ -345,6 +351,8 @@ def decode_body(body: Body, settings: Settings, now: int) -> Reading[Any]:
         RefusedRequestError: It can't be decoded, or is too large.
     """
     plain = _unpack(body, settings)
+    if body.is_arrow:
+        return _decode_stream(plain, body, settings, now)
     decoder = _make_decoder(settings.events)
     reading = decoder.decode_body(
         plain, body.kind, is_lines=body.is_lines, most=settings.batch, now=now
@@ -368,6 +376,18 @@ def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading
     reader = _make_reader(settings.events)
     read = reader.read_labels if body.kind == "labels" else reader.read_rankings
     return read(objects, now=now)
+
+
+def _decode_stream(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Any]:
+    from rankscope.monitor.intake.streams import decode_stream  # noqa: PLC0415 - loads NumPy
+
+    reader = _make_reader(settings.events)
+    try:
+        return decode_stream(plain, body.kind, reader, most=settings.batch, now=now)
+    except FormatError as error:
+        raise RefusedRequestError(
+            STATUSES_OF.get(error.code, 422), error.message, code=error.code, hint=error.hint
+        ) from error
 
 
 def _unpack(body: Body, settings: Settings) -> bytes:
