@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 TRIES = 5
 """How often an hour is read that changes while it is written."""
+IDS_AT_ONCE = 5_000
+"""How many ids a transaction adds."""
 
 
 class Writer(Protocol):
@@ -158,6 +160,12 @@ class _HourWriter:
             new = self._write_file(connection)
         if new.hour == new.replaced:
             return new  # nothing was deleted
+        # Before the hour is in the manifest, so that ids are never missing; in small transactions,
+        # so that new events don't have to wait.
+        self._keys.sort()
+        for at in range(0, len(self._keys), IDS_AT_ONCE):
+            some = self._keys[at : at + IDS_AT_ONCE]
+            self._store.transact(partial(manifest.add_ids, start=self._start, keys=some)).result()
         work = partial(put_hour, project=self._project, new=new, has_rankings=self._has_rankings)
         # None of these can come into the manifest any more once the hour is replaced.
         earlier = self._folder.list_hour(self._project, self._start)
@@ -209,7 +217,7 @@ class _HourWriter:
             replaced,
             rows,
             seq,
-            self._keys,
+            manifest.sample_keys(self._keys),
             Deleted(self._deleted.total(), self._deleted_labels),
             dict(self._deleted),
         )

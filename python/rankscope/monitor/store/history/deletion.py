@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Chunk
     from rankscope.monitor.store.tables.transaction import Transaction
 
-PARTS = 64
-"""In how many transactions the ids of deleted hours are removed."""
-
 
 def delete_archived_before(
     store: Writer, folder: HistoryFolder, project: str, time: int
@@ -43,7 +40,7 @@ def delete_archived_before(
         rankings += deleted.rankings
         labels += deleted.labels
     if any(hour.start + HOUR <= time for hour in hours):
-        for first, last in manifest.divide_keys(PARTS):
+        for first, last in manifest.divide_keys():
             store.transact(partial(purge_ids, first=first, last=last)).result()
     if hours:
         clean_folder(store, folder)

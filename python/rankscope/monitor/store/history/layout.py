@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from rankscope import _core
 from rankscope.adapters.arrow import load_arrow
 from rankscope.monitor.store.arrays import write_numbers, write_texts, write_times
 from rankscope.monitor.store.columns import MAKERS, write_contexts, write_kinds, write_names
@@ -206,11 +205,9 @@ def _write_labels(chunk: Chunk) -> Foreign:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
-    items, labels = chunk.items, chunk.labels
-    found = _core.find_shown(labels.rankings, labels.doc_ids, items.offsets, items.doc_ids)
-    rows = np.frombuffer(memoryview(found), dtype=np.int64)
-    is_shown = rows >= 0
-    positions = rows - items.offsets[labels.rankings] + 1
+    labels = chunk.labels
+    positions = _find_positions(chunk)
+    is_shown = positions > 0
     columns = {
         "position": pa.array(positions.astype(np.int32), mask=~is_shown),
         "doc_id": compute.if_else(pa.array(is_shown), None, write_texts(labels.doc_ids)),
@@ -228,6 +225,26 @@ def _write_labels(chunk: Chunk) -> Foreign:
         fields=list(kind),
     )
     return pa.LargeListArray.from_arrays(pa.array(offsets), struct)
+
+
+def _find_positions(chunk: Chunk) -> NDArray[np.int64]:
+    """Find the position of the document of each label in its ranking, 0 where it is not there."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    items, labels = chunk.items, chunk.labels
+    texts = pa.chunked_array([write_texts(items.doc_ids), write_texts(labels.doc_ids)])
+    codes = texts.combine_chunks().dictionary_encode().indices.to_numpy()
+    shown, wanted = codes[: len(items.ranks)], codes[len(items.ranks) :]
+    starts = items.offsets[labels.rankings]
+    sizes = items.offsets[labels.rankings + 1] - starts
+    # Each label is compared with every document of its ranking.
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    places = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    is_same = shown[starts[owners] + places] == wanted[owners]
+    positions = np.zeros(len(sizes), dtype=np.int64)
+    positions[owners[is_same]] = places[is_same] + 1
+    return positions
 
 
 def _count_contexts(chunk: Chunk, spans: dict[int, RankingSpan]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from itertools import pairwise
 
-from sqlalchemy import bindparam, delete, insert, select, text, union, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, union, update
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history.files import ArchivedHour
@@ -35,15 +35,17 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.store.tables.transaction import Transaction
     from rankscope.monitor.store.tables.versions import RankingSpan
 
     Kind: TypeAlias = Literal["event", "ranking"]
 
 AT_ONCE = 500
 """How many ids a statement asks for."""
-ADD_IDS = text(
-    "INSERT INTO history_ids (key, hour_id) VALUES (:key, :hour_id) ON CONFLICT DO NOTHING"
-)
+PARTS = 64
+"""In how many transactions the ids of deleted hours are removed."""
+RANGE = 2**64 // PARTS
+ADD_IDS = text("INSERT INTO history_ids (key, start) VALUES (:key, :start) ON CONFLICT DO NOTHING")
 HOUR_COLUMNS = (
     history.c.hour_id,
     history.c.start,
@@ -193,7 +195,7 @@ def find_places(
     found: dict[int, tuple[ArchivedHour, list[str]]] = {}
     wanted = (
         select(history_ids.c.key, *HOUR_COLUMNS)
-        .join(history, history.c.hour_id == history_ids.c.hour_id)
+        .join(history, history.c.start == history_ids.c.start)
         .where(
             history.c.project_id == project_id,
             history_ids.c.key.in_(bindparam("keys", expanding=True)),
@@ -243,11 +245,9 @@ def drop_hour(connection: Connection, hour_id: int) -> None:
     connection.execute(delete(history).where(history.c.hour_id == hour_id))
 
 
-def add_ids(connection: Connection, hour_id: int, keys: Sequence[int]) -> None:
-    """List ids as being in an hour."""
-    rows = [{"key": key, "hour_id": hour_id} for key in keys]
-    if rows:
-        connection.execute(ADD_IDS, rows)
+def add_ids(transaction: Transaction, start: int, keys: Sequence[int]) -> None:
+    """List ids as being in an hour, perhaps before its file is in the manifest."""
+    transaction.connection.execute(ADD_IDS, [{"key": key, "start": start} for key in keys])
 
 
 def purge_ids(connection: Connection, first: int, last: int) -> None:
@@ -255,16 +255,26 @@ def purge_ids(connection: Connection, first: int, last: int) -> None:
     connection.execute(
         delete(history_ids).where(
             history_ids.c.key.between(first, last),
-            history_ids.c.hour_id.not_in(select(history.c.hour_id)),
+            history_ids.c.start.not_in(select(history.c.start)),
         )
     )
 
 
-def divide_keys(parts: int) -> Iterator[tuple[int, int]]:
-    """Divide all keys into equal ranges."""
-    size = 2**64 // parts
-    for part in range(parts):
-        yield -(2**63) + part * size, -(2**63) + (part + 1) * size - 1
+def divide_keys() -> Iterator[tuple[int, int]]:
+    """Divide all keys into ranges; the ids of a range are removed at once."""
+    for part in range(PARTS):
+        yield -(2**63) + part * RANGE, -(2**63) + (part + 1) * RANGE - 1
+
+
+def sample_keys(keys: Iterable[int]) -> list[int]:
+    """Choose a key of each range that has any."""
+    return list({(key + 2**63) // RANGE: key for key in keys}.values())
+
+
+def has_ids(connection: Connection, start: int, keys: Sequence[int]) -> bool:
+    """Return whether all of a few keys are listed for an hour."""
+    wanted = select(func.count()).where(history_ids.c.start == start, history_ids.c.key.in_(keys))
+    return connection.execute(wanted).scalar_one() == len(keys)
 
 
 def _to_hour(row: Any) -> ArchivedHour:  # noqa: ANN401 - a row of any statement with its columns

@@ -51,7 +51,7 @@ class NewHour(NamedTuple):
         replaced: What the manifest had at the moment the hour was read; `None` for a new hour.
         rows: How many rows of the tables are in the file, or deleted with it.
         seq: The number of the last event at that moment.
-        keys: The keys of the ids that come from the tables.
+        keys: Some keys of ids that are listed for the hour already.
         deleted: What was deleted.
         contexts: How many rankings of each context were deleted.
     """
@@ -124,6 +124,8 @@ def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankin
     rows = count_rows(connection, project_id, start, replaced, seq, has_rankings=has_rankings)
     if rows != new.rows:
         return False
+    if not manifest.has_ids(connection, start, new.keys):
+        return False  # a deletion has removed the ids of what was not in the manifest
     if new.deleted.rankings and manifest.has_late_labels(connection, replaced, seq):
         return False  # they may be labels of rankings that are deleted
     if replaced is not None:
@@ -139,7 +141,6 @@ def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankin
         hour_id = manifest.write_hour(connection, project_id, new.hour, new.spans)
         if has_rankings:
             _remove_rankings(connection, project_id, start, seq, hour_id)
-        manifest.add_ids(connection, hour_id, new.keys)
     elif replaced is not None:
         manifest.drop_hour(connection, replaced.hour_id)
     _count_deleted(transaction, project_id, new)

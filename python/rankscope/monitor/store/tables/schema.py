@@ -149,11 +149,12 @@ history_ids = Table(
     "history_ids",
     TABLES,
     Column("key", BigInteger, primary_key=True, autoincrement=False),
-    Column("hour_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )
 """In which hour an archived event may be, by 8 bytes of a hash of its id. Only the file of the hour
-says whether it is there: there may be rows of hours and events that were deleted."""
+says whether it is there: there are also rows of hours that are being archived, and of hours and
+events that were deleted."""
 
 history_labels = Table(
     "history_labels",

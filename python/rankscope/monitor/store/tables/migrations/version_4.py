@@ -43,8 +43,8 @@ TABLES = (
     """
     CREATE TABLE history_ids (
         "key" BIGINT NOT NULL,
-        hour_id BIGINT NOT NULL,
-        PRIMARY KEY ("key", hour_id)
+        start BIGINT NOT NULL,
+        PRIMARY KEY ("key", start)
     ) WITHOUT ROWID
     """,
     """
