@@ -88,7 +88,14 @@ impl Plan {
     /// # Errors
     /// Where there are such grades.
     pub fn check(&self, axis: &Axis) -> Result<()> {
-        let grades = axis.grades();
+        self.check_grades(axis.grades())
+    }
+
+    /// Refuses grades, which ascend, that a measure or the policy has no answer for.
+    ///
+    /// # Errors
+    /// Where there are such grades.
+    pub fn check_grades(&self, grades: &[f64]) -> Result<()> {
         if self.policy.negative == Negative::Error
             && let Some(grade) = grades.first().filter(|&&grade| grade < 0.0)
         {

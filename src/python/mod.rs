@@ -22,6 +22,7 @@ mod reserve;
 mod run;
 mod saved;
 mod significance;
+mod spilled;
 mod sums;
 mod table;
 mod table_stream;
@@ -50,6 +51,7 @@ use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
     student_tails, student_upper,
 };
+use self::spilled::SpilledTable;
 use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
 use self::table_stream::TableStream;
 
@@ -64,12 +66,12 @@ mod _core {
     #[pymodule_export]
     use super::{
         Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run, SliceQueries,
-        TableStream, add_sums, audit_ties, bound, bound_below, bound_difference, compare_rankings,
-        count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict, evaluate_path,
-        evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2, mean_of_rows, merge_sums,
-        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
-        round_sums, student_tails, student_upper, sum_groups, t_quantile, unpack_pieces,
-        values_of_rows,
+        SpilledTable, TableStream, add_sums, audit_ties, bound, bound_below, bound_difference,
+        compare_rankings, count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict,
+        evaluate_path, evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2,
+        mean_of_rows, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
+        restore_judgments, restore_rankings, round_sums, student_tails, student_upper, sum_groups,
+        t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

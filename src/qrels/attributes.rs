@@ -85,6 +85,26 @@ impl Attributes {
         }
     }
 
+    /// Puts the queries in another order, that of their numbers so far; values are then numbered as
+    /// they are first seen in it.
+    #[allow(clippy::cast_possible_truncation)] // values have numbers of 32 bits
+    pub fn reorder(&mut self, order: &[u32]) {
+        for Attribute { values, codes, .. } in &mut self.0 {
+            let mut numbers = vec![u32::MAX; values.len()];
+            let mut seen = Vec::new();
+            for &query in order {
+                let code = codes[query as usize];
+                if numbers[code as usize] == u32::MAX {
+                    numbers[code as usize] = seen.len() as u32;
+                    seen.push(code);
+                }
+            }
+            let number = |&query: &u32| numbers[codes[query as usize] as usize];
+            *codes = order.iter().map(number).collect();
+            *values = values.pick(&seen);
+        }
+    }
+
     /// Adds an attribute from a column of rows, whose queries have these numbers.
     ///
     /// # Errors

@@ -3,3 +3,4 @@
 pub mod cells;
 pub mod columns;
 pub mod group;
+pub mod spill;

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal, Unpack
 
+    from rankscope.adapters.files.table import TableFile
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
@@ -51,6 +52,8 @@ def evaluate_table(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     assume_grouped: bool = False,
     threads: int | None = None,
+    memory: int | str | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
     progress: Progress = None,
     **attribution: Unpack[Settings],
@@ -59,7 +62,8 @@ def evaluate_table(
 
     Files are evaluated while they are read, so they can be larger than memory as long as the rows
     of each query are contiguous. If a query reappears, the columns are read into memory instead,
-    with the same values.
+    with the same values. If they would exceed `memory`, the rows are written to temporary files,
+    partitioned by query, and evaluated partition by partition, again with the same values.
 
     Args:
         table: The path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
@@ -93,6 +97,12 @@ def evaluate_table(
         assume_grouped: Whether a query that reappears in a file is an error, rather than a reason
             to read the file into memory.
         threads: As in `evaluate`.
+        memory: The memory that a table in files may use, in bytes or as text such as `"1GiB"`
+            (default: half of what is free, as far as the system, its control groups and `ulimit`
+            allow). A table that needs more is evaluated with temporary files, unless it has labels,
+            a convention or functions as parameters of measures, which need all rows in memory.
+        spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets). They
+            have no names, and are removed however the process ends.
         strict: As in `evaluate`.
         progress: As in `evaluate`.
         **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
@@ -101,7 +111,8 @@ def evaluate_table(
     Raises:
         UsageError: An argument is not one of its choices, or both labels and grades are given.
         InputError: A column is missing, or holds invalid values.
-        FileError: A file can't be read.
+        FileError: A file can't be read, or there is no space for temporary files.
+        OutOfMemoryError: A single query needs more than `memory`.
 
     Examples:
         >>> log = b"qid,label,score\n1,1,0.1\n1,0,0.9\n2,1,0.5\n"
@@ -127,6 +138,7 @@ def evaluate_table(
     if format is not None and isinstance(table, str | bytes | os.PathLike):
         table = File(table, format)
     given = recognise_table(table)
+    limit = engine.read_memory(memory, spill_folder)
     asked = engine.read_request(
         measures,
         policy,
@@ -144,20 +156,23 @@ def evaluate_table(
             duplicates=duplicates,
             is_grouped=assume_grouped,
             threads=engine.count_threads(threads),
+            memory=limit.limit,
         )
         # What can be read once only is held, for a query may come back.
         is_kept = given.is_stdin and not assume_grouped
         if not is_kept and engine.can_stream(asked.measures):
             with engine.watch(given, progress) as watch:
-                evaluation = engine.evaluate_stream(
-                    lambda: open_joined(
+
+                def open_file() -> TableFile:
+                    return open_joined(
                         given, names, reading.columns, encoding=encoding, progress=watch
-                    ),
-                    asked,
-                    reading,
-                    made,
-                    weights,
-                )
+                    )
+
+                evaluation = engine.evaluate_stream(open_file, asked, reading, made, weights)
+                if evaluation is None and not assume_grouped and engine.exceeds(open_file, limit):
+                    evaluation = engine.evaluate_spilled(
+                        open_file, asked, reading, limit, made, weights, progress
+                    )
             if evaluation is not None:
                 if strict:
                     engine.refuse_diagnostics(evaluation.notes)
