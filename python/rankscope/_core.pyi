@@ -279,6 +279,7 @@ class SpilledTable:
         self, plan: Plan
     ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]]: ...
 
+@final
 class TableStream:
     """Evaluates a table batch by batch."""
 

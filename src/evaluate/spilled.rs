@@ -20,7 +20,8 @@ use crate::rank::rows::{Columns, Table};
 use crate::rank::run::no_rows;
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_lengths};
-use crate::table::spill::{Column, Frame, Partition, Partitions};
+use crate::table::frame::{Column, Frame};
+use crate::table::spill::{Partition, Partitions};
 
 /// The share of the memory limit that rows may take before they are written to files.
 const SHARE_HELD: u64 = 8;
@@ -245,14 +246,12 @@ impl SpilledTable {
         Ok((made, names, attributes))
     }
 
-    fn too_large(&self, partition: Partition, needed: u64) -> Error {
+    fn too_large(&self, mut partition: Partition, needed: u64) -> Error {
         let rows = partition.rows();
-        let query = partition.load(&self.spill.folder).ok().and_then(|frame| {
-            let mut room = crate::number::decimal::Decimal::default();
-            let mut ints: &[i64] = &[];
-            frame[0].ids(&mut ints).get(0, &mut room).ok().map(show)
-        });
-        let query = query.unwrap_or_default();
+        let query = match partition.first_query(&self.spill.folder) {
+            Ok(query) => query,
+            Err(error) => return error,
+        };
         let message = format!(
             "query `{query}` has {rows} rows, which take about {} of memory, but the limit is {}",
             show_bytes(needed),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from rankscope import engine
 from rankscope.adapters import open_joined, recognise_table
+from rankscope.api.columns import Choices
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
@@ -14,15 +16,17 @@ from rankscope.file import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal, Unpack
 
     from rankscope.adapters.files.table import TableFile
+    from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine import Measures, Request, StreamSettings
+    from rankscope.engine.memory import Memory
     from rankscope.file import Format
     from rankscope.results import Evaluation
     from rankscope.typing import Progress
@@ -129,16 +133,12 @@ def evaluate_table(
     made = read_interval(interval)
     engine.check_cluster_column(cluster)
     engine.refuse_cluster_alone(cluster, made)
-    if ties is not None:
-        check_choice("ties", ties, CHOICES["ties"])
-        if convention is not None:
-            policy = _add_ties(policy, ties)
+    policy = _read_ties(ties, policy, has_convention=convention is not None)
     check_choice("duplicates", duplicates, engine.DUPLICATES)
     check_choice("encoding", encoding, engine.ENCODINGS)
     if format is not None and isinstance(table, str | bytes | os.PathLike):
         table = File(table, format)
     given = recognise_table(table)
-    limit = engine.read_memory(memory, spill_folder)
     asked = engine.read_request(
         measures,
         policy,
@@ -147,8 +147,13 @@ def evaluate_table(
         score_type=None,
         grades=[],
     )
-    # What a convention refuses depends on grades, which are known when all is read.
-    if given.is_in_files and convention is None and not has_labels:
+    # What a convention refuses, or a function gives, depends on grades: known when all is read.
+    needs_all = convention is not None or has_labels or not engine.can_stream(asked.measures)
+    if needs_all or not given.is_in_files:
+        _refuse_limit(given, memory=memory, spill_folder=spill_folder)
+    limit = engine.read_memory(memory, spill_folder)
+    kept: TableFile | None = None
+    if given.is_in_files and not needs_all:
         reading = engine.StreamSettings(
             attributes=slicing,
             cluster=cluster,
@@ -158,44 +163,58 @@ def evaluate_table(
             threads=engine.count_threads(threads),
             memory=limit.limit,
         )
-        # What can be read once only is held, for a query may come back.
-        is_kept = given.is_stdin and not assume_grouped
-        if not is_kept and engine.can_stream(asked.measures):
-            with engine.watch(given, progress) as watch:
 
-                def open_file() -> TableFile:
-                    return open_joined(
-                        given, names, reading.columns, encoding=encoding, progress=watch
-                    )
+        def open_file(watch: Callable[[int], None] | None) -> TableFile:
+            return open_joined(given, names, reading.columns, encoding=encoding, progress=watch)
 
-                evaluation = engine.evaluate_stream(open_file, asked, reading, made, weights)
-                if evaluation is None and not assume_grouped and engine.exceeds(open_file, limit):
-                    evaluation = engine.evaluate_spilled(
-                        open_file, asked, reading, limit, made, weights, progress
-                    )
-            if evaluation is not None:
-                if strict:
-                    engine.refuse_diagnostics(evaluation.notes)
-                return evaluation
-        if assume_grouped:
-            raise _comes_back(given.name)
-    rankings = Rankings.from_table(
-        table,
-        query=query,
-        doc=doc,
-        relevance=relevance,
-        score=score,
-        rank=rank,
-        labels=labels,
-        predicted=predicted,
-        positive=positive,
-        attributes=list(dict.fromkeys([*slicing, *([cluster] if cluster else [])])),
-        ties=asked.ties,
-        duplicates=duplicates,
-        encoding=encoding,
-        progress=progress,
-        **attribution,
-    )
+        with engine.watch(given, progress) as watch:
+            evaluation, kept = _evaluate_file(
+                partial(open_file, watch),
+                asked,
+                reading,
+                limit,
+                interval=made,
+                weights=weights,
+                is_kept=given.is_stdin and not assume_grouped,
+                progress=progress,
+            )
+        if evaluation is not None:
+            if strict:
+                engine.refuse_diagnostics(evaluation.notes)
+            return evaluation
+    if assume_grouped and given.is_in_files:
+        raise _comes_back(given.name)
+    columns = list(dict.fromkeys([*slicing, *([cluster] if cluster else [])]))
+    if kept is None:
+        rankings = Rankings.from_table(
+            table,
+            query=query,
+            doc=doc,
+            relevance=relevance,
+            score=score,
+            rank=rank,
+            labels=labels,
+            predicted=predicted,
+            positive=positive,
+            attributes=columns,
+            ties=asked.ties,
+            duplicates=duplicates,
+            encoding=encoding,
+            progress=progress,
+            **attribution,
+        )
+    else:
+        queries, core, notes = engine.rank_table(
+            given,
+            names,
+            columns,
+            ties=asked.ties,
+            duplicates=duplicates,
+            encoding=encoding,
+            source=kept,
+        )
+        choices = Choices(asked.ties, duplicates, "float64")
+        rankings = Rankings(queries, core, given.name, choices, notes=notes)
     evaluation = rankings.evaluate(
         measures,
         policy=policy,
@@ -209,6 +228,58 @@ def evaluate_table(
     if strict:
         engine.refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def _evaluate_file(
+    open_file: Callable[[], TableFile],
+    request: Request,
+    reading: StreamSettings,
+    memory: Memory,
+    *,
+    interval: Interval | None,
+    weights: Mapping[str, float] | None,
+    is_kept: bool,
+    progress: Progress,
+) -> tuple[Evaluation | None, TableFile | None]:
+    """Evaluate a table in files without holding all of its rows, if that is possible or necessary.
+
+    Args:
+        open_file: Opens the table.
+        request: What to evaluate.
+        reading: How to read the rows.
+        memory: The memory limit, and the folder for temporary files.
+        interval: As in `evaluate`.
+        weights: As in `evaluate`.
+        is_kept: Whether the table can be read only once. Then rows are kept, for a query may come
+            back.
+        progress: As in `evaluate`.
+
+    Returns:
+        The evaluation, or `None` if the rows fit into memory; and the table, if it was kept.
+
+    Raises:
+        InputError: The table is not of the format, or a column is missing.
+        FileError: A file can't be read or written.
+        OutOfMemoryError: A query needs more memory than the limit.
+    """
+    large = None
+    if is_kept:
+        kept = open_file()
+        if not kept.read_ahead(memory.limit):
+            return None, kept
+        large = kept
+    else:
+        evaluation = engine.evaluate_stream(open_file, request, reading, interval, weights)
+        if evaluation is not None or reading.is_grouped:
+            return evaluation, None
+        if engine.exceeds(open_file, memory):
+            large = open_file()
+    if large is None:
+        return None, None
+    evaluation = engine.evaluate_spilled(
+        large, request, reading, memory, interval=interval, weights=weights, progress=progress
+    )
+    return evaluation, None
 
 
 def _read_slicing(by: object) -> list[str]:
@@ -227,8 +298,19 @@ def _read_slicing(by: object) -> list[str]:
     return [*names]
 
 
-def _add_ties(policy: Policy | str | None, ties: Ties) -> Policy | str:
-    """Return the policy with these ties, unless it has its own."""
+def _read_ties(
+    ties: Ties | None, policy: Policy | str | None, *, has_convention: bool
+) -> Policy | str | None:
+    """Return the policy, under a convention with these ties unless it has its own.
+
+    Raises:
+        UsageError: The ties are not one of the choices.
+    """
+    if ties is None:
+        return policy
+    check_choice("ties", ties, CHOICES["ties"])
+    if not has_convention:
+        return policy
     if isinstance(policy, Policy):
         return policy.resolve(ties)
     return ",".join(filter(None, (f"ties={ties}", policy)))
@@ -244,6 +326,23 @@ def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
             code="bad_parameter",
         )
     return has_labels
+
+
+def _refuse_limit(given: Input, **arguments: object) -> None:
+    """Raise an error for a memory limit on a table of which all rows are held in memory.
+
+    Raises:
+        UsageError: There is one.
+    """
+    named = [name for name, value in arguments.items() if value is not None]
+    if not named:
+        return
+    reason = "a table in memory" if not given.is_in_files else "labels, a convention or a function"
+    raise UsageError(
+        f"{named[0]} has no effect on {reason}, which needs all rows in memory",
+        hint=f"remove {named[0]}, or pass a file with grades and scores or ranks",
+        code="bad_memory",
+    )
 
 
 def _comes_back(name: str) -> FormatError:

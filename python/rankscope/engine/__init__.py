@@ -11,6 +11,7 @@ from rankscope.engine.evaluating import load_qrels as load_qrels
 from rankscope.engine.evaluating import make_evaluation as make_evaluation
 from rankscope.engine.evaluating import make_plan as make_plan
 from rankscope.engine.evaluating import rank_run as rank_run
+from rankscope.engine.evaluating import rank_table as rank_table
 from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
 from rankscope.engine.memory import read_memory as read_memory

@@ -46,9 +46,7 @@ def read_memory(memory: object, folder: object) -> Memory:
     Raises:
         UsageError: The size is none, or too small, or the folder is no folder.
     """
-    return Memory(
-        find_free() // 2 if memory is None else read_size(memory), read_folder(folder)
-    )
+    return Memory(find_free() // 2 if memory is None else read_size(memory), read_folder(folder))
 
 
 def read_size(given: object) -> int:

@@ -45,10 +45,11 @@ def exceeds(open_file: Callable[[], TableFile], memory: Memory) -> bool:
 
 
 def evaluate_spilled(
-    open_file: Callable[[], TableFile],
+    opened: TableFile,
     request: Request,
     reading: StreamSettings,
     memory: Memory,
+    *,
     interval: Interval | None,
     weights: Weights | None,
     progress: Progress = None,
@@ -59,7 +60,7 @@ def evaluate_spilled(
     names: the system removes them when the process ends, however it ends.
 
     Args:
-        open_file: Opens the table.
+        opened: The table, which is closed in the end.
         request: What to evaluate.
         reading: How to read the rows.
         memory: The limit, and the folder for temporary files.
@@ -74,7 +75,7 @@ def evaluate_spilled(
         OutOfMemoryError: A single query needs more memory than there may be used.
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
-    with open_file() as file:
+    with opened as file:
         notice = _Notice(file.name, memory)
         spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
         source = _push_batches(file, spilled, reading, notice)

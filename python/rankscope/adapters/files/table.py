@@ -155,6 +155,8 @@ class TableFile:
         self._rows = 0
         self._notes: dict[str, tuple[int, int]] = {}
         self._id_types: dict[str, str] = {}
+        self._ahead: list[Any] = []
+        self._batches = self._read()
         self._current = self._open(files[0])
         self._is_ranked = self._is_in_rank_order()
         self.columns = dict(self._current.columns)
@@ -168,6 +170,29 @@ class TableFile:
         self.schema = self._schema_of(self._current)
 
     def __iter__(self) -> Iterator[Any]:
+        self._ahead.reverse()
+        while self._ahead:
+            yield self._ahead.pop()
+        yield from self._batches
+
+    def read_ahead(self, most: int) -> bool:
+        """Read batches that come first in the next iteration, up to a limit of memory.
+
+        Args:
+            most: The bytes of memory that their rows and their evaluation may take.
+
+        Returns:
+            Whether the limit was exceeded, and there may be more batches.
+        """
+        size = 0
+        for batch in self._batches:
+            self._ahead.append(batch)
+            size += 2 * batch.nbytes + BYTES_OF_ROW["doc" in self.columns] * batch.num_rows
+            if size > most:
+                return True
+        return False
+
+    def _read(self) -> Iterator[Any]:
         for number, given in enumerate(self._files):
             if number > 0:
                 self._current = self._open(given)
