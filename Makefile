@@ -64,6 +64,11 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected the browser chromium, found none, and apt-get cannot install it here."; \
 		echo "Hint: install chromium by other means, and put it into PATH"; \
 		exit 1; }
+	@command -v pg_ctl > /dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl > /dev/null 2>&1 \
+		|| { apt-get update && apt-get install --yes postgresql; } || { \
+		echo "Expected PostgreSQL, found none, and apt-get cannot install it here."; \
+		echo "Hint: install PostgreSQL by other means, and put pg_ctl into PATH"; \
+		exit 1; }
 	$(PARALLEL) --dist=loadfile tests/services
 
 .PHONY: test-integrations

@@ -50,6 +50,8 @@ from rankscope.api import read_qrels as read_qrels
 from rankscope.api import reconcile_table as reconcile_table
 from rankscope.api import report as report
 from rankscope.api import report_table as report_table
+from rankscope.api import sql as sql
+from rankscope.api import sql_table as sql_table
 from rankscope.api import tabulate_discounts as tabulate_discounts
 from rankscope.api import tau_ap as tau_ap
 from rankscope.api.agreement.runs import agreement
@@ -90,6 +92,7 @@ from rankscope.results import Losses as Losses
 from rankscope.results import ModelJudgedEvaluation as ModelJudgedEvaluation
 from rankscope.results import Regrets as Regrets
 from rankscope.results import RunDifference as RunDifference
+from rankscope.results import SqlStatements as SqlStatements
 from rankscope.results import Table as Table
 from rankscope.results import TieAudit as TieAudit
 
@@ -128,6 +131,7 @@ __all__ = [
     "RelevanceExplanation",
     "Report",
     "RunDifference",
+    "SqlStatements",
     "Table",
     "TieAudit",
     "UsageError",
@@ -171,6 +175,8 @@ __all__ = [
     "reconcile_table",
     "report",
     "report_table",
+    "sql",
+    "sql_table",
     "tabulate_discounts",
     "tau_ap",
 ]

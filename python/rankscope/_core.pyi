@@ -12,6 +12,7 @@ __all__ = [
     "KERNELS",
     "POLICY",
     "SHARES",
+    "ClusterSums",
     "Column",
     "Evaluation",
     "Judgments",
@@ -21,6 +22,7 @@ __all__ = [
     "Run",
     "SliceQueries",
     "TableStream",
+    "TextCodes",
     "__version__",
     "add_sums",
     "audit_ties",
@@ -33,14 +35,16 @@ __all__ = [
     "count_shifted",
     "estimate_mean",
     "evaluate_dict",
+    "evaluate_items",
     "evaluate_path",
     "evaluate_run",
     "fair_lower",
     "find_regrets",
-    "find_shown",
     "fsum",
+    "grade_items",
     "log2",
     "mean_of_rows",
+    "measure_costs",
     "merge_sums",
     "noncentral_t_lower",
     "normal_tails",
@@ -50,6 +54,7 @@ __all__ = [
     "round_sums",
     "student_tails",
     "student_upper",
+    "sum_cells",
     "sum_groups",
     "t_quantile",
     "unpack_pieces",
@@ -92,6 +97,43 @@ _TableColumns: TypeAlias = tuple[
     list[tuple[str, _IdColumn]],
 ]
 _Notes: TypeAlias = list[tuple[str, int, int]]
+
+# Offsets of texts, and the texts end to end.
+_Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
+# Of rankings: offsets, IDs of documents, ranks, scores and grades.
+_Items: TypeAlias = tuple[
+    NDArray[np.int64], _Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
+]
+# Of labels: positions of rankings, IDs of documents, times, kinds, classes by code, codes
+# and values.
+_Labels: TypeAlias = tuple[
+    NDArray[np.int64],
+    _Texts,
+    NDArray[np.int64],
+    NDArray[np.int8],
+    list[list[int]],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]
+# Weights of classes and of others, whether they are added, whether each class counts once, the
+# grade of what is unlabelled, and the length of the window with the current time.
+_Rule: TypeAlias = tuple[list[float], bool, bool, float, tuple[int, int] | None]
+# A plan, the largest grade, and the depth of logged ranks.
+_Choices: TypeAlias = tuple[Plan, float, int]
+# The values of measures; how many documents are relevant, and whether rankings have ties, gaps in
+# their ranks, and grades that are too large.
+_LoggedValues: TypeAlias = tuple[list[Column], tuple[Column, Column, Column, Column]]
+
+@final
+class ClusterSums:
+    def __new__(cls, measures: int) -> ClusterSums: ...
+    def take(
+        self,
+        cells: NDArray[np.int64],
+        names: Sequence[_Texts],
+        values: Sequence[NDArray[np.float64]],
+    ) -> None: ...
+    def close(self, cell: int) -> list[tuple[float, float, float, float]]: ...
 
 @final
 class Column:
@@ -297,6 +339,15 @@ class TableStream:
         self, plan: Plan
     ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]] | None: ...
 
+@final
+class TextCodes:
+    def __new__(cls) -> TextCodes: ...
+    def number(
+        self, columns: Sequence[tuple[bytes, _Texts]], rows: NDArray[np.int64]
+    ) -> Column: ...
+    def find(self, column: _Texts, rows: NDArray[np.int64]) -> Column: ...
+    def texts(self) -> tuple[Column, Column]: ...
+
 def add_sums(packed: list[bytes]) -> bytes: ...
 def audit_ties(
     rankings: Rankings, plan: Plan, scores: NDArray[np.float64] | None, threads: int
@@ -368,12 +419,14 @@ def count_shifted(
     check: Callable[[], None] | None,
 ) -> list[int]: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
-def find_shown(
-    rankings: NDArray[np.int64],
-    told: tuple[NDArray[np.int64], NDArray[np.uint8]],
-    offsets: NDArray[np.int64],
-    shown: tuple[NDArray[np.int64], NDArray[np.uint8]],
-) -> Column: ...
+def evaluate_items(items: _Items, choices: _Choices) -> _LoggedValues: ...
+def grade_items(
+    times: NDArray[np.int64],
+    items: _Items,
+    labels: _Labels,
+    rule: _Rule,
+    choices: _Choices | None,
+) -> tuple[list[Column], _LoggedValues | None]: ...
 def fsum(values: list[float]) -> float: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
@@ -383,6 +436,7 @@ def mean_of_rows(
     is_reversed: bool,
     threads: int,
 ) -> float | None: ...
+def measure_costs(items: _Items, choices: _Choices) -> list[Column]: ...
 def merge_sums(left: bytes, right: bytes, takes_away: bool) -> bytes: ...
 def noncentral_t_lower(statistic: float, degrees: float, shift: float) -> float: ...
 def normal_tails(statistic: float) -> float: ...
@@ -392,6 +446,13 @@ def restore_rankings(saved: bytes) -> Rankings: ...
 def round_sums(packed: bytes) -> list[float]: ...
 def student_tails(statistic: float, degrees: float) -> float: ...
 def student_upper(statistic: float, degrees: float) -> float: ...
+def sum_cells(
+    groups: NDArray[np.int64],
+    count: int,
+    marks: Sequence[NDArray[np.uint8]],
+    amounts: Sequence[NDArray[np.int64]],
+    values: Sequence[NDArray[np.float64]],
+) -> tuple[Column, Column, list[bytes]]: ...
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...

@@ -364,7 +364,8 @@ impl Evaluation {
     }
 }
 
-fn overflow(measure: &str, query: &[u8]) -> Error {
+/// The error for a value that is beyond double precision.
+pub(crate) fn overflow(measure: &str, query: &[u8]) -> Error {
     Error::new(
         Kind::Measure,
         "gain_overflow",

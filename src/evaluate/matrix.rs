@@ -216,7 +216,7 @@ impl<'a> Rows<'a> {
             return None;
         }
         // The last bits of a score say in which column it is, and are larger for the first of equal
-        // scores. They are never 0, so that 0.0 and what is just below it are told apart.
+        // scores. They are never 0, so that 0.0 and what is just below it are distinct.
         let column_bits = (columns + 1).next_power_of_two() as u64 - 1;
         let packed = self.scores.iter().zip(0..).map(|(&score, column)| {
             let bits = (score + 0.0).to_bits();

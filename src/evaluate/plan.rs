@@ -91,7 +91,7 @@ impl Plan {
         self.check_grades(axis.grades())
     }
 
-    /// Refuses grades, which ascend, that a measure or the policy has no answer for.
+    /// Refuses grades, which ascend, as [`Plan::check`] does.
     ///
     /// # Errors
     /// Where there are such grades.

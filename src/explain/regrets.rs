@@ -50,24 +50,7 @@ pub struct Row {
 pub fn regrets(rankings: &Rankings, judgments: Option<&Judgments>, plan: &Plan) -> Result<Regrets> {
     plan.check(rankings.axis())?;
     let kernel = &plan.measures[0].kernel;
-    let gains = match (kernel.unknown(), kernel.gains()) {
-        (Unknown::Discounted { .. }, Some(gains))
-            if gains.ideal != Ideal::Slots && gains.missing_after(0) == 0.0 =>
-        {
-            gains
-        }
-        _ => {
-            return Err(Error::new(
-                Kind::Measure,
-                "regrets_unavailable",
-                format!(
-                    "expected nDCG or DCG, whose loss is that of documents, found {} under this policy",
-                    plan.measures[0].name
-                ),
-            )
-            .hint("write nDCG@10, and leave ideal=\"slots\", negative=\"minmax\" and missing_gain out"));
-        }
-    };
+    let gains = find_gains(plan)?;
     let is_share = kernel.ratio(&Query::EMPTY).is_some();
     let queries = rankings.axis().len();
     let mut made = Regrets { units: vec![f64::NAN; queries], ..Regrets::default() };
@@ -104,6 +87,32 @@ pub fn regrets(rankings: &Rankings, judgments: Option<&Judgments>, plan: &Plan) 
     }
     made.by_rank = by_rank.iter().map(ExactSum::value).collect();
     Ok(made)
+}
+
+/// The gains of the first measure of a plan.
+///
+/// # Errors
+/// Where its loss is not that of documents.
+pub fn find_gains(plan: &Plan) -> Result<&Gains> {
+    let kernel = &plan.measures[0].kernel;
+    match (kernel.unknown(), kernel.gains()) {
+        (Unknown::Discounted { .. }, Some(gains))
+            if gains.ideal != Ideal::Slots && gains.missing_after(0) == 0.0 =>
+        {
+            Ok(gains)
+        }
+        _ => Err(Error::new(
+            Kind::Measure,
+            "regrets_unavailable",
+            format!(
+                "expected nDCG or DCG, whose loss is that of documents, found {} under this policy",
+                plan.measures[0].name
+            ),
+        )
+        .hint(
+            "write nDCG@10, and leave ideal=\"slots\", negative=\"minmax\" and missing_gain out",
+        )),
+    }
 }
 
 /// A document of one query.

@@ -53,6 +53,10 @@ macro_rules! gain_kernel {
                 }
             )?
 
+            fn ignores_zeros(&self) -> bool {
+                self.0.ignore_zeros()
+            }
+
             fn unknown(&self) -> Unknown {
                 let unknown: fn(&Gains) -> Unknown = $unknown;
                 unknown(&self.0)

@@ -76,6 +76,11 @@ impl Gains {
         matches!(self.gain, Gain::Table(_))
     }
 
+    /// Whether documents of grade 0 add nothing, neither to a list nor to an ideal order.
+    pub(super) fn ignore_zeros(&self) -> bool {
+        self.needs_grades() && !self.min_max && self.gain.of(0.0) == 0.0
+    }
+
     /// How many ranks count.
     #[must_use]
     pub fn k(&self) -> usize {

@@ -92,6 +92,12 @@ pub trait Kernel: Send + Sync {
         true
     }
 
+    /// Whether retrieved documents of grade 0 can be left out of the judged ones without changing the
+    /// value, not even in its last bit.
+    fn ignores_zeros(&self) -> bool {
+        false
+    }
+
     /// What can be said of the value where grades are not known.
     fn unknown(&self) -> Unknown {
         Unknown::Anything

@@ -80,6 +80,10 @@ impl Kernel for Loss {
         Some(self.parts(query))
     }
 
+    fn ignores_zeros(&self) -> bool {
+        self.gains.ignore_zeros()
+    }
+
     fn gains(&self) -> Option<&Gains> {
         Some(&self.gains)
     }

@@ -115,6 +115,51 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn documents_of_grade_zero_can_be_left_out_where_a_kernel_says_so(
+            grades in prop::collection::vec(-1i8..4, 0..30),
+            k in prop::option::of(1usize..20),
+            variants in (any::<bool>(), any::<bool>()),
+        ) {
+            let grades: Vec<f64> = grades.into_iter().map(f64::from).collect();
+            let ranked: Vec<(u32, f64)> = (1..).zip(grades.iter().copied()).collect();
+            let few: Vec<(u32, f64)> = ranked.iter().copied().filter(|one| one.1 != 0.0).collect();
+            let (negative_gain, is_exponential) = variants;
+            let mut forms = vec![Params { k, negative_gain, ..Params::default() }];
+            if is_exponential {
+                forms.push(Params { gain: Gain::Exp2, ..forms[0].clone() });
+            }
+            for ideal in [Ideal::Retrieved, Ideal::Whole] {
+                forms.push(Params { ideal, ..forms[0].clone() });
+            }
+            let find = |kernel: &dyn Kernel, docs: &[(u32, f64)]| {
+                let (ranks, of_docs): (Vec<u32>, Vec<f64>) = docs.iter().copied().unzip();
+                let mut ideal = of_docs.clone();
+                ideal.sort_by(|a, b| b.total_cmp(a));
+                let retrieved = grades.len();
+                let query =
+                    Query { ranks: &ranks, grades: &of_docs, ties: &[], retrieved, ideal: &ideal };
+                kernel.value(&query)
+            };
+            for (name, make) in super::kernels() {
+                for form in &forms {
+                    let needs_cutoff = matches!(name, "precision" | "recall" | "success" | "f");
+                    if k.is_none() && needs_cutoff {
+                        continue;
+                    }
+                    let kernel = make(form);
+                    if kernel.ignores_zeros() {
+                        let (all, fewer) = (find(&*kernel, &ranked), find(&*kernel, &few));
+                        prop_assert_eq!((all + 0.0).to_bits(), (fewer + 0.0).to_bits(), "{}", name);
+                    }
+                }
+            }
+            let known = |name: &str| super::make(name, &forms[0]).unwrap().ignores_zeros();
+            prop_assert!(known("ndcg") && known("ordering_loss"));
+        }
+    }
+
+    proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]

@@ -1,6 +1,9 @@
 //! Finds the shown document that each label is about.
 
-use crate::memory::Vec;
+use std::ops::Range;
+
+use crate::memory::{self, Vec};
+use crate::table::cells::Cells;
 
 /// Texts end to end: where each begins, and where the last ends.
 #[derive(Clone, Copy, Debug)]
@@ -17,42 +20,105 @@ impl<'a> Texts<'a> {
         is_whole.then_some(Self { offsets, bytes })
     }
 
-    fn len(self) -> usize {
+    /// How many texts there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    fn get(self, place: usize) -> &'a [u8] {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text at a position.
+    #[must_use]
+    pub fn get(&self, place: usize) -> &'a [u8] {
         &self.bytes[self.offsets[place]..self.offsets[place + 1]]
     }
 }
 
-/// The row of each label's document in the list of its ranking, whose rows are
-/// `offsets[ranking]..offsets[ranking + 1]`; -1 where it is not there.
-///
-/// None where a label is of no ranking, or rows are not those of the documents.
+/// From so many labels times documents on, documents are sorted before labels are looked up.
+const MANY_PAIRS: usize = 1 << 14;
+
+/// The IDs of the documents of one ranking.
 ///
 /// ```
-/// use rankscope::logged::labels::{Texts, find};
-/// let shown = Texts::new(&[0, 1, 2, 3], b"abb").unwrap();
-/// let told = Texts::new(&[0, 1, 2], b"ba").unwrap();
-/// assert_eq!(find(&[1, 1], told, &[0, 2, 3], shown), Some(vec![2, -1].into()));
+/// use rankscope::logged::labels::Shown;
+/// let mut shown = Shown::default();
+/// shown.read(&[0i64, 1, 2, 4], b"abbc", 0..3, 1).unwrap();
+/// assert_eq!([shown.find(b"b"), shown.find(b"bc"), shown.find(b"c")], [Some(1), Some(2), None]);
 /// ```
-#[must_use]
-pub fn find(
-    rankings: &[usize],
-    told: Texts<'_>,
-    offsets: &[usize],
-    shown: Texts<'_>,
-) -> Option<Vec<i64>> {
-    let is_whole = offsets.is_sorted() && *offsets.last()? <= shown.len();
-    if !is_whole || rankings.len() != told.len() {
-        return None;
+#[derive(Debug, Default)]
+pub struct Shown {
+    offsets: Vec<i64>,
+    bytes: Vec<u8>,
+    /// The last bytes of each ID, by which most others are told apart.
+    ends: Vec<u64>,
+    /// The rows by ID, where there are many labels to look up.
+    order: Vec<usize>,
+}
+
+impl Shown {
+    /// Reads the IDs of some rows, of which so many will be looked up; none where they are not
+    /// inside the column.
+    pub fn read<C: Cells<i64> + ?Sized, B: Cells<u8> + ?Sized>(
+        &mut self,
+        offsets: &C,
+        bytes: &B,
+        rows: Range<usize>,
+        lookups: usize,
+    ) -> Option<()> {
+        self.offsets.resize(rows.len() + 1, 0);
+        offsets.read(rows.start, &mut self.offsets);
+        let first = usize::try_from(self.offsets[0]).ok()?;
+        let end = usize::try_from(self.offsets[rows.len()]).ok()?;
+        if !self.offsets.is_sorted() || end > bytes.len() {
+            return None;
+        }
+        self.bytes.resize(end - first, 0);
+        bytes.read(first, &mut self.bytes);
+        self.ends.clear();
+        for pair in self.offsets.windows(2) {
+            let id = slice(&self.bytes, self.offsets[0], pair[0], pair[1]);
+            self.ends.push(last_bytes(id));
+        }
+        self.order.clear();
+        if rows.len().saturating_mul(lookups) > MANY_PAIRS {
+            self.order.extend(0..rows.len());
+            let (bytes, offsets) = (&self.bytes, &self.offsets);
+            let id = |row: usize| slice(bytes, offsets[0], offsets[row], offsets[row + 1]);
+            memory::sort_by(&mut self.order, |&a, &b| id(a).cmp(id(b)));
+        }
+        Some(())
     }
-    let row = |(label, &ranking): (usize, &usize)| {
-        let (&start, &end) = (offsets.get(ranking)?, offsets.get(ranking + 1)?);
-        let doc = told.get(label);
-        let found = (start..end).find(|&row| shown.get(row) == doc);
-        Some(found.map_or(-1, usize::cast_signed) as i64)
-    };
-    rankings.iter().enumerate().map(row).collect()
+
+    /// The first row with an ID.
+    #[must_use]
+    pub fn find(&self, id: &[u8]) -> Option<usize> {
+        let get = |row: usize| {
+            slice(&self.bytes, self.offsets[0], self.offsets[row], self.offsets[row + 1])
+        };
+        if !self.order.is_empty() {
+            let at = self.order.partition_point(|&row| get(row) < id);
+            return self.order.get(at).copied().filter(|&row| get(row) == id);
+        }
+        let end = last_bytes(id);
+        let mut rows = self.ends.iter().enumerate().filter(|&(_, &other)| other == end);
+        rows.find(|&(row, _)| get(row) == id).map(|(row, _)| row)
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // they ascend from the base
+fn slice(bytes: &[u8], base: i64, start: i64, end: i64) -> &[u8] {
+    &bytes[(start - base) as usize..(end - base) as usize]
+}
+
+/// The last eight bytes of a text, or all of a shorter one with its length.
+fn last_bytes(text: &[u8]) -> u64 {
+    text.last_chunk::<8>().map_or_else(
+        || text.iter().fold(text.len() as u64, |all, &byte| all << 8 | u64::from(byte)),
+        |chunk| u64::from_le_bytes(*chunk),
+    )
 }

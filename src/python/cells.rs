@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // they are copied out of memory that Python owns
 
+use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use pyo3::buffer::{Element, PyBuffer};
@@ -74,12 +75,12 @@ impl View<'_, u8> {
     }
 }
 
-impl Cells<i64> for View<'_, i64> {
+impl<T: Element + Debug> Cells<T> for View<'_, T> {
     fn len(&self) -> usize {
         self.length
     }
 
-    fn read(&self, start: usize, out: &mut [i64]) {
+    fn read(&self, start: usize, out: &mut [T]) {
         self.copy(start, out);
     }
 }

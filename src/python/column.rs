@@ -9,6 +9,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use super::vectors::Item;
 use crate::memory::Vec;
 use crate::rank::rankings;
 
@@ -46,6 +47,12 @@ impl Column {
             Data::Bytes(bytes) => Raw::of(bytes, "B"),
             Data::OfRankings(rankings, of) => of(rankings),
         }
+    }
+}
+
+impl Item for Column {
+    fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(Bound::new(py, self)?.into_any())
     }
 }
 

@@ -6,6 +6,7 @@
 mod agreement;
 mod cells;
 mod choices;
+mod chunks;
 mod column;
 mod errors;
 mod evaluation;
@@ -37,11 +38,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
+use self::chunks::{ClusterSums, TextCodes, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::{Judgments, restore_judgments};
-use self::logged::{find_shown, unpack_pieces};
+use self::logged::unpack_pieces;
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
@@ -65,13 +67,14 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run, SliceQueries,
-        SpilledTable, TableStream, add_sums, audit_ties, bound, bound_below, bound_difference,
-        compare_rankings, count_flips, count_ranges, count_shifted, estimate_mean, evaluate_dict,
-        evaluate_path, evaluate_run, fair_lower, find_regrets, find_shown, fsum, log2,
-        mean_of_rows, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
-        restore_judgments, restore_rankings, round_sums, student_tails, student_upper, sum_groups,
-        t_quantile, unpack_pieces, values_of_rows,
+        ClusterSums, Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run,
+        SliceQueries, SpilledTable, TableStream, TextCodes, add_sums, audit_ties, bound,
+        bound_below, bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
+        estimate_mean, evaluate_dict, evaluate_items, evaluate_path, evaluate_run, fair_lower,
+        find_regrets, fsum, grade_items, log2, mean_of_rows, measure_costs, merge_sums,
+        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
+        round_sums, student_tails, student_upper, sum_cells, sum_groups, t_quantile, unpack_pieces,
+        values_of_rows,
     };
 
     #[pymodule_init]

@@ -141,6 +141,12 @@ impl<A: Item, B: Item, C: Item> Item for (A, B, C) {
     }
 }
 
+impl<A: Item, B: Item, C: Item, D: Item> Item for (A, B, C, D) {
+    fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        tuple(py, [self.0.object(py)?, self.1.object(py)?, self.2.object(py)?, self.3.object(py)?])
+    }
+}
+
 impl<T: Item> Item for Vec<T> {
     fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         // SAFETY: the list is new, and each place of it is filled once with a reference of its own.

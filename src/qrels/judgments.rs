@@ -56,7 +56,7 @@ struct Entry {
 }
 
 impl Judgments {
-    /// Reads qrels; `watch` is told how far it is, and may stop it.
+    /// Reads qrels; `watch` learns how far the reading is, and may stop it.
     ///
     /// # Errors
     /// Where the input cannot be read or is not qrels.

@@ -36,7 +36,7 @@ struct Stretch {
 }
 
 impl Run {
-    /// Reads a run; `watch` is told how far it is, and may stop it.
+    /// Reads a run; `watch` learns how far the reading is, and may stop it.
     ///
     /// # Errors
     /// Where the input cannot be read or is not a run.

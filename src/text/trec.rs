@@ -113,7 +113,7 @@ pub struct Tags {
     last: usize,
 }
 
-/// Run tags after these are not told apart.
+/// Run tags after these are not distinguished.
 const MAX_TAGS: usize = 16;
 
 impl Tags {

@@ -112,7 +112,7 @@ def test_bad_input_and_absent_files_have_their_own_status(folder: Path, program:
     check_error(program.run(*words(folder, "--max-drop", HOLDS)), 3, "field_count")
     (folder / "old.run").unlink()
     check_error(program.run(*words(folder, "--max-drop", HOLDS)), 4, "io")
-    (folder / "gate.toml").write_text("colour = 1\n")
+    (folder / "gate.toml").write_text("color = 1\n")
     check_error(program.run("gate", str(folder / "gate.toml")), 3, "bad_gate_file")
     check_error(program.run("gate", str(folder / "absent.toml")), 4, "io")
 

@@ -25,7 +25,7 @@ PLACES = {
     "far away": {"TZ": "Pacific/Kiritimati"},
     "homeless": {"HOME": ""},
     "narrow": {"COLUMNS": "20", "LINES": "5", "NO_COLOR": "1", "TERM": "dumb"},
-    "colourful": {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TERM": "xterm-256color"},
+    "colorful": {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TERM": "xterm-256color"},
 }
 
 

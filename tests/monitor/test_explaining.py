@@ -110,7 +110,7 @@ def test_a_value_is_explained_as_it_is_measured(
     measures = [asked, *(name for name in ("nDCG@1", "nDCG@9") if name != asked)]
     definition = define(measures=measures, policy=policy, unlabelled=unlabelled, **RULE)
     chunk, _ = make_chunk([ranking], *labels)
-    values = evaluate_chunk(chunk, grade_chunk(chunk, definition, now), definition, threads=1)
+    values = evaluate_chunk(chunk, grade_chunk(chunk, definition, now), definition)
     measured = values.measures[0]
     name = measured.measure.name
     found = explain_ranking(ranking, labels, definition, measured.measure, now)

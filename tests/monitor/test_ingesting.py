@@ -440,7 +440,7 @@ def test_a_path_that_is_none_is_refused(given: EventFile, kind: type[RankscopeEr
 def test_a_store_takes_each_event_once_and_counts_what_it_did_not(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     other = SHOWN[0] | {"version": "5"}
-    path.write_bytes(lines_of([*SHOWN, SHOWN[1], other, {"colour": 1}]))
+    path.write_bytes(lines_of([*SHOWN, SHOWN[1], other, {"color": 1}]))
     with SQLiteStore(tmp_path / "events.db") as store:
         for seen in (False, True):
             made = Ingestion(StoreSink(store, "music"), "rankings", now=lambda: NOW)

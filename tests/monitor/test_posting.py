@@ -135,7 +135,7 @@ def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
 
 def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> None:
     old = [shown(at, environment="training") for at in range(3)]
-    new = [shown(at, environment="training", user_id="u", colour=1) for at in (1, 7)]
+    new = [shown(at, environment="training", user_id="u", color=1) for at in (1, 7)]
     with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
         for store, sink in ((here, StoreSink(here, "music")), (there, FakeService(there).sink())):
             store.append("music", EventReader().read_rankings(old, now=NOW).events)

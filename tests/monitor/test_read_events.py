@@ -198,7 +198,7 @@ def test_what_is_suspicious_is_noted(items: object, ranks: object, note: str) ->
 
 
 def test_notes_of_what_is_refused_do_not_count() -> None:
-    reading = EventReader().read_rankings([SHOWN | {"items": [1, 1], "colour": 1}], now=NOW)
+    reading = EventReader().read_rankings([SHOWN | {"items": [1, 1], "color": 1}], now=NOW)
     assert (reading.notes, reading.unknown) == ({}, {})
     assert [rejection.code for rejection in reading.rejections] == ["duplicate_doc"]
 

@@ -157,7 +157,7 @@ def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
         trace(store, FIRST, LAST, limit=100)
     assert large.value.code == "trace_rankings"
     with pytest.raises(UsageError) as unknown:
-        trace(store, FIRST, LAST, attributes=["colour"])
+        trace(store, FIRST, LAST, attributes=["color"])
     assert unknown.value.code == "unknown_attribute"
     with pytest.raises(UsageError) as backwards:
         Span(to_datetime(2), to_datetime(1))

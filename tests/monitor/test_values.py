@@ -27,7 +27,7 @@ def evaluate(*rankings: Ranking, **rule: Any) -> ChunkValues:  # noqa: ANN401 - 
     """The values of rankings whose grades were logged."""
     chunk, _ = make_chunk(list(rankings))
     definition = define(**GRADED | rule)
-    return evaluate_chunk(chunk, grade_chunk(chunk, definition, 0), definition, threads=1)
+    return evaluate_chunk(chunk, grade_chunk(chunk, definition, 0), definition)
 
 
 def logged(*grades: float | None, ranks: tuple[int, ...] = ()) -> Ranking:

@@ -25,7 +25,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.generated import examples
 from tests.monitor import plain
-from tests.monitor.chunks import integers, texts
+from tests.monitor.chunks import integers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,15 +220,6 @@ def test_sums_that_are_no_sums_are_refused() -> None:
         _core.round_sums(b"\x00\x05")
     with pytest.raises(ValueError, match="as many"):
         _core.merge_sums(b"", b"\x00\x00", False)
-
-
-def test_labels_and_documents_that_do_not_fit_are_refused() -> None:
-    one, two = integers([0]), integers([0, 1])
-    shown, told = texts(["a"]), texts(["b"])
-    assert memoryview(_core.find_shown(one, told, two, shown)).nbytes == 8
-    for rankings, offsets in [(two, two), (integers([7]), two), (one, integers([0, 2]))]:
-        with pytest.raises(ValueError, match="do not fit"):
-            _core.find_shown(rankings, told, offsets, shown)
 
 
 def test_groups_are_below_their_count() -> None:

@@ -180,11 +180,11 @@ def is_inside(ax: Axes) -> bool:
 def test_a_plot_is_dressed_in_its_theme(name: str, theme: str) -> None:
     draw, data = DRAWN[name]
     ax = draw(data, theme=theme)
-    colours = PALETTES[theme]
-    assert to_hex(ax.get_facecolor()) == colours.paper
-    assert to_hex(ax.get_figure().get_facecolor()) == colours.paper
+    colors = PALETTES[theme]
+    assert to_hex(ax.get_facecolor()) == colors.paper
+    assert to_hex(ax.get_figure().get_facecolor()) == colors.paper
     for label in (ax.title, ax.xaxis.label, ax.yaxis.label):
-        assert to_hex(label.get_color()) == colours.ink or not label.get_text()
+        assert to_hex(label.get_color()) == colors.ink or not label.get_text()
     assert ax.get_title(loc="left")
     assert is_inside(ax)
 
@@ -221,7 +221,7 @@ def test_a_picture_has_what_was_drawn_later() -> None:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_kinds_of_loss_have_the_colours_of_the_report(palette: Palette) -> None:
+def test_kinds_of_loss_have_the_colors_of_the_report(palette: Palette) -> None:
     theme = next(name for name, each in PALETTES.items() if each is palette)
     bars = drawing.draw_losses(LOSSES, theme=theme).containers
     fills = {bar.get_label(): to_hex(bar.patches[0].get_facecolor()) for bar in bars}

@@ -29,16 +29,16 @@ TEXTS = """() => {
       opacity *= Number(getComputedStyle(each).opacity);
     }
     const isSvg = element instanceof SVGElement;
-    const colour = read(isSvg ? style.fill : style.color);
-    colour[3] *= opacity;
+    const color = read(isSvg ? style.fill : style.color);
+    color[3] *= opacity;
     const size = parseFloat(style.fontSize);
     const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    found.set(JSON.stringify([colour, layers, isLarge]), [text, colour, layers, isLarge]);
+    found.set(JSON.stringify([color, layers, isLarge]), [text, color, layers, isLarge]);
   }
   return [...found.values()];
 }"""
 
-Colour = tuple[float, float, float]
+Color = tuple[float, float, float]
 
 
 def find_faint_texts(page: Page) -> list[tuple[str, float]]:
@@ -46,35 +46,35 @@ def find_faint_texts(page: Page) -> list[tuple[str, float]]:
     found = page.evaluate(TEXTS)
     assert len(found) > 5
     faint = []
-    for text, colour, layers, is_large in found:
-        behind: Colour = (255.0, 255.0, 255.0)
+    for text, color, layers, is_large in found:
+        behind: Color = (255.0, 255.0, 255.0)
         for layer in reversed(layers):
             behind = lay_over(layer, behind)
-        ratio = contrast(lay_over(colour, behind), behind)
+        ratio = contrast(lay_over(color, behind), behind)
         if ratio < (3 if is_large else 4.5):
             faint.append((text, round(ratio, 2)))
     return faint
 
 
-def lay_over(layer: list[float], behind: Colour) -> Colour:
-    """A colour that lets through some of what is behind it."""
-    *colour, alpha = layer
+def lay_over(layer: list[float], behind: Color) -> Color:
+    """A color that lets through some of what is behind it."""
+    *color, alpha = layer
     red, green, blue = (
-        alpha * above + (1 - alpha) * below for above, below in zip(colour, behind, strict=True)
+        alpha * above + (1 - alpha) * below for above, below in zip(color, behind, strict=True)
     )
     return red, green, blue
 
 
-def contrast(one: Colour, other: Colour) -> float:
-    """How far two colours are apart, from 1 to 21."""
+def contrast(one: Color, other: Color) -> float:
+    """How far two colors are apart, from 1 to 21."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
-def luminance(colour: Colour) -> float:
-    """How light a colour is, from 0 to 1."""
+def luminance(color: Color) -> float:
+    """How light a color is, from 0 to 1."""
     red, green, blue = (
         share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
-        for share in (value / 255 for value in colour)
+        for share in (value / 255 for value in color)
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

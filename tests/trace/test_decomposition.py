@@ -155,7 +155,7 @@ def test_windows_that_observe_retrieval_differently_are_refused() -> None:
         decompose(make_window([1.0]), other, "device")
 
 
-@pytest.mark.parametrize(("by", "code"), [("colour", "unknown_attribute"), ([], "bad_parameter")])
+@pytest.mark.parametrize(("by", "code"), [("color", "unknown_attribute"), ([], "bad_parameter")])
 def test_attributes_that_no_window_has_are_refused(by: str | list[str], code: str) -> None:
     window = make_window([1.0], device=["tv"])
     with pytest.raises(UsageError) as caught:

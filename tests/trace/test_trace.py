@@ -487,7 +487,7 @@ def test_more_attributes_than_can_be_searched_are_refused() -> None:
 
 def test_an_attribute_that_no_window_has_is_refused() -> None:
     with pytest.raises(UsageError, match="the queries have no attribute") as caught:
-        trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("colour",)))
+        trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("color",)))
     assert caught.value.code == "unknown_attribute"
 
 

@@ -43,3 +43,5 @@ from rankscope.api.report import report_table as report_table
 from rankscope.api.sampled_ranks import correct_sampled_ranks as correct_sampled_ranks
 from rankscope.api.score import dcg_score as dcg_score
 from rankscope.api.score import ndcg_score as ndcg_score
+from rankscope.api.sql import sql as sql
+from rankscope.api.sql import sql_table as sql_table

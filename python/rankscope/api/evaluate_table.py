@@ -129,7 +129,7 @@ def evaluate_table(
     attributed = (labels, predicted, positive, attribution or None)
     has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    slicing = _read_slicing(by)
+    slicing = read_slicing(by)
     made = read_interval(interval)
     engine.check_cluster_column(cluster)
     engine.refuse_cluster_alone(cluster, made)
@@ -282,7 +282,7 @@ def _evaluate_file(
     return evaluation, None
 
 
-def _read_slicing(by: object) -> list[str]:
+def read_slicing(by: object) -> list[str]:
     """Return the columns to group by.
 
     Raises:

@@ -215,6 +215,9 @@ COMMANDS = Group(
             "Show which difference two runs can detect, and how many queries an effect needs.",
             "power:add_arguments",
         ),
+        "sql": Command(
+            "Write measures as SQL, to compute them in a warehouse.", "sql:add_arguments"
+        ),
         "report": Command("Write an HTML report about one or more runs.", "report:add_arguments"),
         "monitor": MONITOR,
         "serve": Command("Serve the HTTP API and the dashboard of a store.", "serve:add_arguments"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from rankscope.cli.monitor.store import PROJECT, read_project
-from rankscope.cli.parser import Once, read_integer, read_number
+from rankscope.cli.monitor.store import PROJECT, STORE_HELP, note_password, read_project
+from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.notify.channels import read_channels
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store import open_store
+from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.names import quote
 from rankscope.results.text import show
@@ -32,7 +33,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "store",
         metavar="STORE",
-        help="file of the store, or sqlite:///FILE; created if it does not exist",
+        help=f"{STORE_HELP}; created if it does not exist",
     )
     parser.add_argument(
         "--host",
@@ -74,6 +75,12 @@ def add_arguments(parser: Parser) -> None:
         help="time between evaluations",
     )
     parser.add_argument(
+        "--no-evaluate",
+        action=OnceFlag,
+        help="only take and show events: another process of the same store in PostgreSQL "
+        "evaluates them and sends notifications",
+    )
+    parser.add_argument(
         "--config",
         action=Once,
         metavar="FILE",
@@ -84,6 +91,7 @@ def add_arguments(parser: Parser) -> None:
         "rankscope serve music.db",
         "rankscope serve music.db --config rankscope.toml",
         "rankscope serve music.db --host 0.0.0.0 --port 80 --name rankings.example.com",
+        "rankscope serve postgresql://rankscope@db.example.com/rankings",
     )
     parser.set_defaults(run=run)
 
@@ -102,7 +110,14 @@ def run(options: Namespace) -> int:
             hint=f"remove --every to evaluate every {SECONDS:g} seconds",
             code="usage",
         )
+    if options.no_evaluate and not options.store.startswith(POSTGRES):
+        raise UsageError(
+            "--no-evaluate needs a store in PostgreSQL: to a file, only this process can write",
+            hint="remove --no-evaluate",
+            code="usage",
+        )
     channels = read_channels(options.config)
+    note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
         serve_store(
@@ -112,6 +127,7 @@ def run(options: Namespace) -> int:
             project=options.project,
             names=tuple(options.names),
             seconds=options.every,
+            evaluates=not options.no_evaluate,
             channels=channels,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )

@@ -44,7 +44,7 @@ def make_eval_metric(
 
     Raises:
         UsageError: The measure or the policy is not one, the measure doesn't say which of two
-            rankings is better, a pool has no queries, or two pools can't be told apart.
+            rankings is better, a pool has no queries, or it can't tell two pools apart.
     """
     if not isinstance(measure, str | rs.Measure):
         raise UsageError(

@@ -70,20 +70,21 @@ class Finding:
         return {"name": self.name, "is_good": self.is_good, "told": self.told, "hint": self.hint}
 
 
-def examine(monitor: Monitor, path: Path, *, is_complete: bool = False) -> tuple[Finding, ...]:
+def examine(
+    monitor: Monitor, path: Path | None, *, is_complete: bool = False
+) -> tuple[Finding, ...]:
     """Run all checks; another process may write to the store.
 
     Args:
         monitor: The project.
-        path: The file of the store.
+        path: The file of the store, `None` if it is in PostgreSQL.
         is_complete: Whether to recompute all windows from the events, and not a sample.
     """
-    findings = [
-        _check_pages(monitor),
-        _check_mark(monitor, path),
-        _check_files(path),
-        _check_disk(path),
-    ]
+    findings = [_check_pages(monitor)]
+    if path is None:
+        findings.append(_check_server(monitor))
+    else:
+        findings += [_check_mark(monitor, path), _check_files(path), _check_disk(path)]
     findings += _check_events(monitor)
     if not monitor.is_configured:
         findings.append(
@@ -122,7 +123,18 @@ def _check_pages(monitor: Monitor) -> Finding:
     if events or commits:
         told = f"{commits:,} acknowledged transactions with {events:,} events are lost; "
         return Finding("store", False, f"{told}this was accepted when the store was opened")
-    return Finding("store", True, "the whole file can be read")
+    return Finding("store", True, "the whole store can be read")
+
+
+def _check_server(monitor: Monitor) -> Finding:
+    from rankscope.monitor.store.postgres.health import read_health  # noqa: PLC0415 - of this backend
+
+    health = monitor.store.query(read_health)
+    told = f"PostgreSQL {health.version}, {health.size / 1e9:,.1f} GB in the database"
+    if health.unsafe:
+        told += f"; a power loss may lose acknowledged events, because {health.unsafe} is off"
+        return Finding("server", False, told, f"set {health.unsafe} = on in postgresql.conf")
+    return Finding("server", True, told)
 
 
 def _check_mark(monitor: Monitor, path: Path) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
@@ -92,10 +92,10 @@ class Monitor(ProjectReader):
         """Open a store and a project in it.
 
         Args:
-            url: `sqlite:///events.db`, or the path of the file.
+            url: `sqlite:///events.db`, the path of the file, or `postgresql://user@host/database`.
             project: The name of the project.
-            writes: Whether to open it for writing. One process at a time can write; any number can
-                read.
+            writes: Whether to open it for writing. One process at a time can write to a file, and
+                any number to a database of PostgreSQL; any number can read.
             now: Returns the current time as a `datetime` with a time zone (default: the clock of
                 the system).
             threads: The number of threads, or of processes where there is much to evaluate
@@ -295,10 +295,17 @@ class Monitor(ProjectReader):
 
         Raises:
             UsageError: The project is not configured.
-            FileError: The store cannot be written.
+            FileError: The store cannot be written, or another process evaluates it.
         """
+        store = self.writer
+        if not store.take_evaluation():
+            raise FileError(
+                "another process evaluates the store",
+                hint="if it is rankscope serve, its values are up to date after its next round",
+                code="store_evaluated",
+            )
         return evaluate_project(
-            self.writer,
+            store,
             self.project,
             now=self.clock(),
             threads=self._threads,

@@ -246,6 +246,8 @@ class ProjectReader:
         measure: str | None = None,
         choices: TraceChoices | None = None,
         documents: Mapping[str, Sequence[object]] | None = None,
+        *,
+        limit: int | None = None,
     ) -> Trace:
         """Find out why the mean of a measure changed between two spans.
 
@@ -256,11 +258,12 @@ class ProjectReader:
             choices: The settings of the search.
             documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
                 columns losses are broken down.
+            limit: How many rankings a span may have (default: no limit).
 
         Raises:
             UsageError: There is no such measure.
             EmptyError: A span has no ranking with a final value.
-            LimitError: A span has too many rankings.
+            LimitError: A span has more rankings than the limit.
         """
         return trace_spans(
             self.store,
@@ -272,6 +275,7 @@ class ProjectReader:
             measure=measure,
             choices=choices,
             documents=documents,
+            limit=limit,
             threads=self._threads,
         )
 

@@ -16,5 +16,6 @@ from rankscope.results.ranges import UnjudgedRange as UnjudgedRange
 from rankscope.results.regrets import Regrets as Regrets
 from rankscope.results.run_difference import DocumentMoves as DocumentMoves
 from rankscope.results.run_difference import RunDifference as RunDifference
+from rankscope.results.sql_statements import SqlStatements as SqlStatements
 from rankscope.results.table import Table as Table
 from rankscope.results.tie_audit import TieAudit as TieAudit

@@ -127,8 +127,8 @@ def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStor
         ],
     )
     assert empty.count_labels(PROJECT, 0, 10, window=HOUR) == [
-        LabelCount("m", ("click", "buy"), is_grade=False, number=1),
         LabelCount("m", ("click",), is_grade=False, number=2),
+        LabelCount("m", ("click", "buy"), is_grade=False, number=1),
         LabelCount("n", (), is_grade=True, number=1),
     ]
     assert empty.has_labels(PROJECT, 0, 5, before=2)

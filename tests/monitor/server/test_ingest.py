@@ -82,8 +82,8 @@ def test_rejections_alone_are_counted(service: Service) -> None:
 
 
 def test_unknown_fields_are_counted_and_named(service: Service) -> None:
-    answer = service.post("/v1/rankings", make_ranking(1, project="films", colour="red"))
-    assert answer.json()["unknown_fields"] == {"project": 1, "colour": 1}
+    answer = service.post("/v1/rankings", make_ranking(1, project="films", color="red"))
+    assert answer.json()["unknown_fields"] == {"project": 1, "color": 1}
     assert service.store.counters("music") == {"accepted": 1, "unknown_field": 2}
     assert service.store.projects() == ["music"]
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from rankscope import FileError
-from rankscope.monitor.store.sqlite import commits as checkpointing
+from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import retention

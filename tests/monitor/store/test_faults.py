@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rankscope import FileError
 from rankscope.monitor.store.records import Deleted
-from rankscope.monitor.store.sqlite import commits as checkpointing
+from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.files import refuse_network
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader

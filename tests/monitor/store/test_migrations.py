@@ -95,8 +95,11 @@ def test_nothing_that_was_stored_is_lost(old: Path) -> None:
     assert count_rows(old, *tables) == before
 
 
-def test_a_reader_names_the_version_and_changes_nothing(old: Path) -> None:
-    version = int(re.findall(r"\d+", STORED[0].name)[0])
+def test_a_reader_names_the_version_and_changes_nothing(
+    old: Path, request: pytest.FixtureRequest
+) -> None:
+    fixture: Path = request.node.callspec.params["old"]
+    version = int(re.findall(r"\d+", fixture.name)[0])
     before = old.read_bytes()
     if version < VERSION:
         with pytest.raises(FileError, match=f"version {version}; this release uses version"):

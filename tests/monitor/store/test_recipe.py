@@ -15,7 +15,7 @@ RECIPE = (
     .partition("## Add a store backend\n")[2]
     .partition("\n## ")[0]
 )
-NEW = "postgres"
+NEW = "mysql"
 """Paths with this name are those of the new backend."""
 
 

@@ -15,7 +15,7 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts.watches.check import default_rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
@@ -93,7 +93,7 @@ def run(options: Namespace) -> int:
         with monitor:
             _check_names(monitor, options.rule)
             if writes:
-                monitor.evaluate()
+                _evaluate(monitor)
             states = _choose(monitor.check(), options.rule)
             incidents = monitor.incidents()
             age = _find_age(monitor)
@@ -118,6 +118,15 @@ def run(options: Namespace) -> int:
         for incident in found:
             print(describe_incident(incident))
     return FAILED if is_stale or any(row["fails"] for row in rows) else 0
+
+
+def _evaluate(monitor: Monitor) -> None:
+    """Evaluate, unless the service does."""
+    try:
+        monitor.evaluate()
+    except FileError as error:
+        if error.code != "store_evaluated":
+            raise
 
 
 def _check_names(monitor: Monitor, names: list[str] | None) -> None:

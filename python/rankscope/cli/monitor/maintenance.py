@@ -7,6 +7,7 @@ from rankscope.cli.monitor.times import TIME_HELP, read_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag
 from rankscope.monitor.doctor import examine
+from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
 from rankscope.results.text import show
 
@@ -101,7 +102,8 @@ def add_doctor(parser: Parser) -> None:
 def run_doctor(options: Namespace) -> int:
     """Examine the store, and print a line for each check."""
     with open_reader(options) as monitor:
-        path = locate_store(options.store.removeprefix(SQLITE))
+        is_file = not options.store.startswith(POSTGRES)
+        path = locate_store(options.store.removeprefix(SQLITE)) if is_file else None
         findings = examine(monitor, path, is_complete=options.all)
     if options.json:
         print_json({"findings": [finding.to_dict() for finding in findings]})

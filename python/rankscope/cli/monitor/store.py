@@ -12,6 +12,7 @@ from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
 from rankscope.monitor.store.sqlite.files import SQLITE
 from rankscope.results.text import show
 
@@ -23,6 +24,7 @@ PROJECT = "default"
 MISSING = "there is no store"
 EMPTY = "the file is empty, so it is not a store"
 
+STORE_HELP = "file of the store, or postgresql://USER@HOST/DATABASE"
 ACTOR = "command line"
 """Who makes a change, for the audit log."""
 
@@ -38,7 +40,7 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
     parser.add_argument(
         "store",
         metavar="STORE",
-        help=f"file of the store, or sqlite:///FILE{', ' if more else ''}{more}",
+        help=f"{STORE_HELP}{', ' if more else ''}{more}",
     )
     parser.add_argument(
         "--project",
@@ -95,20 +97,33 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
         FileError: The store does not exist, or cannot be written.
     """
     path = options.store.removeprefix(SQLITE)
-    problem = "" if "://" in path else _find_problem(path)
+    problem = _find_problem(path)
     if problem and not is_new:
         hint = "create a store with rankscope monitor configure"
         if problem == EMPTY:
             hint = f"restore a backup if there was a store; otherwise, {hint}"
-        raise FileError(problem, hint=hint, code="io", file=path)
+        raise FileError(problem, hint=hint, code="io", file=_name(path))
     opened = _open(options, writes=True)
     if problem:
-        print(f"note: created the store {show(path)}", file=sys.stderr)
+        print(f"note: created the store {show(_name(path))}", file=sys.stderr)
     return opened
 
 
+def _name(path: str) -> str:
+    """Return the name of a store for messages, without a password."""
+    return str(read_address(path)) if path.startswith(POSTGRES) else path
+
+
 def _find_problem(path: str) -> str:
-    """Return why there is no store at a path; an empty text if there may be one."""
+    """Return why there is no store at a path or URL; an empty text if there may be one."""
+    if path.startswith(POSTGRES):
+        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - loads SQLAlchemy
+            has_postgres_store,
+        )
+
+        return "" if has_postgres_store(path) else MISSING
+    if "://" in path:
+        return ""
     if not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
         return MISSING
     is_empty = os.path.isfile(path) and not os.path.getsize(path)  # noqa: PTH113, PTH202 - likewise
@@ -141,7 +156,18 @@ def open_any(options: Namespace) -> tuple[Monitor, bool]:
     return open_reader(options), False
 
 
+def note_password(url: str) -> None:
+    """Tell that a password in the URL of a store can be seen by others."""
+    if has_password(url):
+        print(
+            "note: other users of this machine can see the password in the list of processes. Use "
+            "the environment variable PGPASSWORD, or the file ~/.pgpass.",
+            file=sys.stderr,
+        )
+
+
 def _open(options: Namespace, *, writes: bool) -> Monitor:
+    note_password(options.store)
     moment = getattr(options, "as_of", None)
     now = None if moment is None else lambda: moment
     return Monitor.open(options.store, options.project, writes=writes, now=now)

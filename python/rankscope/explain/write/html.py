@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope.explain.write.blocks import Block, Inline, Term
 
-# Every rule is of this class alone, and colours are those of the page around, so that nothing else
+# Every rule is of this class alone, and colors are those of the page around, so that nothing else
 # changes and a dark page stays dark. Notebooks insist on cells that end on the right.
 STYLE = (
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.ask.trace import MOST_RANKINGS, Span, find_traced, trace_spans
+from rankscope.monitor.ask.trace import Span, find_traced, trace_spans
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LONGEST = 28 * DAY
 """A version before is compared over at most this long."""
+MOST_RANKINGS = 250_000
+"""How many rankings each span has at most: incidents wait for this, so it has to take seconds."""
 LEAST_SPAN = DAY
 """A span with too many rankings is halved down to this."""
 MOST_QUERIES = 5
@@ -166,6 +168,7 @@ class CauseFinder:
                     choices=TraceChoices(
                         direction="fall", most_queries=MOST_QUERIES, support=SUPPORT
                     ),
+                    limit=MOST_RANKINGS,
                     threads=self._threads,
                 )
             except (UsageError, InputError) as error:

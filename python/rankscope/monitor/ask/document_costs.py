@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rankscope.api.rankings import rank_groups
-from rankscope.api.regrets import find_regrets
+from rankscope import _core
+from rankscope._core import TextCodes
 from rankscope.errors import FormatError, MeasureError
-from rankscope.monitor.evaluate.values import place_items
-from rankscope.records import replace
+from rankscope.monitor.evaluate.grades import list_items, read_integers, read_numbers
+from rankscope.monitor.evaluate.values import ChunkPlan
+from rankscope.records import record
 from rankscope.stats.trace.document_regrets import DocumentRegrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.evaluate.grades import Graded
+    from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk
 
     Catalogue: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -84,6 +85,23 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     }
 
 
+@record(frozen=True, slots=True)
+class DocumentCosts:
+    """The documents of a chunk that have a gain.
+
+    Args:
+        rankings: The place of the ranking of each.
+        documents: Its place among the documents of the chunk.
+        grades: Its grade.
+        regrets: What it costs, as a share of the ideal.
+    """
+
+    rankings: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    grades: NDArray[np.float64]
+    regrets: NDArray[np.float64]
+
+
 class CostCollector:
     """Collects the losses that the documents of a span cause.
 
@@ -95,60 +113,65 @@ class CostCollector:
     """
 
     def __init__(
-        self, definition: Definition, catalogue: Catalogue, known: Collection[bytes] | None
+        self, definition: Definition, catalogue: Catalogue, known: TextCodes | None
     ) -> None:
-        self._definition = definition
+        self._plan = ChunkPlan.of(definition)
         self._catalogue = catalogue
         self._known = known
-        self._rows: list[NDArray[np.int64]] = []
+        self._rows: list[NDArray[np.int32]] = []
         self._regrets: list[NDArray[np.float64]] = []
         names = (*BUILT_IN, *catalogue)
         self._places: dict[str, dict[str, int]] = {name: {} for name in names}
         self._codes: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
         self._is_told = True
-        self.shown: set[bytes] = set()
+        self.shown = TextCodes()
         """The documents of all rankings so far."""
 
-    def take(self, chunk: Chunk, graded: Graded, kept: NDArray[np.int64], first: int) -> None:
+    def measure(self, each: Evaluated) -> tuple[Evaluated, DocumentCosts | None]:
+        """Measure what the documents of a chunk cost; several chunks can be measured at once.
+
+        Returns:
+            The chunk, and its documents with a gain; `None` for measures without regrets.
+        """
+        items = list_items(each.chunk.items, each.graded.relevance)
+        try:
+            columns = _core.measure_costs(items, self._plan.choices)
+        except MeasureError:
+            return each, None
+        rankings, documents, grades, regrets = columns
+        return each, DocumentCosts(
+            read_integers(rankings),
+            read_integers(documents),
+            read_numbers(grades),
+            read_numbers(regrets),
+        )
+
+    def take(
+        self, chunk: Chunk, costs: DocumentCosts | None, kept: NDArray[np.int64], first: int
+    ) -> None:
         """Add some rankings of a chunk.
 
         Args:
             chunk: The chunk.
-            graded: The grades of its documents.
+            costs: What its documents cost.
             kept: The places of the rankings that are taken.
             first: How many were taken before.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        if not self._is_told:
+        self._is_told &= costs is not None
+        if not self._is_told or costs is None:
             return
-        items = chunk.items
-        (measure,) = self._definition.measures
-        placed = place_items(items, graded.relevance, self._definition.depth)
-        policy = replace(self._definition.policy, empty="skip")
-        try:
-            found = find_regrets(rank_groups(placed.groups, "input"), measure, policy)
-        except MeasureError:
-            self._is_told = False
-            return
-        # Which document of the chunk is at each place of a ranking, if one is.
-        sizes = np.diff(items.offsets)
-        starts = placed.groups.offsets
-        at_place = np.full(int(starts[-1]), -1, dtype=np.int64)
-        of_items = np.repeat(np.arange(len(sizes)), sizes)
-        at_place[starts[of_items] + placed.places - 1] = np.arange(len(of_items))
-        queries = found.queries.astype(np.int64)
-        place_of = np.full(len(sizes), -1, dtype=np.int64)
+        count = len(chunk.times)
+        place_of = np.full(count, -1, dtype=np.int64)
         place_of[kept] = np.arange(first, first + len(kept))
-        is_taken = (place_of[queries] >= 0) & (found.units[queries] > 0)
-        queries = queries[is_taken]
-        self._rows.append(place_of[queries])
-        self._regrets.append(found.amounts[is_taken] / found.units[queries])
-        documents = at_place[starts[queries] + found.ranks[is_taken].astype(np.int64) - 1]
-        self._describe(chunk, documents, found.grades[is_taken])
+        is_taken = place_of[costs.rankings] >= 0
+        self._rows.append(place_of[costs.rankings[is_taken]].astype(np.int32))
+        self._regrets.append(costs.regrets[is_taken])
+        self._describe(chunk, costs.documents[is_taken], costs.grades[is_taken])
         if self._known is None:
-            is_kept = place_of[of_items] >= 0
-            self.shown.update(_read(chunk, np.flatnonzero(is_kept)))
+            is_kept = np.repeat(place_of >= 0, np.diff(chunk.items.offsets))
+            self.shown.number([(b"", chunk.items.doc_ids)], np.flatnonzero(is_kept))
 
     def _describe(
         self, chunk: Chunk, documents: NDArray[np.int64], grades: NDArray[np.float64]
@@ -160,10 +183,11 @@ class CostCollector:
         self._put(GRADE, [f"{grade:g}" for grade in different.tolist()], of_documents)
         buckets = np.searchsorted(np.array(RANKS), chunk.items.ranks[documents])
         self._put(RANK, _name_ranks(), buckets)
-        known = self._known
-        ids = _read(chunk, documents) if self._catalogue or known is not None else []
-        is_new = [known is not None and each not in known for each in ids]
-        self._put(KNOWN, ["yes", "no"], np.array(is_new or [False] * len(documents), dtype=int))
+        is_new = np.zeros(len(documents), dtype=np.int64)
+        if self._known is not None:
+            is_new[read_integers(self._known.find(chunk.items.doc_ids, documents)) < 0] = 1
+        self._put(KNOWN, ["yes", "no"], is_new)
+        ids = _read(chunk, documents) if self._catalogue else []
         for name, values in self._catalogue.items():
             texts = [values.get(each.decode(), MISSING) for each in ids]
             self._put(name, texts, np.arange(len(texts)))
@@ -193,8 +217,6 @@ def _read(chunk: Chunk, places: NDArray[np.int64]) -> list[bytes]:
     """Read the IDs of some documents of a chunk."""
     offsets, text = chunk.items.doc_ids
     whole = text.tobytes()
-    if len(places) == len(offsets) - 1:
-        return [whole[start:end] for start, end in pairwise(offsets.tolist())]
     ends = zip(offsets[places].tolist(), offsets[places + 1].tolist(), strict=True)
     return [whole[start:end] for start, end in ends]
 

@@ -94,7 +94,7 @@ def explain_ranking(
     alone = definition.only(measure)
     chunk = take_alone(ranking, labels)
     graded = grade_chunk(chunk, alone, now)
-    values = evaluate_chunk(chunk, graded, alone, threads=1)
+    values = evaluate_chunk(chunk, graded, alone)
     (measured,) = values.measures
     judged = judge_labels(ranking, labels, definition, now)
     placed = place_items(chunk.items, graded.relevance, alone.depth)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from rankscope._core import TextCodes
+from rankscope.engine import count_threads
 from rankscope.errors import EmptyError, MeasureError
-from rankscope.monitor.evaluate.grades import grade_chunk
-from rankscope.monitor.evaluate.values import evaluate_chunk, name_columns
-from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
+from rankscope.monitor.evaluate.grades import read_integers
+from rankscope.monitor.evaluate.values import evaluate_chunks, map_ahead, name_columns
+from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.stats.trace.query_columns import QueryColumns, TextColumn, TextList
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.monitor.ask.document_costs import CostCollector
     from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk, Context, Texts
 
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
@@ -66,33 +70,28 @@ def collect_queries(
         )
     wanted = np.array(sorted(contexts), dtype=np.int64)
     amounts: list[list[NDArray[np.float64]]] = []
-    keys: list[str | None] = []
-    clusters: list[str | None] = []
-    ranking_ids: list[str | None] = []
+    keys, clusters, ranking_ids = _Codes(), _Codes(), _Ids()
     places: list[NDArray[np.int64]] = []
-    for chunk in chunks:
-        is_wanted = np.isin(chunk.contexts, wanted)
-        if not is_wanted.any():
-            continue
-        graded = grade_chunk(chunk, alone, now)
-        values = evaluate_chunk(chunk, graded, alone, threads)
-        (measured,) = values.measures
-        kept = np.flatnonzero(is_wanted & graded.is_mature & ~np.isnan(measured.value))
+    count = 0
+    some = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
+    evaluated = evaluate_chunks(some, alone, now=now, threads=threads)
+    measure_costs = _leave_costs if costs is None else costs.measure
+    for each, cost in map_ahead(measure_costs, evaluated, count_threads(threads)):
+        chunk, graded = each.chunk, each.graded
+        (measured,) = each.values.measures
+        is_kept = np.isin(chunk.contexts, wanted) & graded.is_mature & ~np.isnan(measured.value)
+        kept = np.flatnonzero(is_kept)
         columns = [getattr(measured, amount) for amount in AMOUNTS]
-        amounts.append([column[kept] for column in (*columns, values.relevant.astype(float))])
-        places.append(np.searchsorted(wanted, chunk.contexts[kept]))
+        amounts.append([column[kept] for column in (*columns, each.values.relevant.astype(float))])
+        places.append(np.searchsorted(wanted, chunk.contexts[kept]).astype(np.int32))
         if costs is not None:
-            costs.take(chunk, graded, kept, len(keys))
-        chosen = kept.tolist()
-        queries, users = (_read(column, chosen) for column in (chunk.query_keys, chunk.user_ids))
-        keys += queries
-        ranking_ids += _read(chunk.ranking_ids, chosen)
+            costs.take(chunk, cost, kept, count)
+        count += len(kept)
+        keys.take([(b"", chunk.query_keys)], kept)
         # A user may be called as a query is.
-        clusters += [
-            f"user {user}" if user is not None else None if query is None else f"query {query}"
-            for user, query in zip(users, queries, strict=True)
-        ]
-    if not keys:
+        clusters.take([(b"user ", chunk.user_ids), (b"query ", chunk.query_keys)], kept)
+        ranking_ids.take(chunk.ranking_ids, kept)
+    if not count:
         raise EmptyError(
             "there are no rankings with a final value",
             hint="take a longer window, or wait until attribution windows are closed",
@@ -105,18 +104,19 @@ def collect_queries(
         for attribute in attributes
     }
     *numbers, relevant = map(np.concatenate, zip(*amounts, strict=True))
+    amounts.clear()
     value, truncation, ordering, undefined, ideal = numbers
     return QueryColumns(
         measure=name,
         retrieval=None,
         relevant=relevant,
-        key=TextColumn.of(keys),
-        cluster=TextColumn.of(clusters),
+        key=keys.finish(),
+        cluster=clusters.finish(),
         attributes={
             attribute: TextColumn(column.texts, column.codes[at])
             for attribute, column in named.items()
         },
-        ranking_ids=[each or "" for each in ranking_ids],
+        ranking_ids=ranking_ids.finish(),
         documents=None if costs is None else costs.finish(),
         value=value,
         truncation=truncation,
@@ -126,13 +126,64 @@ def collect_queries(
     )
 
 
+def _leave_costs(each: Evaluated) -> tuple[Evaluated, None]:
+    """Measure no costs."""
+    return each, None
+
+
+class _Codes:
+    """A column of texts that grows chunk by chunk, each text kept once."""
+
+    def __init__(self) -> None:
+        self._texts = TextCodes()
+        self._codes: list[NDArray[np.int32]] = []
+
+    def take(self, columns: Sequence[tuple[bytes, Texts]], places: NDArray[np.int64]) -> None:
+        """Add the texts at some places: the first that is not empty, with its prefix."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        codes = read_integers(self._texts.number(columns, places))
+        self._codes.append(codes.astype(np.int32))
+
+    def finish(self) -> TextColumn:
+        """Return the column."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        offsets, text = self._texts.texts()
+        texts = TextList(read_integers(offsets), np.frombuffer(memoryview(text), np.uint8))
+        return TextColumn(tuple(texts), np.concatenate(self._codes))
+
+
+class _Ids:
+    """Texts end to end, which grow chunk by chunk."""
+
+    def __init__(self) -> None:
+        self._sizes: list[NDArray[np.int64]] = []
+        self._parts: list[bytes] = []
+
+    def take(self, column: Texts, places: NDArray[np.int64]) -> None:
+        """Add the texts at some places."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        offsets, text = column
+        starts, ends = offsets[places], offsets[places + 1]
+        sizes = ends - starts
+        self._sizes.append(sizes)
+        if len(places) == len(offsets) - 1:
+            self._parts.append(text[offsets[0] : offsets[-1]].tobytes())
+            return
+        within = np.arange(int(sizes.sum())) - np.repeat(offsets_of(sizes)[:-1], sizes)
+        self._parts.append(text[np.repeat(starts, sizes) + within].tobytes())
+
+    def finish(self) -> TextList:
+        """Return the texts."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        sizes = np.concatenate(self._sizes)
+        return TextList(offsets_of(sizes), np.frombuffer(b"".join(self._parts), np.uint8))
+
+
 def _name(context: Context) -> dict[str, str]:
     """Return the attributes of a context by name, including model and version."""
     rankers = {"model": context.model, "version": context.version}
     return dict(context.attributes) | {name: text for name, text in rankers.items() if text}
-
-
-def _read(column: Texts, places: list[int]) -> list[str | None]:
-    """Return the texts at some places; an empty text is unknown."""
-    offsets, text = column[0].tolist(), column[1].tobytes()
-    return [text[offsets[place] : offsets[place + 1]].decode() or None for place in places]

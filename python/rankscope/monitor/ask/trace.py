@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from rankscope.results.trace import Trace
     from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
 
-MOST_RANKINGS = 250_000
-"""How many rankings a window may have: they are held in memory, and 100,000 of 10 documents take
-4 s of one core: 3 s to read and evaluate them, and 0.7 s for all intervals, which are BCa. Each
-pair of attributes is searched, too: 20 attributes take 5 s more of one core."""
-
 
 def trace_spans(
     store: StoreReader,
@@ -48,7 +43,7 @@ def trace_spans(
     attributes: Collection[str] | None = None,
     choices: TraceChoices | None = None,
     documents: Mapping[str, Sequence[object]] | None = None,
-    limit: int = MOST_RANKINGS,
+    limit: int | None = None,
     threads: int | None = None,
 ) -> Trace:
     """Find out why the mean of a measure changed between two spans.
@@ -67,7 +62,8 @@ def trace_spans(
         documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
             columns losses are broken down, as they are by grade, rank, and whether the document
             was shown in the span before.
-        limit: How many rankings a window may have.
+        limit: How many rankings a window may have (default: no limit). Each takes about 200 bytes
+            while it is traced.
         threads: The number of threads.
 
     Raises:
@@ -143,7 +139,7 @@ def _collect(
     costs: CostCollector,
     *,
     now: int,
-    limit: int,
+    limit: int | None,
     threads: int | None,
 ) -> QueryColumns:
     """Collect the rankings of a span with all of their attributes."""
@@ -173,16 +169,16 @@ def _collect(
 
 
 def _count(
-    chunks: Iterable[Chunk], contexts: Mapping[int, Context], span: Span, limit: int
+    chunks: Iterable[Chunk], contexts: Mapping[int, Context], span: Span, limit: int | None
 ) -> Iterator[Chunk]:
-    """Yield chunks, and refuse a span with too many rankings."""
+    """Yield chunks, and refuse a span with more rankings than the limit, if there is one."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     wanted = np.array([*contexts], dtype=np.int64)
     count = 0
     for chunk in chunks:
         count += int(np.isin(chunk.contexts, wanted).sum())
-        if count > limit:
+        if limit is not None and count > limit:
             raise LimitError(
                 f"expected at most {limit} rankings to trace in {span.name}, found more",
                 hint="take a shorter span, such as a day",

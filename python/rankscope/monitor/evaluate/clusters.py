@@ -9,8 +9,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Collection, Iterator, Sequence
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -119,16 +119,21 @@ def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:
 class SpreadSums:
     """Adds up the clusters of cells, ranking by ranking; the order of chunks makes no difference.
 
+    Rankings come in the order of time: the clusters of a window are forgotten once a later one has
+    begun, so that memory grows with the rankings of one window.
+
     Args:
         measures: How many measures there are.
+
+    Raises:
+        RuntimeError: A ranking comes after one of a later window.
     """
 
     def __init__(self, measures: int) -> None:
-        self._measures = measures
+        self._sums = _core.ClusterSums(measures)
         self._cells: dict[Key, int] = {}
-        self._clusters: dict[bytes, int] = {}
-        self._codes: list[NDArray[np.int64]] = []
-        self._values: list[list[NDArray[np.float64]]] = []
+        self._open: set[Key] = set()
+        self._closed: dict[Key, ClusterSpread] = {}
 
     def take(self, evaluated: Evaluated, keys: list[Key], groups: NDArray[np.int64]) -> None:
         """Take the rankings of a chunk.
@@ -140,50 +145,31 @@ class SpreadSums:
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        cells, clusters = self._cells, self._clusters
-        places = np.array([cells.setdefault(key, len(cells)) for key in keys], dtype=np.int64)
-        named = name_clusters(evaluated.chunk, range(len(groups)))
-        whose = [clusters.setdefault(name, len(clusters)) for name in named]
-        self._codes.append((places[groups] << 32) + np.array(whose, dtype=np.int64))
-        self._values.append([one.value for one in evaluated.values.measures])
+        if not keys:
+            return
+        for key in keys:
+            if key not in self._cells:
+                self._cells[key] = len(self._cells)
+                self._open.add(key)
+            elif key not in self._open:
+                raise RuntimeError("expected rankings in the order of time")
+        chunk = evaluated.chunk
+        places = np.array([self._cells[key] for key in keys], dtype=np.int64)
+        self._sums.take(
+            places[groups],
+            [chunk.user_ids, chunk.query_keys, chunk.ranking_ids],
+            [one.value for one in evaluated.values.measures],
+        )
+        last = keys[int(groups[-1])].start
+        self._close([key for key in self._open if key.start < last])
+
+    def _close(self, keys: Collection[Key]) -> None:
+        """Sum the clusters of cells that have all their rankings."""
+        for key in keys:
+            self._closed[key] = ClusterSpread(tuple(self._sums.close(self._cells[key])))
+        self._open.difference_update(keys)
 
     def finish(self) -> dict[Key, ClusterSpread]:
         """Return the sums of each cell."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        if not self._cells:
-            return {}
-        members, at = np.unique(np.concatenate(self._codes), return_inverse=True)
-        cell = members >> 32
-        columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
-        found = [
-            _sum_clusters(values, at, len(members), cell, len(self._cells)) for values in columns
-        ]
-        return {
-            key: ClusterSpread(tuple(one[place] for one in found))
-            for key, place in self._cells.items()
-        }
-
-
-def _sum_clusters(
-    values: NDArray[np.float64],
-    members: NDArray[np.intp],
-    count: int,
-    cell: NDArray[np.int64],
-    cells: int,
-) -> list[Moments]:
-    """Sum what the clusters of each cell add up to."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    is_defined = ~np.isnan(values)
-    sizes = np.bincount(members, is_defined.astype(np.float64), count)
-    # Rankings come in the order of time, whatever chunk they are in.
-    sums = np.bincount(members, np.where(is_defined, values, 0.0), count)
-    rows: list[NDArray[Any]] = [
-        (sizes > 0).astype(np.float64),
-        sizes * sizes,
-        sums * sizes,
-        sums * sums,
-    ]
-    packed = _core.sum_groups(cell, rows, cells)
-    return [tuple(_core.round_sums(one)) for one in packed]  # type: ignore[misc]  # four of them
+        self._close([*self._open])
+        return {key: self._closed[key] for key in self._cells}

@@ -19,7 +19,7 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_cell,
 )
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.evaluate.windows import group_rankings, sum_cells
+from rankscope.monitor.evaluate.windows import Grouping, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.records import record
@@ -208,10 +208,11 @@ class _Hours:
     ) -> None:
         """Sum the rankings of some of the hours."""
         spreads = SpreadSums(len(configuration.definition.measures))
+        grouping = Grouping(contexts, foldings=foldings)
 
         def watch() -> Iterator[Evaluated]:
             for each in evaluated:
-                spreads.take(each, *group_rankings(each, contexts, foldings=foldings))
+                spreads.take(each, *grouping.divide(each).group())
                 self._count(each)
                 yield each
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from rankscope import _core
-from rankscope.data.attribution import Labels, grade_labels
-from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -17,17 +14,27 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.data.attribution import Attribution
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.records import Chunk, LabelColumns
+    from rankscope.monitor.store.records import Chunk, ItemColumns, Texts
 
     Status: TypeAlias = Literal[
         "counts", "retracts", "corrected", "retracted", "late", "not yet", "not shown"
     ]
-
-LABEL = LABEL_KINDS.index("label")
-RETRACTION = LABEL_KINDS.index("retraction")
+    # As `_core.grade_items` takes them.
+    ItemTuple: TypeAlias = tuple[
+        NDArray[np.int64], Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
+    ]
+    LabelTuple: TypeAlias = tuple[
+        NDArray[np.int64],
+        Texts,
+        NDArray[np.int64],
+        NDArray[np.int8],
+        list[list[int]],
+        NDArray[np.int64],
+        NDArray[np.float64],
+    ]
+    RuleTuple: TypeAlias = tuple[list[float], bool, bool, float, tuple[int, int] | None]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -73,97 +80,77 @@ def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) ->
         now: Microseconds since 1970 in UTC. Where it is left out there is no window: all labels
             count, and nothing is pending, as in a set that was judged beforehand.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
+    columns, _ = _core.grade_items(*list_columns(chunk, definition, now), None)
+    return read_grades(columns)
 
-    items, labels = chunk.items, chunk.labels
-    count = len(chunk.times)
-    ages = labels.times - chunk.times[labels.rankings]
-    found = _core.find_shown(labels.rankings, labels.doc_ids, items.offsets, items.doc_ids)
-    rows = np.frombuffer(memoryview(found), dtype=np.int64)
-    counts = rows >= 0
-    is_mature = np.ones(count, dtype=np.bool_)
-    is_late = np.zeros(len(ages), dtype=np.bool_)
-    if now is not None:
-        window = definition.window * SECOND
-        is_mature = chunk.times + window <= now
-        is_late = counts & (ages >= window)
-        counts &= (ages < window) & (labels.times <= now)
-    kept = np.flatnonzero(counts)
-    # By document, and those of one document in the order in which they count.
-    kept = kept[np.argsort(rows[kept], kind="stable")]
-    effective = kept[_stand(rows[kept], labels.kinds[kept])]
-    relevance = items.relevance.copy()
-    relevance[rows[kept]] = np.nan
-    documents, grades = _grade(rows[effective], labels, effective, definition.attribution)
-    relevance[documents] = grades
-    sizes = np.diff(items.offsets)
-    is_labelled = _count_in(~np.isnan(relevance), items.offsets) > 0
-    is_closed = np.repeat(is_mature, sizes) & np.isnan(relevance)
-    relevance[is_closed] = definition.attribution.unlabelled
+
+def list_columns(
+    chunk: Chunk, definition: Definition, now: int | None
+) -> tuple[NDArray[np.int64], ItemTuple, LabelTuple, RuleTuple]:
+    """Return the columns of a chunk, and what its labels are worth, as the core takes them."""
+    labels, attribution = chunk.labels, definition.attribution
+    # Names that are no positive class have the last weight, which is 0.
+    places = {name: place for place, name in enumerate(attribution.weights)}
+    names = [[places.get(name, len(places)) for name in each] for each in labels.names]
+    told = (
+        labels.rankings,
+        labels.doc_ids,
+        labels.times,
+        labels.kinds,
+        names,
+        labels.codes,
+        labels.values,
+    )
+    rule = (
+        [*attribution.weights.values(), 0.0],
+        attribution.combine == "sum",
+        attribution.repeats == "once",
+        attribution.unlabelled,
+        None if now is None else (definition.window * SECOND, now),
+    )
+    return chunk.times, list_items(chunk.items, chunk.items.relevance), told, rule
+
+
+def list_items(items: ItemColumns, relevance: NDArray[np.float64]) -> ItemTuple:
+    """Return documents with some grades as the core takes them."""
+    return items.offsets, items.doc_ids, items.ranks, items.scores, relevance
+
+
+def read_grades(columns: Sequence[_core.Column]) -> Graded:
+    """Return the grades of a chunk from the columns of the core."""
+    relevance, is_mature, is_labelled, *counts = columns
+    pending, ages, aged, late, unshown = map(read_integers, counts)
     return Graded(
-        relevance=relevance,
-        is_mature=is_mature,
-        is_labelled=is_labelled,
-        pending=_count_in(np.isnan(relevance), items.offsets),
-        ages=ages[effective],
-        aged=labels.rankings[effective],
-        late=np.bincount(labels.rankings[is_late], minlength=count),
-        unshown=np.bincount(labels.rankings[rows < 0], minlength=count),
+        relevance=read_numbers(relevance),
+        is_mature=read_marks(is_mature),
+        is_labelled=read_marks(is_labelled),
+        pending=pending,
+        ages=ages,
+        aged=aged,
+        late=late,
+        unshown=unshown,
     )
 
 
-def _stand(rows: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Whether each label still holds after corrections and retractions."""
+def read_numbers(column: _core.Column) -> NDArray[np.float64]:
+    """Return a column of the core as doubles, without copying it."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    resets = np.cumsum(kinds != LABEL)
-    ends = np.searchsorted(rows, rows, side="right") - 1
-    stands: NDArray[np.bool_] = (resets[ends] == resets) & (kinds != RETRACTION)
-    return stands
+    return np.frombuffer(memoryview(column), np.float64)
 
 
-def _grade(
-    rows: NDArray[np.int64],
-    labels: LabelColumns,
-    chosen: NDArray[np.int64],
-    attribution: Attribution,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the documents that have labels, and their grades."""
+def read_integers(column: _core.Column) -> NDArray[np.int64]:
+    """Return a column of the core as integers, without copying it."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    documents, of_document = np.unique(rows, return_inverse=True)
-    values, codes = labels.values[chosen], labels.codes[chosen]
-    is_value = ~np.isnan(values)
-    lengths = np.array([len(names) for names in labels.names], dtype=np.int64)
-    starts = offsets_of(lengths)[:-1]
-    said = lengths[codes]
-    within = np.arange(said.sum()) - np.repeat(offsets_of(said)[:-1], said)
-    counts = np.zeros(len(documents), dtype=np.int64)
-    np.add.at(counts, of_document, said)
-    grades = grade_labels(
-        Labels(
-            [name for names in labels.names for name in names],
-            np.repeat(starts[codes], said) + within,
-            counts,
-        ),
-        attribution,
-    )
-    has_value = np.zeros(len(documents), dtype=np.bool_)
-    has_value[of_document[is_value]] = True
-    nothing = 0.0 if attribution.combine == "sum" else -np.inf
-    grades[has_value & (counts == 0)] = nothing
-    combine = np.add if attribution.combine == "sum" else np.maximum
-    combine.at(grades, of_document[is_value], values[is_value])
-    return documents, grades
+    return np.frombuffer(memoryview(column), np.int64)
 
 
-def _count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the rows of each ranking that are marked."""
+def read_marks(column: _core.Column) -> NDArray[np.bool_]:
+    """Return a column of the core as truth values, without copying it."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    before = offsets_of(marks.astype(np.int64))
-    counts: NDArray[np.int64] = before[offsets[1:]] - before[offsets[:-1]]
-    return counts
+    return np.frombuffer(memoryview(column), np.bool_)
 
 
 REASONS = {

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import chain, islice
+
+from rankscope import _core, engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.adapters.arrays import Groups
-from rankscope.api.rankings import rank_groups
+from rankscope.data.policy import Policy
 from rankscope.errors import MeasureError
 from rankscope.explain.diff.losses import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
-from rankscope.monitor.evaluate.grades import grade_chunk
+from rankscope.monitor.evaluate.grades import (
+    list_columns,
+    list_items,
+    read_grades,
+    read_integers,
+    read_marks,
+    read_numbers,
+)
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from typing import TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope._core import Column, Plan
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
     from rankscope.monitor.store.records import Chunk, ItemColumns
+
+    S = TypeVar("S")
+    T = TypeVar("T")
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
 """The columns of an nDCG measure besides its value."""
@@ -104,9 +123,77 @@ def name_columns(definition: Definition) -> tuple[str, ...]:
     )
 
 
-def evaluate_chunk(
-    chunk: Chunk, graded: Graded, definition: Definition, threads: int | None = None
-) -> ChunkValues:
+@record(frozen=True, slots=True)
+class ChunkPlan:
+    """A definition, ready for the core.
+
+    Args:
+        definition: The definition.
+        columns: By measure, the positions of its value, and of what nDCG has beside it.
+        core: All columns.
+    """
+
+    definition: Definition
+    columns: dict[Measure, tuple[int, ...]]
+    core: Plan
+
+    @classmethod
+    def of(cls, definition: Definition) -> ChunkPlan:
+        """Return the plan of a definition."""
+        asked = {
+            measure: (measure, *_parts(measure, definition)) for measure in definition.measures
+        }
+        request = engine.read_request(
+            [one for all_of_it in asked.values() for one in all_of_it],
+            replace(definition.policy, empty="skip"),
+            default=Policy(ties="input"),
+            convention=None,
+            score_type=None,
+            grades=[],
+        )
+        places = {one: place for place, one in enumerate(request.measures)}
+        columns = {
+            measure: tuple(map(places.__getitem__, all_of_it))
+            for measure, all_of_it in asked.items()
+        }
+        return cls(definition, columns, engine.make_plan(request, "input", [], "error"))
+
+    @property
+    def choices(self) -> tuple[Plan, float, int]:
+        """The plan, the largest grade and the largest cutoff, as the core takes them."""
+        return self.core, self.definition.max_grade, self.definition.depth
+
+    def read(
+        self,
+        chunk: Chunk,
+        graded: Graded,
+        found: tuple[list[Column], tuple[Column, Column, Column, Column]],
+    ) -> ChunkValues:
+        """Return the values of a chunk from the columns of the core."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        columns = [*map(read_numbers, found[0])]
+        is_tied, has_gaps, is_refused = map(read_marks, found[1][1:])
+        relevant = read_integers(found[1][0])
+        documents = np.diff(chunk.items.offsets)
+        fill = EMPTY_VALUES.get(self.definition.policy.empty)
+        return ChunkValues(
+            measures=tuple(
+                _fill(measure, tuple(columns[place] for place in places), fill, is_refused)
+                for measure, places in self.columns.items()
+            ),
+            documents=documents,
+            relevant=relevant,
+            unjudged=graded.pending,
+            is_empty=(relevant == 0) & ~is_refused,
+            is_missing=documents == 0,
+            is_tied=is_tied,
+            has_gaps=has_gaps,
+            is_refused=is_refused,
+        )
+
+
+def evaluate_chunk(chunk: Chunk, graded: Graded, definition: Definition) -> ChunkValues:
     """Evaluate the rankings of a chunk by the grades that are known of them.
 
     The rank of a document is the one that was logged: where ranks were not logged, such as those of
@@ -116,45 +203,10 @@ def evaluate_chunk(
         chunk: The rankings.
         graded: What is known of their documents.
         definition: The definition to evaluate with.
-        threads: The number of threads (default: all cores).
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    items, relevance = chunk.items, graded.relevance
-    sizes = np.diff(items.offsets)
-    rankings = np.repeat(np.arange(len(sizes)), sizes)
-    is_refused = np.zeros(len(sizes), dtype=np.bool_)
-    is_refused[rankings[np.abs(relevance) > definition.max_grade]] = True
-    if is_refused.any():
-        relevance = np.where(is_refused[rankings], np.nan, relevance)
-    relevant = np.bincount(rankings[relevance > 0], minlength=len(sizes))
-    placed = place_items(items, relevance, definition.depth)
-    asked = {measure: _parts(measure, definition) for measure in definition.measures}
-    evaluation = rank_groups(placed.groups, "input").evaluate(
-        [one for measure, parts in asked.items() for one in (measure, *parts)],
-        policy=replace(definition.policy, empty="skip"),
-        threads=threads,
-    )
-
-    def look_up(measure: Measure) -> NDArray[np.float64]:
-        values = evaluation.per_query(measure)
-        return np.where(is_refused, np.nan, values) if is_refused.any() else values
-
-    fill = EMPTY_VALUES.get(definition.policy.empty)
-    return ChunkValues(
-        measures=tuple(
-            _fill(measure, tuple(map(look_up, (measure, *parts))), fill, is_refused)
-            for measure, parts in asked.items()
-        ),
-        documents=sizes,
-        relevant=relevant,
-        unjudged=graded.pending,
-        is_empty=(relevant == 0) & ~is_refused,
-        is_missing=sizes == 0,
-        is_tied=_find_ties(items, rankings),
-        has_gaps=placed.has_gaps,
-        is_refused=is_refused,
-    )
+    plan = ChunkPlan.of(definition)
+    items = list_items(chunk.items, graded.relevance)
+    return plan.read(chunk, graded, _core.evaluate_items(items, plan.choices))
 
 
 def _parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
@@ -200,16 +252,6 @@ def _fill(
         undefined=undefined,
         ideal=ideal,
     )
-
-
-def _find_ties(items: ItemColumns, rankings: NDArray[np.int64]) -> NDArray[np.bool_]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    is_tied = np.zeros(len(items.offsets) - 1, dtype=np.bool_)
-    # NaN, which is no score, equals nothing.
-    same = (items.scores[1:] == items.scores[:-1]) & (rankings[1:] == rankings[:-1])
-    is_tied[rankings[1:][same]] = True
-    return is_tied
 
 
 @record(frozen=True, slots=True)
@@ -297,9 +339,41 @@ def evaluate_chunks(
             nothing is pending.
         threads: The number of threads; the values do not depend on it.
 
-    Yields:
-        Each chunk, evaluated.
+    Returns:
+        Each chunk, evaluated, in their order.
     """
-    for chunk in chunks:
-        graded = grade_chunk(chunk, definition, now)
-        yield Evaluated(chunk, graded, evaluate_chunk(chunk, graded, definition, threads))
+    plan = ChunkPlan.of(definition)
+
+    def evaluate(chunk: Chunk) -> Evaluated:
+        grades, values = _core.grade_items(*list_columns(chunk, definition, now), plan.choices)
+        graded = read_grades(grades)
+        if values is None:
+            raise RuntimeError("expected values, as there is a plan")
+        return Evaluated(chunk, graded, plan.read(chunk, graded, values))
+
+    return map_ahead(evaluate, chunks, engine.count_threads(threads))
+
+
+def map_ahead(work: Callable[[T], S], pieces: Iterable[T], threads: int) -> Iterator[S]:
+    """Do work on pieces by threads, and yield what it gives in the order of the pieces.
+
+    At most one piece more than there are threads is held at a time.
+    """
+    coming = iter(pieces)
+    first = [*islice(coming, 2 if threads > 1 else 0)]
+    if len(first) < 2:
+        yield from map(work, chain(first, coming))
+        return
+    context = copy_context()
+    with ThreadPoolExecutor(threads, "rankscope-evaluate") as pool:
+        waiting: deque[Future[S]] = deque()
+        try:
+            for piece in chain(first, coming):
+                waiting.append(pool.submit(context.copy().run, work, piece))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()

@@ -129,7 +129,7 @@ class Aliases:
 
     Examples:
         >>> aliases = Aliases(LABEL_NAMES)
-        >>> aliases.find(["search_group_id", "item_id", "gains", "colour"]).roles["value"]
+        >>> aliases.find(["search_group_id", "item_id", "gains", "color"]).roles["value"]
         'gains'
         >>> aliases.find(["gains", "grade"])
         Traceback (most recent call last):

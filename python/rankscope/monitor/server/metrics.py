@@ -368,18 +368,23 @@ def _look_at_store(monitor: Monitor) -> Iterator[Metric]:
         monitor.store.lost_events(),
     )
     path = getattr(monitor.store, "path", None)
-    if path is None:
-        return
-    usage = shutil.disk_usage(path.parent)
-    yield GaugeMetricFamily(
-        "rankscope_disk_free_ratio", "The share of the disk that is free.", usage.free / usage.total
-    )
-    yield GaugeMetricFamily("rankscope_store_bytes", "The size of the store.", path.stat().st_size)
+    if path is not None:
+        usage = shutil.disk_usage(path.parent)
+        yield GaugeMetricFamily(
+            "rankscope_disk_free_ratio",
+            "The share of the disk that is free.",
+            usage.free / usage.total,
+        )
+        yield GaugeMetricFamily(
+            "rankscope_store_bytes", "The size of the store.", path.stat().st_size
+        )
     for name, text in (
         ("log_bytes", "The size of its log."),
         ("waiting", "Events that wait to be stored."),
     ):
-        yield GaugeMetricFamily(f"rankscope_store_{name}", text, getattr(monitor.store, name))
+        value = getattr(monitor.store, name, None)
+        if value is not None:
+            yield GaugeMetricFamily(f"rankscope_store_{name}", text, value)
 
 
 def _family(measure: Measure) -> str:

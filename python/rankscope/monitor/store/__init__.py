@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
+from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, check_place
 
 TYPE_CHECKING = False
@@ -19,8 +20,9 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
     """Open a store by its URL, to write to it.
 
     Args:
-        url: `sqlite:///events.db` for a file here, `sqlite:////data/events.db` for one elsewhere.
-        accept_loss: Open it although transactions that it acknowledged are lost.
+        url: `sqlite:///events.db` for a file here, `sqlite:////data/events.db` for one elsewhere,
+            or `postgresql://user@host/database` for a database of PostgreSQL.
+        accept_loss: Open it although transactions that it acknowledged are lost; SQLite only.
 
     Raises:
         UsageError: It is not the URL of a store.
@@ -32,8 +34,12 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
           ...
         rankscope.errors.UsageError: 'mysql://host/events' is not the URL of a store
         <BLANKLINE>
-        Hint: use the path of a file, or sqlite:///events.db
+        Hint: use the path of a file, sqlite:///events.db or postgresql://user@host/database
     """
+    if url.startswith(POSTGRES):
+        from rankscope.monitor.store.postgres.store import PostgresStore  # noqa: PLC0415 - as above
+
+        return PostgresStore(url)
     path = _read_path(url)
     check_place(path)
     from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - as above
@@ -51,6 +57,12 @@ def open_reader(url: str) -> StoreReader:
         UsageError: It is not the URL of a store.
         FileError: There is none, or it is of another version.
     """
+    if url.startswith(POSTGRES):
+        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
+            open_postgres_reader,
+        )
+
+        return open_postgres_reader(url)
     path = _read_path(url)
     check_place(path)
     from rankscope.monitor.store.sqlite.store import open_sqlite_reader  # noqa: PLC0415 - as above
@@ -68,6 +80,12 @@ def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> 
     Raises:
         UsageError: It is not the URL of a store.
     """
+    if url.startswith(POSTGRES):
+        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
+            BorrowedPostgres,
+        )
+
+        return BorrowedPostgres(url, ask)
     from pathlib import Path  # noqa: PLC0415 - as above
 
     from rankscope.monitor.store.sqlite.store import BorrowedStore  # noqa: PLC0415 - as above
@@ -82,7 +100,7 @@ def _read_path(url: str) -> str:
         shown = f"{scheme}{mark}{rest.rpartition('@')[2]}"
         raise UsageError(
             f"{shown[:100]!r} is not the URL of a store",
-            hint="use the path of a file, or sqlite:///events.db",
+            hint="use the path of a file, sqlite:///events.db or postgresql://user@host/database",
             code="store_url",
         )
     return url.removeprefix(SQLITE)

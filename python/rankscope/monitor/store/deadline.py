@@ -45,6 +45,11 @@ class Deadline:
         """Whether the time is over, or the read was stopped."""
         return self._is_stopped or self._clock() >= self._ends
 
+    @property
+    def seconds_left(self) -> float:
+        """How long the read may still take; 0 when its time is over."""
+        return 0.0 if self.is_over else max(self._ends - self._clock(), 0.0)
+
     def stop(self) -> None:
         """Stop the read at its next check, because the service is closing."""
         self._is_stopped = True

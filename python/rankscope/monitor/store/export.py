@@ -7,8 +7,13 @@ from pathlib import Path
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.columns import (
+    describe_labels,
+    describe_rankings,
+    write_labels,
+    write_rankings,
+)
 from rankscope.monitor.store.records import Exported
 from rankscope.monitor.store.sqlite.files import PRIVATE
 from rankscope.writing import make_folder, replacing
@@ -19,10 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, TypeAlias
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.store.records import Chunk, Context, Texts
     from rankscope.monitor.store.store import StoreReader
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
@@ -73,7 +74,9 @@ def export_parquet(
             sinks = [open_writers.enter_context(part.open("wb")) for part in parts]
             writers = [
                 open_writers.enter_context(parquet.ParquetWriter(sink, schema, compression="zstd"))
-                for sink, schema in zip(sinks, _schemas(), strict=True)
+                for sink, schema in zip(
+                    sinks, (describe_rankings(), describe_labels()), strict=True
+                )
             ]
             exported = _write(store, project, writers, since, until)
     return exported
@@ -104,7 +107,7 @@ def _write(
     contexts = store.contexts(project)
     rankings = labels = 0
     for chunk in store.read(project, since, until, event_ids=True):
-        batches = _rankings_of(chunk, contexts), _labels_of(chunk)
+        batches = write_rankings(chunk, contexts), write_labels(chunk)
         for writer, batch in zip(writers, batches, strict=True):
             writer.write_batch(batch)
         rankings += len(chunk.seqs)
@@ -121,94 +124,3 @@ def _refuse_existing(folder: Path) -> None:
             code="io",
             file=str(folder),
         )
-
-
-def _schemas() -> tuple[Foreign, Foreign]:
-    pa = load_arrow()
-    text, time = pa.large_string(), pa.timestamp("us", "UTC")
-    one = [("event_id", text), ("ranking_id", text), ("time", time)]
-    names = ("query_key", "user_id", "model", "version", "environment")
-    rankings = [
-        *one,
-        *((name, text) for name in names),
-        ("attributes", pa.map_(pa.string(), pa.string())),
-        ("doc_id", pa.large_list(text)),
-        ("rank", pa.large_list(pa.int64())),
-        ("score", pa.large_list(pa.float64())),
-        ("relevance", pa.large_list(pa.float64())),
-    ]
-    labels = [
-        *one,
-        ("doc_id", text),
-        ("kind", pa.string()),
-        ("labels", pa.list_(pa.string())),
-        ("value", pa.float64()),
-    ]
-    return pa.schema(rankings), pa.schema(labels)
-
-
-def _rankings_of(chunk: Chunk, contexts: dict[int, Context]) -> Foreign:
-    pa = load_arrow()
-    common = [contexts[number] for number in chunk.contexts.tolist()]
-    items = chunk.items
-    offsets = pa.array(items.offsets)
-    schema, _ = _schemas()
-    columns = [
-        _texts(chunk.event_ids),
-        _texts(chunk.ranking_ids),
-        _times(chunk.times),
-        _texts(chunk.query_keys),
-        _texts(chunk.user_ids),
-        pa.array([context.model for context in common], pa.large_string()),
-        pa.array([context.version for context in common], pa.large_string()),
-        pa.array([context.environment for context in common], pa.large_string()),
-        pa.array([context.attributes for context in common], schema.field("attributes").type),
-        *(
-            pa.LargeListArray.from_arrays(offsets, values)
-            for values in (
-                _texts(items.doc_ids),
-                pa.array(items.ranks),
-                _numbers(items.scores),
-                _numbers(items.relevance),
-            )
-        ),
-    ]
-    return pa.record_batch(columns, schema=schema)
-
-
-def _labels_of(chunk: Chunk) -> Foreign:
-    pa = load_arrow()
-    labels = chunk.labels
-    kinds = pa.array(LABEL_KINDS).take(pa.array(labels.kinds))
-    names = pa.array([list(one) for one in labels.names], pa.list_(pa.string()))
-    _, schema = _schemas()
-    columns = [
-        _texts(labels.event_ids),
-        _texts(chunk.ranking_ids).take(pa.array(labels.rankings)),
-        _times(labels.times),
-        _texts(labels.doc_ids),
-        kinds,
-        names.take(pa.array(labels.codes)),
-        _numbers(labels.values),
-    ]
-    return pa.record_batch(columns, schema=schema)
-
-
-def _texts(column: Texts | None) -> Foreign:
-    """Return a column of texts, without a copy."""
-    pa = load_arrow()
-    if column is None:
-        raise TypeError("the ids of events were not asked for")
-    starts, text = column
-    return pa.LargeStringArray.from_buffers(
-        len(starts) - 1, pa.py_buffer(starts), pa.py_buffer(text)
-    )
-
-
-def _times(column: NDArray[np.int64]) -> Foreign:
-    pa = load_arrow()
-    return pa.array(column).cast(pa.timestamp("us", "UTC"))
-
-
-def _numbers(column: NDArray[np.float64]) -> Foreign:
-    return load_arrow().array(column, from_pandas=True)

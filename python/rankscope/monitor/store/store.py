@@ -7,9 +7,11 @@ here. A backend adds the connections, and a transaction that is durable once it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from functools import partial, update_wrapper
 
-from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.records import Changes, Deleted, LabelCount
+from rankscope.monitor.store.sources import HotTables, read_sources
 from rankscope.monitor.store.tables import (
     incidents,
     outbox,
@@ -22,12 +24,12 @@ from rankscope.monitor.store.tables import (
 from rankscope.monitor.store.tables import keys as key_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
-from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead, read_chunks
+from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead
 from rankscope.monitor.store.tables.events import prepare, store_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from os import PathLike
     from types import TracebackType
@@ -36,10 +38,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from rankscope.errors import FileError
-    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.event import Event, Label, Ranking
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.records import Chunk
+    from rankscope.monitor.store.sources import Source
     from rankscope.monitor.store.tables.transaction import Transaction
 
     P = ParamSpec("P")
@@ -157,9 +160,109 @@ class StoreReader(ABC):
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        return read_ahead(
-            read_chunks(self.engine, project, since, until, size, event_ids=event_ids)
-        )
+        return read_ahead(self._read(project, since, until, size, event_ids=event_ids))
+
+    def _read(
+        self, project: str, since: int | None, until: int | None, size: int, *, event_ids: bool
+    ) -> Generator[Chunk]:
+        with self.engine.connect() as connection:
+            sources = self.open_sources(connection, project)
+            yield from read_sources(sources, since, until, size, event_ids=event_ids)
+
+    def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
+        """Return where the rankings of a project are, as of the moment of a connection."""
+        return (HotTables(connection, project),)
+
+    def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
+        """Find a ranking by its id."""
+        with self.engine.connect() as connection:
+            for source in self.open_sources(connection, project):
+                found = source.find_ranking(ranking_id)
+                if found is not None:
+                    return found
+        return None
+
+    def find_labels(self, project: str, ranking_id: str) -> list[Label]:
+        """Find the labels of a ranking, in the order in which they count."""
+        with self.engine.connect() as connection:
+            found = [
+                label
+                for source in self.open_sources(connection, project)
+                for label in source.find_labels(ranking_id)
+            ]
+        return sorted(found, key=lambda label: (label.time, label.event_id))
+
+    def touched(self, project: str, after: int, length: int = 1) -> Changes:
+        """Find the starts of the windows of a length that have rankings or labels after an event.
+
+        Args:
+            project: The name of the project.
+            after: The number of the event; 0 finds all windows that have rankings.
+            length: The length of a window, in microseconds.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        with self.engine.connect() as connection:
+            seq = project_table.read_last_seq(connection)
+            sources = self.open_sources(connection, project)
+            times = [source.find_changes(after, length) for source in sources]
+        return Changes(seq, np.unique(np.concatenate(times)))
+
+    def count_by_hour(self, project: str, since: int, until: int) -> list[tuple[int, int, int]]:
+        """Count the rankings from one time to before another by hour and context.
+
+        Returns:
+            The start of the hour, the number of the context, and the number of rankings.
+        """
+        counts: Counter[tuple[int, int]] = Counter()
+        with self.engine.connect() as connection:
+            for source in self.open_sources(connection, project):
+                for start, context, count in source.count_by_hour(since, until):
+                    counts[start, context] += count
+        return [(*place, count) for place, count in sorted(counts.items())]
+
+    def count_labels(
+        self, project: str, since: int, until: int, *, window: int
+    ) -> list[LabelCount]:
+        """Count the labels of the rankings of production from one time to before another.
+
+        Args:
+            project: The name of the project.
+            since: The earliest time of a ranking, in microseconds since 1970.
+            until: The first time that is not counted.
+            window: How long after its ranking a label may happen to be counted, in microseconds.
+        """
+        counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
+        with self.engine.connect() as connection:
+            for source in self.open_sources(connection, project):
+                for row in source.count_labels(since, until, window=window):
+                    counts[row[:3]] += row.number
+        return [LabelCount(*kind, count) for kind, count in sorted(counts.items())]
+
+    def has_labels(self, project: str, since: int, until: int, before: int) -> bool:
+        """Return whether a ranking of production in a span has a label from before a time."""
+        with self.engine.connect() as connection:
+            sources = self.open_sources(connection, project)
+            return any(source.has_labels(since, until, before) for source in sources)
+
+    def count_late(
+        self, project: str, *, model: str | None, since: int, until: int, after: int, upto: int
+    ) -> int:
+        """Count rankings in production by their times, and by when they were stored.
+
+        Args:
+            project: The name of the project.
+            model: The model; `None` means any.
+            since: The earliest time, in microseconds since 1970.
+            until: The first time that does not count.
+            after: The number of an event; only later events count.
+            upto: The number of the last event that counts.
+        """
+        with self.engine.connect() as connection:
+            return sum(
+                source.count_late(model=model, since=since, until=until, after=after, upto=upto)
+                for source in self.open_sources(connection, project)
+            )
 
     projects = reads(project_table.list_projects)
     counters = reads(project_table.read_counters)
@@ -171,13 +274,7 @@ class StoreReader(ABC):
     lost_commits = reads(project_table.read_lost_commits)
 
     contexts = reads(rankings.read_contexts)
-    find_ranking = reads(rankings.find_ranking)
-    find_labels = reads(rankings.find_labels)
-    touched = reads(rankings.find_changes)
-    count_labels = reads(rankings.count_labels)
-    has_labels = reads(rankings.has_labels)
     versions = reads(version_table.list_versions)
-    count_by_hour = reads(version_table.count_by_hour)
 
     progress = reads(windows.read_progress)
     cells = reads(windows.read_cells)
@@ -187,7 +284,6 @@ class StoreReader(ABC):
 
     list_rules = reads(rules.list_rules)
     find_rule = reads(rules.find_rule)
-    count_late = reads(rules.count_late)
 
     list_incidents = reads(incidents.list_incidents)
     find_incident = reads(incidents.find_incident)
@@ -252,6 +348,17 @@ class Store(StoreReader):
             FileError: It cannot be accepted now.
         """
         return self.transact(project_table.rewrite_version)
+
+    def take_evaluation(self) -> bool:
+        """Take the lease of the one process that evaluates, and return whether this one has it.
+
+        Whoever has it keeps it until the store is closed or the process ends. Where only one
+        process can write, that is the one.
+
+        Raises:
+            FileError: The store cannot be asked now.
+        """
+        return True
 
     def append(
         self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None

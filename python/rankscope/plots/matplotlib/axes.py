@@ -38,7 +38,7 @@ def open_axes(
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    colours = find_theme(theme)
+    colors = find_theme(theme)
     if ax is None:
         try:
             from matplotlib.figure import Figure  # noqa: PLC0415 - only where it is drawn
@@ -59,17 +59,17 @@ def open_axes(
         figure = Figure(
             figsize=size,
             layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD),
-            facecolor=colours.paper,
+            facecolor=colors.paper,
         )
         ax = figure.add_subplot(axes_class=PictureAxes)
-    ax.set_facecolor(colours.paper)
+    ax.set_facecolor(colors.paper)
     for side, spine in ax.spines.items():
-        spine.set_color(colours.quiet)
+        spine.set_color(colors.quiet)
         spine.set_visible(side in {"left", "bottom"})
-    ax.tick_params(colors=colours.ink, labelsize=TEXT)
+    ax.tick_params(colors=colors.ink, labelsize=TEXT)
     ax.set_axisbelow(True)
-    ax.grid(axis=grid, color=colours.faint, linewidth=0.8)
-    return ax, colours
+    ax.grid(axis=grid, color=colors.faint, linewidth=0.8)
+    return ax, colors
 
 
 def name_axes(ax: Axes, theme: Palette, *, title: str, x: str, y: str) -> None:

@@ -30,7 +30,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
     """
     count = len(data.ranges)
     is_named = count <= MOST_NAMES
-    ax, colours = open_axes(
+    ax, colors = open_axes(
         ax,
         theme,
         (7.2, 1.4 + 0.34 * count) if is_named else (7.2, 4.2),
@@ -45,7 +45,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
         places,
         lower,
         upper,
-        color=colours.run[0],
+        color=colors.run[0],
         linewidth=5 if is_named else max(0.5, 3 - count / 200),
         alpha=1.0 if is_named else 0.7,
     )
@@ -55,14 +55,14 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
         linestyle="none",
         marker="o",
         markersize=7 if is_named else 2.5,
-        markerfacecolor=colours.paper,
-        markeredgecolor=colours.run[1],
+        markerfacecolor=colors.paper,
+        markeredgecolor=colors.run[1],
         markeredgewidth=1.8 if is_named else 0.8,
     )
     has_sides = min(lower, default=0.0) < 0
     if has_sides:
         # Of a difference, it matters on which side of 0 it lies.
-        (ax.axvline if is_named else ax.axhline)(0, color=colours.ink, linewidth=0.8)
+        (ax.axvline if is_named else ax.axhline)(0, color=colors.ink, linewidth=0.8)
     axis = f"{data.measure}: value, and what it could be"
     if is_named:
         ax.set_yticks(places, [each.name for each in data.ranges])
@@ -75,7 +75,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
                 xytext=(6, 0),
                 textcoords="offset points",
                 va="center",
-                color=colours.quiet,
+                color=colors.quiet,
                 fontsize=TEXT,
                 annotation_clip=False,
             )
@@ -85,7 +85,7 @@ def draw_bounds(data: BoundsChart, ax: Axes | None = None, *, theme: ThemeName =
             ax.set_ylim(0, max([1.0, *upper]) * 1.02)
     name_axes(
         ax,
-        colours,
+        colors,
         title=f"What could still change: {data.measure}",
         x=axis if is_named else f"{count} values, one a {data.by}, sorted",
         y="" if is_named else axis,

@@ -57,16 +57,16 @@ def draw_critical_differences(
     depth = BAR * bars + 0.6
     rows = depth + left
     size = (WIDTH + 2 * measure_widest(names), 1.25 + ROW * rows)
-    ax, colours = open_axes(ax, theme, size)
+    ax, colors = open_axes(ax, theme, size)
     ax.grid(visible=False)
-    _lay_axis(ax, colours, data)
+    _lay_axis(ax, colors, data)
     low, high = ax.get_xlim()
     ax.set_ylim(rows, 0)
     for at, run in enumerate(data.runs):
         is_left = at < left
         place = depth + (at if is_left else count - 1 - at) + 0.5
         edge = low if is_left else high
-        ax.plot([run.value, run.value, edge], [0, place, place], color=colours.quiet, linewidth=0.9)
+        ax.plot([run.value, run.value, edge], [0, place, place], color=colors.quiet, linewidth=0.9)
         ax.annotate(
             names[at],
             xy=(edge, place),
@@ -74,7 +74,7 @@ def draw_critical_differences(
             textcoords="offset points",
             ha="right" if is_left else "left",
             va="center",
-            color=colours.ink,
+            color=colors.ink,
             fontsize=TEXT,
             annotation_clip=False,
             parse_math=False,
@@ -85,7 +85,7 @@ def draw_critical_differences(
         ax.plot(
             members,
             [height] * len(members),
-            color=colours.run[0],
+            color=colors.run[0],
             linewidth=2.6,
             marker="o",
             markersize=6,
@@ -93,7 +93,7 @@ def draw_critical_differences(
             zorder=3,
         )
     what = data.measure if data.axis == "mean" else f"average rank by {data.measure}"
-    name_axes(ax, colours, title=f"Runs by {what}", x=_write_caption(data), y="")
+    name_axes(ax, colors, title=f"Runs by {what}", x=_write_caption(data), y="")
     return ax
 
 

@@ -28,7 +28,7 @@ def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName 
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    ax, colours = open_axes(ax, theme, (7.2, 4.4), grid="y")
+    ax, colors = open_axes(ax, theme, (7.2, 4.4), grid="y")
     # Cutoffs are spaced evenly: they are usually 1, 3, 5, 10, 20, 100.
     places = [*range(len(data.cutoffs))]
     ends = []
@@ -36,10 +36,10 @@ def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName 
         # Runs are offset a little, so that their intervals don't overlap.
         shift = (number - (len(data.lines) - 1) / 2) * 0.06
         x = [place + shift for place in places]
-        colour = draw_line(ax, colours, number, line.run, x=x, y=line.values)
+        color = draw_line(ax, colors, number, line.run, x=x, y=line.values)
         if line.lower:
-            ax.vlines(x, line.lower, line.upper, color=colour, linewidth=1.1, alpha=0.75)
-        ends.append((line.run, colour, x[-1], line.values[-1]))
+            ax.vlines(x, line.lower, line.upper, color=color, linewidth=1.1, alpha=0.75)
+        ends.append((line.run, color, x[-1], line.values[-1]))
     ax.set_xticks(places, [str(k) for k in data.cutoffs])
     ax.set_xlim(-0.35, places[-1] + 0.35)
     ax.margins(y=0.08)
@@ -47,7 +47,7 @@ def draw_cutoffs(data: CutoffCurve, ax: Axes | None = None, *, theme: ThemeName 
     level = "" if data.level is None else f"{data.level:.0%} ".replace("%", " %")
     beside = f", with {level}intervals" if has_intervals else ""
     name_axes(
-        ax, colours, title=f"{data.measure} by cutoff{beside}", x="cutoff k", y=f"{data.measure}@k"
+        ax, colors, title=f"{data.measure} by cutoff{beside}", x="cutoff k", y=f"{data.measure}@k"
     )
-    name_ends(ax, colours, ends)
+    name_ends(ax, colors, ends)
     return ax

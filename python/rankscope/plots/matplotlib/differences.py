@@ -30,9 +30,9 @@ def draw_differences(
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    ax, colours = open_axes(ax, theme, (7.2, 4.0), grid="y")
+    ax, colors = open_axes(ax, theme, (7.2, 4.0), grid="y")
     places = [*range(len(data.differences))]
-    up, down = colours.better, colours.worse
+    up, down = colors.better, colors.worse
     ax.bar(
         places,
         data.differences,
@@ -40,12 +40,12 @@ def draw_differences(
         color=[up if difference > 0 else down for difference in data.differences],
         linewidth=0,
     )
-    ax.axhline(0, color=colours.ink, linewidth=0.8)
-    ax.axhline(data.mean, color=colours.quiet, linewidth=1.2, linestyle=(0, (4, 2)))
+    ax.axhline(0, color=colors.ink, linewidth=0.8)
+    ax.axhline(data.mean, color=colors.quiet, linewidth=1.2, linestyle=(0, (4, 2)))
     reach = max(map(abs, data.differences), default=1.0) or 1.0
     ax.set_ylim(-1.15 * reach, 1.15 * reach)
     ax.set_xlim(-0.8, max(len(places) - 0.2, 1))
-    for text, y, va, colour in (
+    for text, y, va, color in (
         (f"{data.other} better: {data.wins}", 0.97, "top", up),
         (f"{data.one} better: {data.losses}", 0.03, "bottom", down),
     ):
@@ -56,9 +56,9 @@ def draw_differences(
             transform=ax.transAxes,
             ha="right" if va == "top" else "left",
             va=va,
-            color=colours.ink,
+            color=colors.ink,
             fontsize=TEXT,
-            bbox={"facecolor": colours.paper, "edgecolor": colour, "boxstyle": "round,pad=0.3"},
+            bbox={"facecolor": colors.paper, "edgecolor": color, "boxstyle": "round,pad=0.3"},
         )
     ax.annotate(
         f"mean {data.mean:+.4f}",
@@ -67,7 +67,7 @@ def draw_differences(
         xytext=(4, 0),
         textcoords="offset points",
         va="center",
-        color=colours.quiet,
+        color=colors.quiet,
         fontsize=TEXT,
         annotation_clip=False,
     )
@@ -79,7 +79,7 @@ def draw_differences(
     equal = f", {data.ties} of them equal" if data.ties else ""
     name_axes(
         ax,
-        colours,
+        colors,
         title=f"{data.other} against {data.one}, query by query",
         x=f"{count} queries{equal}, sorted",
         y=f"difference of {data.measure}",

@@ -37,13 +37,13 @@ def draw_discounts(
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    ax, colours = open_axes(ax, theme, (7.2, 4.4), grid="y")
+    ax, colors = open_axes(ax, theme, (7.2, 4.4), grid="y")
     ends = []
     for number, line in enumerate(data.lines):
         ranks = range(1, len(line.weights) + 1)
         name = " = ".join(line.names)
-        colour = draw_line(ax, colours, number, name, x=[*ranks], y=line.weights)
-        ends.append((name, colour, len(line.weights), line.weights[-1]))
+        color = draw_line(ax, colors, number, name, x=[*ranks], y=line.weights)
+        ends.append((name, color, len(line.weights), line.weights[-1]))
     if data.attention:
         ranks_known, shares = zip(*data.attention, strict=True)
         ax.plot(
@@ -52,28 +52,26 @@ def draw_discounts(
             linestyle="none",
             marker="*",
             markersize=13,
-            color=colours.ink,
-            markeredgecolor=colours.paper,
+            color=colors.ink,
+            markeredgecolor=colors.paper,
             label="attention, as textbooks have it",
             zorder=4,
         )
     highest = max([1.0, *(max(line.weights) for line in data.lines)])
     if data.examined:
         highest = max(highest, min(HIGHEST, max(each.upper for each in data.examined)))
-        _draw_examined(ax, data, colours, highest)
+        _draw_examined(ax, data, colors, highest)
     ax.set_ylim(0, highest * 1.05)
     ax.set_xlim(0.7, data.ranks + 0.3)
     if data.ranks <= MOST_TICKS:
         ax.set_xticks(range(1, data.ranks + 1))
-    name_axes(
-        ax, colours, title="How much a rank counts", x="rank", y="weight, that of rank 1 is 1"
-    )
+    name_axes(ax, colors, title="How much a rank counts", x="rank", y="weight, that of rank 1 is 1")
     if data.attention or data.examined:
         handles, names = ax.get_legend_handles_labels()
         marks = [*zip(handles, names, strict=True)][len(data.lines) :]
         legend = ax.legend(handles=[handle for handle, _ in marks], loc="upper right")
-        dress_legend(legend, colours)
-    name_ends(ax, colours, ends)
+        dress_legend(legend, colors)
+    name_ends(ax, colors, ends)
     return ax
 
 

@@ -32,7 +32,7 @@ def name_ends(ax: Axes, theme: Palette, ends: Sequence[End]) -> None:
     gap = TEXT * LINE_HEIGHT / POINTS / height * (high - low)
     ordered = sorted(ends, key=lambda end: end[3])
     placed = _spread([end[3] for end in ordered], gap)
-    for (name, colour, x, y), at in zip(ordered, placed, strict=True):
+    for (name, color, x, y), at in zip(ordered, placed, strict=True):
         ax.annotate(
             name,
             xy=(x, y),
@@ -45,7 +45,7 @@ def name_ends(ax: Axes, theme: Palette, ends: Sequence[End]) -> None:
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-",
-                "color": colour,
+                "color": color,
                 "linewidth": 0.8,
                 "shrinkA": 1,
                 "shrinkB": 3,

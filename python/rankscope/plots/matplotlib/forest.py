@@ -45,21 +45,21 @@ def draw_forest(data: Forest, ax: Axes | None = None, *, theme: ThemeName = "lig
     count = len(names)
     row = 0.44 if any("\n" in name for name in names) else 0.32
     size = (PLOT + measure_widest(names), 1.5 + row * count)
-    ax, colours = open_axes(ax, theme, size, grid="x")
+    ax, colors = open_axes(ax, theme, size, grid="x")
     if data.margin is not None:
-        ax.axvspan(-data.margin, data.margin, color=colours.faint, linewidth=0, zorder=0)
-    ax.axvline(0, color=colours.ink, linewidth=0.9, zorder=1)
+        ax.axvspan(-data.margin, data.margin, color=colors.faint, linewidth=0, zorder=0)
+    ax.axvline(0, color=colors.ink, linewidth=0.9, zorder=1)
     for place, each in enumerate(data.effects):
-        colour = colours.run[0] if each.is_significant else colours.quiet
+        color = colors.run[0] if each.is_significant else colors.quiet
         if not isnan(each.lower):
-            ax.hlines(place, each.lower, each.upper, color=colour, linewidth=2.2, zorder=2)
+            ax.hlines(place, each.lower, each.upper, color=color, linewidth=2.2, zorder=2)
         ax.plot(
             each.difference,
             place,
             marker="o",
             markersize=7,
-            markerfacecolor=colour if each.is_significant else colours.paper,
-            markeredgecolor=colour,
+            markerfacecolor=color if each.is_significant else colors.paper,
+            markeredgecolor=color,
             markeredgewidth=1.6,
             zorder=3,
         )
@@ -68,13 +68,13 @@ def draw_forest(data: Forest, ax: Axes | None = None, *, theme: ThemeName = "lig
     ax.spines["left"].set_visible(False)
     ax.set_ylim(count - 0.4, -1.0)
     ax.margins(x=0.06)
-    _write_values(ax, colours, data)
+    _write_values(ax, colors, data)
     correction = "" if data.correction == "none" else f" ({CORRECTIONS[data.correction]})"
     corrected = f"after correction{correction}" if correction else "not corrected"
     band = "" if data.margin is None else f"; band: ±{data.margin:g}"
     name_axes(
         ax,
-        colours,
+        colors,
         title=data.title,
         x=f"difference of {data.measure}; filled: p < {1 - data.level:.2g} {corrected}{band}",
         y="",
@@ -96,7 +96,7 @@ def _write_values(ax: Axes, theme: Palette, data: Forest) -> None:
     first, second, third = COLUMNS
     level = f"{100 * data.level:g} % interval"
 
-    def write(place: float, texts: tuple[str, str, str], colour: str) -> None:
+    def write(place: float, texts: tuple[str, str, str], color: str) -> None:
         for text, offset, side in zip(
             texts, (first, second, third), ("left", "right", "right"), strict=True
         ):
@@ -108,7 +108,7 @@ def _write_values(ax: Axes, theme: Palette, data: Forest) -> None:
                 textcoords="offset points",
                 ha=side,
                 va="center",
-                color=colour,
+                color=color,
                 fontsize=TEXT,
                 annotation_clip=False,
             )

@@ -26,17 +26,17 @@ def draw_line(
         x: The x coordinates of its points.
         y: The y coordinates of its points.
     """
-    colour = theme.run[number % len(theme.run)]
+    color = theme.run[number % len(theme.run)]
     ax.plot(
         x,
         y,
-        color=colour,
+        color=color,
         linestyle=DASHES[number % len(DASHES)],
         marker=MARKERS[number % len(MARKERS)],
-        # The second time round, lines of one colour differ in their markers.
-        markerfacecolor=colour if number < len(MARKERS) else theme.paper,
+        # The second time round, lines of one color differ in their markers.
+        markerfacecolor=color if number < len(MARKERS) else theme.paper,
         linewidth=1.6,
         markersize=4.5,
         label=name,
     )
-    return colour
+    return color

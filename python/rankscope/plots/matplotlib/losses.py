@@ -35,7 +35,7 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
     """
     count = len(data.bars)
     size = (7.2, 4.2) if data.is_over_time else (7.2, 1.6 + 0.42 * count)
-    ax, colours = open_axes(ax, theme, size, grid="y" if data.is_over_time else "x")
+    ax, colors = open_axes(ax, theme, size, grid="y" if data.is_over_time else "x")
     places = [*range(count)]
     base = [0.0] * count
     for at, part in enumerate(data.parts):
@@ -51,8 +51,8 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
             drawn = ax.barh(places, sizes, height=0.7, left=base, label=name)
         for patch in drawn.patches:
             patch.set(
-                facecolor=_fill(colours, part, at),
-                edgecolor=colours.edge,
+                facecolor=_fill(colors, part, at),
+                edgecolor=colors.edge,
                 hatch=hatch,
                 linewidth=0.6,
             )
@@ -65,7 +65,7 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
             textcoords="offset points",
             ha="center" if data.is_over_time else "left",
             va="bottom" if data.is_over_time else "center",
-            color=colours.ink,
+            color=colors.ink,
             fontsize=TEXT,
         )
     names = [bar.name for bar in data.bars]
@@ -80,7 +80,7 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
         ax.set_xlim(0, longest * 1.1)
     name_axes(
         ax,
-        colours,
+        colors,
         title=_title(data),
         x=data.by if data.is_over_time else loss,
         y=loss if data.is_over_time else "",
@@ -97,16 +97,16 @@ def draw_losses(data: LossBars, ax: Axes | None = None, *, theme: ThemeName = "l
         columnspacing=1.4,
         borderaxespad=0.2,
     )
-    dress_legend(legend, colours)
+    dress_legend(legend, colors)
     # The legend stands between the title and the bars.
     rows = -(-len(handles) // COLUMNS)
     ax.set_title(ax.get_title(loc="left"), loc="left", pad=12 + ROW * rows)
     return ax
 
 
-def _fill(colours: Palette, part: str, at: int) -> str:
+def _fill(colors: Palette, part: str, at: int) -> str:
     """Return the color of a kind of loss, or of a stage of a pipeline."""
-    fill: str = getattr(colours, part) if part in PARTS else colours.stage[at % len(colours.stage)]
+    fill: str = getattr(colors, part) if part in PARTS else colors.stage[at % len(colors.stage)]
     return fill
 
 

@@ -29,14 +29,12 @@ def draw_precision_recall(
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    ax, colours = open_axes(ax, theme, (6.0, 4.6))
+    ax, colors = open_axes(ax, theme, (6.0, 4.6))
     for number, line in enumerate(data.lines):
-        draw_line(ax, colours, number, line.run, x=data.recall, y=line.precision)
+        draw_line(ax, colors, number, line.run, x=data.recall, y=line.precision)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(0, 1.02)
-    name_axes(
-        ax, colours, title="Precision by recall", x="recall", y="interpolated precision, mean"
-    )
+    name_axes(ax, colors, title="Precision by recall", x="recall", y="interpolated precision, mean")
     # The lines meet at both ends, where names would not tell them apart.
-    dress_legend(ax.legend(loc="upper right", handlelength=3.5), colours)
+    dress_legend(ax.legend(loc="upper right", handlelength=3.5), colors)
     return ax

@@ -47,52 +47,52 @@ def draw_scatter(data: QueryScatter, ax: Axes | None = None, *, theme: ThemeName
     Raises:
         UsageError: Matplotlib is not installed, or the theme doesn't exist.
     """
-    ax, colours = open_axes(ax, theme, (5.4, 5.8))
+    ax, colors = open_axes(ax, theme, (5.4, 5.8))
     margin = 0.03 * ((data.high - data.low) or 1.0)
     limits = (data.low - margin, data.high + margin)
     ax.set_xlim(*limits)
     ax.set_ylim(*limits)
     ax.set_aspect("equal")
-    ax.plot(limits, limits, color=colours.ink, linewidth=0.9, zorder=1)
+    ax.plot(limits, limits, color=colors.ink, linewidth=0.9, zorder=1)
     one, other = fit_names([data.baseline, data.run])
     signs = Counter(data.signs)
     kinds = (
-        (1, f"{other} better: {signs[1]:,}", colours.better),
-        (-1, f"{one} better: {signs[-1]:,}", colours.worse),
-        (0, f"equal: {signs[0]:,}", colours.quiet),
+        (1, f"{other} better: {signs[1]:,}", colors.better),
+        (-1, f"{one} better: {signs[-1]:,}", colors.worse),
+        (0, f"equal: {signs[0]:,}", colors.quiet),
     )
     pairs = [*zip(data.baseline_values, data.run_values, data.signs, strict=True)]
     is_dense = len(pairs) > MOST_POINTS
     cells = []
-    for sign, _, colour in kinds:
+    for sign, _, color in kinds:
         points = [(x, y) for x, y, each in pairs if each == sign]
         if points and is_dense:
-            cells.append(_draw_cells(ax, colours, data, points, colour))
+            cells.append(_draw_cells(ax, colors, data, points, color))
         elif points:
-            _draw_points(ax, colours, points, colour)
+            _draw_points(ax, colors, points, color)
     _share_scale(cells)
     x, y = data.means
     for draw, mean in ((ax.axvline, x), (ax.axhline, y)):
-        draw(mean, color=colours.quiet, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2.5)
+        draw(mean, color=colors.quiet, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2.5)
     below = "\nstronger color: more queries" if is_dense else ""
     name_axes(
         ax,
-        colours,
+        colors,
         title=f"{data.measure} of {len(pairs):,} queries",
         x=f"{one}, mean {x:.4f}{below}",
         y=f"{other}, mean {y:.4f}",
     )
-    _add_legend(ax, colours, [(text, colour) for sign, text, colour in kinds if signs[sign]])
+    _add_legend(ax, colors, [(text, color) for sign, text, color in kinds if signs[sign]])
     return ax
 
 
-def _draw_points(ax: Axes, theme: Palette, points: list[tuple[float, float]], colour: str) -> None:
+def _draw_points(ax: Axes, theme: Palette, points: list[tuple[float, float]], color: str) -> None:
     counted = Counter(points)
     ax.scatter(
         [x for x, _ in counted],
         [y for _, y in counted],
         s=[AREA * min(count, LARGEST) for count in counted.values()],
-        color=colour,
+        color=color,
         alpha=0.75,
         edgecolors=theme.paper,
         linewidths=0.5,
@@ -105,7 +105,7 @@ def _draw_cells(
     theme: Palette,
     data: QueryScatter,
     points: list[tuple[float, float]],
-    colour: str,
+    color: str,
 ) -> PolyCollection:
     from matplotlib.colors import (  # noqa: PLC0415 - loads Matplotlib
         LinearSegmentedColormap,
@@ -119,17 +119,17 @@ def _draw_cells(
         extent=(data.low, data.high, data.low, data.high),
         mincnt=1,
         norm=LogNorm(vmin=1),
-        cmap=LinearSegmentedColormap.from_list("", [_mix(theme.paper, colour), colour]),
+        cmap=LinearSegmentedColormap.from_list("", [_mix(theme.paper, color), color]),
         linewidths=0.2,
         edgecolors=theme.paper,
         zorder=2,
     )
 
 
-def _mix(paper: str, colour: str, share: float = 0.25) -> str:
+def _mix(paper: str, color: str, share: float = 0.25) -> str:
     """Return a color between that of the paper and another."""
     channels = [
-        round((1 - share) * int(paper[at : at + 2], 16) + share * int(colour[at : at + 2], 16))
+        round((1 - share) * int(paper[at : at + 2], 16) + share * int(color[at : at + 2], 16))
         for at in (1, 3, 5)
     ]
     return "#" + "".join(f"{channel:02X}" for channel in channels)
@@ -147,8 +147,8 @@ def _add_legend(ax: Axes, theme: Palette, entries: Sequence[tuple[str, str]]) ->
     from matplotlib.lines import Line2D  # noqa: PLC0415 - loads Matplotlib
 
     handles = [
-        Line2D([], [], linestyle="none", marker="o", color=colour, label=text.replace("$", r"\$"))
-        for text, colour in entries
+        Line2D([], [], linestyle="none", marker="o", color=color, label=text.replace("$", r"\$"))
+        for text, color in entries
     ]
     legend = ax.legend(
         handles=handles,

@@ -15,7 +15,7 @@ from rankscope.stats.trace.change_split import divide, split_change
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class DocumentRegrets:
         FormatError: Columns have different lengths.
     """
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.integer[Any]]
     regrets: Numbers
     values: Mapping[str, tuple[tuple[str, ...], Codes]]
 

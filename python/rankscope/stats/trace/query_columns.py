@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import overload
+
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 from rankscope.results.decomposition import LOSSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     import numpy as np
@@ -68,6 +72,43 @@ class TextColumn:
         places: dict[str, int] = {}
         codes = [-1 if text is None else places.setdefault(text, len(places)) for text in texts]
         return cls(tuple(places), np.array(codes, dtype=np.int32))
+
+
+class TextList(Sequence[str]):
+    """Texts that are decoded when they are read, so that millions of them take little memory.
+
+    Args:
+        offsets: Where each text starts, and where the last one ends.
+        text: The texts in UTF-8, end to end.
+
+    Examples:
+        >>> import numpy as np
+        >>> texts = TextList(np.array([0, 1, 3]), np.frombuffer(b"abc", np.uint8))
+        >>> len(texts), texts[-1], list(texts)
+        (2, 'bc', ['a', 'bc'])
+    """
+
+    def __init__(self, offsets: NDArray[np.int64], text: NDArray[np.uint8]) -> None:
+        self._offsets = offsets
+        self._text = text
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
+        at = range(len(self))[place]
+        return self._text[self._offsets[at] : self._offsets[at + 1]].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        whole = self._text.tobytes()
+        for start, end in pairwise(self._offsets.tolist()):
+            yield whole[start:end].decode()
 
 
 @record(frozen=True, slots=True, kw_only=True)

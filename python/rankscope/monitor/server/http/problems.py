@@ -77,6 +77,7 @@ BAD_HTTP = (
 STORE_ERRORS = {
     "store_overloaded": (429, 1, "too many events wait to be stored"),
     "store_busy": (503, 5, "the store is locked by another process"),
+    "store_unreachable": (503, 5, "the database cannot be reached"),
     "store_full": (507, 30, "the disk is full"),
     "store_failed": (503, 60, "the store takes nothing more"),
     "store_damaged": (503, 60, "the store takes nothing more"),

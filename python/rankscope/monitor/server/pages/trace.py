@@ -8,6 +8,7 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import read_span, to_datetime
+from rankscope.monitor.server.api.causes import MOST_TRACED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
@@ -200,7 +201,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         wrong[""] = "There is nothing to compare yet: fewer than two hours have final rankings."
     if asked and spans is not None and not wrong:
         try:
-            trace = monitor.trace(*spans, measure)
+            trace = monitor.trace(*spans, measure, limit=MOST_TRACED)
         except (UsageError, InputError) as error:
             wrong[""] = show(error.message)
     return TraceView(

@@ -30,6 +30,8 @@ class Scheduler:
     Args:
         projects: Lists the projects.
         evaluate: Evaluates one of them.
+        takes: Takes the lease of the one process that evaluates and delivers, and returns whether
+            this one has it (default: no other process does so).
         deliverer: Delivers notifications (default: nothing does).
         seconds: How long to wait after a round.
         now: Returns the time, in microseconds since 1970 in UTC.
@@ -46,6 +48,7 @@ class Scheduler:
         projects: Callable[[], Sequence[str]],
         evaluate: Callable[[str], object],
         *,
+        takes: Callable[[], bool] = lambda: True,
         deliverer: Deliverer | None = None,
         seconds: float = SECONDS,
         now: Callable[[], int],
@@ -53,6 +56,7 @@ class Scheduler:
     ) -> None:
         self._projects = projects
         self._evaluate = evaluate
+        self._takes = takes
         self._seconds = seconds
         self._now = now
         self._report = report
@@ -69,7 +73,7 @@ class Scheduler:
         self._delivering = None
         if deliverer is not None:
             self._delivering = Repeater(
-                deliverer.step,
+                lambda: takes() and deliverer.step(),
                 seconds=DELIVERY_SECONDS,
                 name="rankscope-delivery",
                 complain=self._complain("delivery.failed"),
@@ -106,10 +110,10 @@ class Scheduler:
         return self.lag > ROUNDS * usual
 
     def run_round(self) -> None:
-        """Evaluate each project once."""
+        """Evaluate each project once, unless another process does."""
         since = self._now()
         failing = {}
-        for project in self._projects():
+        for project in self._projects() if self._takes() else ():
             if self._evaluating.is_ending:
                 break
             try:

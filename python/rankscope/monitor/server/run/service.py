@@ -49,6 +49,7 @@ def serve_store(
     project: str = "default",
     names: tuple[str, ...] = (),
     seconds: float = SECONDS,
+    evaluates: bool = True,
     announce: Callable[[str], object] = lambda _address: None,
     write_log: Callable[[str], object] = write_stderr,
     now: Callable[[], int] = read_clock,
@@ -68,6 +69,8 @@ def serve_store(
         project: The project that this machine may use without a key until the first key is created.
         names: Other host names to answer for, such as that of a proxy.
         seconds: How long to wait between evaluations.
+        evaluates: Whether to evaluate and to deliver notifications, unless another process of the
+            same store does.
         announce: Takes the address of the service, once it listens.
         write_log: Takes the lines of the log, in a thread of its own.
         now: Returns the time, in microseconds since 1970 in UTC.
@@ -101,6 +104,7 @@ def serve_store(
                 # One thread, so that logging isn't held up.
                 partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
             ),
+            takes=store.take_evaluation if evaluates else lambda: False,
             deliverer=Deliverer(
                 store,
                 log=LogChannel(AccessLog(log.deliver, now).write),

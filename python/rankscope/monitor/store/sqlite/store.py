@@ -9,7 +9,8 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.commits import Checkpointer, GroupCommitter
+from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
     connect_sqlite,

@@ -6,14 +6,14 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
-from sqlalchemy import LargeBinary, bindparam, cast, select, tuple_
+from sqlalchemy import bindparam, select, tuple_
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, unpack_columns
 from rankscope.monitor.store.tables.schema import events, labels, rankings
-from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows, in_project
+from rankscope.monitor.store.tables.statements import FIRST, LAST, Utf8, fetch_rows, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,18 +22,20 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import ColumnElement, Engine, Select
+    from sqlalchemy import Connection, Select
 
     from rankscope.monitor.store.records import Texts
 
     T = TypeVar("T")
 
+STREAMED = {"stream_results": True}
+"""Rows come as they are read, and not all at once, where the driver has a choice."""
 CHUNK = 5_000
 """How many rankings are read at once, so that their columns fit into the cache of a core."""
 
 
 def read_chunks(
-    engine: Engine,
+    connection: Connection,
     project: str,
     since: int | None,
     until: int | None,
@@ -44,7 +46,7 @@ def read_chunks(
     """Read rankings with all their labels, all as of one moment.
 
     Args:
-        engine: Makes connections that read.
+        connection: A connection that reads.
         project: The name of the project.
         since: The earliest time, in microseconds since 1970.
         until: The first time that is not read.
@@ -61,18 +63,17 @@ def read_chunks(
     is_theirs = in_project(rankings.c.project_id, project)
     wanted = _select_rankings(event_ids=event_ids).where(is_theirs, rankings.c.time.between(*times))
     their_labels = _select_labels(event_ids=event_ids).where(is_theirs)
-    with engine.connect() as connection:
-        result = connection.execute(wanted)
-        while rows := fetch_rows(result, size):
-            check_deadline()
-            (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
-            ends = {
-                "first": first,
-                "first_id": _decode(first_id),
-                "last": last,
-                "last_id": _decode(last_id),
-            }
-            yield _make_chunk(rows, fetch_rows(connection.execute(their_labels, ends)))
+    result = connection.execute(wanted, execution_options=STREAMED)
+    while rows := fetch_rows(result, size):
+        check_deadline()
+        (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]
+        ends = {
+            "first": first,
+            "first_id": _decode(first_id),
+            "last": last,
+            "last_id": _decode(last_id),
+        }
+        yield _make_chunk(rows, fetch_rows(connection.execute(their_labels, ends)))
 
 
 def _select_rankings(*, event_ids: bool) -> Select[Any]:
@@ -80,13 +81,13 @@ def _select_rankings(*, event_ids: bool) -> Select[Any]:
         rankings.c.seq,
         rankings.c.time,
         rankings.c.context_id,
-        _utf8(rankings.c.ranking_id),
-        _utf8(rankings.c.query_key),
-        _utf8(rankings.c.user_id),
+        Utf8(rankings.c.ranking_id),
+        Utf8(rankings.c.query_key),
+        Utf8(rankings.c.user_id),
         rankings.c.packed,
     )
     wanted = (
-        select(*columns, _utf8(events.c.event_id)).join(events, events.c.seq == rankings.c.seq)
+        select(*columns, Utf8(events.c.event_id)).join(events, events.c.seq == rankings.c.seq)
         if event_ids
         else select(*columns)
     )
@@ -99,12 +100,12 @@ def _select_labels(*, event_ids: bool) -> Select[Any]:
     return (
         select(
             rankings.c.seq,
-            _utf8(labels.c.doc_id),
+            Utf8(labels.c.doc_id),
             labels.c.time,
             labels.c.kind,
             labels.c.labels,
             labels.c.value,
-            *([_utf8(labels.c.event_id)] if event_ids else []),
+            *([Utf8(labels.c.event_id)] if event_ids else []),
         )
         .join_from(
             rankings,
@@ -119,10 +120,6 @@ def _select_labels(*, event_ids: bool) -> Select[Any]:
         )
         .order_by(*order, labels.c.time, labels.c.event_id)
     )
-
-
-def _utf8(column: ColumnElement[str]) -> ColumnElement[bytes]:
-    return cast(column, LargeBinary)
 
 
 def _make_chunk(rows: Sequence[Any], label_rows: Sequence[Any]) -> Chunk:

@@ -7,16 +7,18 @@ import json
 from sqlalchemy import exists, func, select, union
 
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
-from rankscope.monitor.store.records import Changes, Context, LabelCount
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.records import Context, LabelCount
 from rankscope.monitor.store.tables.documents import unpack
-from rankscope.monitor.store.tables.projects import read_last_seq
 from rankscope.monitor.store.tables.schema import contexts, events, labels, projects, rankings
-from rankscope.monitor.store.tables.statements import floor_time, in_project
+from rankscope.monitor.store.tables.statements import FIRST, LAST, floor_time, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    import numpy as np
+    from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Connection, Executable
 
 
@@ -76,7 +78,21 @@ def find_labels(connection: Connection, project: str, ranking_id: str) -> list[L
     ]
 
 
-def find_changes(connection: Connection, project: str, after: int, length: int = 1) -> Changes:
+def list_hours(
+    connection: Connection, project: str, since: int | None, until: int | None
+) -> list[int]:
+    """List the starts of the hours that have rankings in a span, ascending."""
+    start = floor_time(rankings.c.time, HOUR)
+    times = FIRST if since is None else since, LAST if until is None else until - 1
+    wanted = select(start).where(
+        in_project(rankings.c.project_id, project), rankings.c.time.between(*times)
+    )
+    return sorted(connection.execute(wanted.distinct()).scalars())
+
+
+def find_changes(
+    connection: Connection, project: str, after: int, length: int
+) -> NDArray[np.int64]:
     """Find the starts of the windows of a length that have rankings or labels after an event."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -101,9 +117,8 @@ def find_changes(connection: Connection, project: str, after: int, length: int =
             .where(in_project(labels.c.project_id + 0, project), labels.c.seq > after)
         )
         wanted = union(new, labelled)
-    seq = read_last_seq(connection)
     times = connection.execute(wanted).scalars().all()
-    return Changes(seq, np.unique(np.array(times, dtype=np.int64)))
+    return np.unique(np.array(times, dtype=np.int64))
 
 
 def count_labels(

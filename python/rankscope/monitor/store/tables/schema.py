@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 3
+VERSION = 4
 """The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
 tables needs a step in `migrations/`."""
 OLDEST = 1
@@ -28,12 +28,14 @@ TABLES = MetaData()
 
 # SQLite keeps rows in the order of a key that is INTEGER, and of no other.
 SEQ = BigInteger().with_variant(Integer(), "sqlite")
+# Every database compares and sorts texts by their bytes, as SQLite does.
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 meta = Table(
     "meta",
     TABLES,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("name", TEXT, primary_key=True),
+    Column("value", TEXT, nullable=False),
 )
 """By name, `schema_version`, `store` (its random id), the numbers of the last event and transaction
 (`last_seq`, `last_commit`), and how many of each are lost (`lost_events`, `lost_commits`)."""
@@ -42,7 +44,7 @@ projects = Table(
     "projects",
     TABLES,
     Column("project_id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
+    Column("name", TEXT, nullable=False, unique=True),
     Column("pending", BigInteger, nullable=False),
     Column("deleted_before", BigInteger),
 )
@@ -55,7 +57,7 @@ events = Table(
     TABLES,
     Column("seq", SEQ, primary_key=True, autoincrement=False),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("event_id", Text, nullable=False),
+    Column("event_id", TEXT, nullable=False),
     Column("digest", LargeBinary(16), nullable=False),
     UniqueConstraint("project_id", "event_id"),
 )
@@ -66,10 +68,10 @@ contexts = Table(
     Column("context_id", Integer, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
     Column("digest", LargeBinary(16), nullable=False),
-    Column("model", Text, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("environment", Text, nullable=False),
-    Column("attributes", Text, nullable=False),
+    Column("model", TEXT, nullable=False),
+    Column("version", TEXT, nullable=False),
+    Column("environment", TEXT, nullable=False),
+    Column("attributes", TEXT, nullable=False),
     Column("rankings", BigInteger, nullable=False),
     Column("first", BigInteger),
     Column("last", BigInteger),
@@ -83,10 +85,10 @@ rankings = Table(
     TABLES,
     Column("seq", SEQ, primary_key=True, autoincrement=False),
     Column("project_id", Integer, nullable=False),
-    Column("ranking_id", Text, nullable=False),
+    Column("ranking_id", TEXT, nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("query_key", Text, nullable=False),
-    Column("user_id", Text, nullable=False),
+    Column("query_key", TEXT, nullable=False),
+    Column("user_id", TEXT, nullable=False),
     Column("context_id", Integer, nullable=False),
     Column("packed", LargeBinary, nullable=False),
     UniqueConstraint("project_id", "ranking_id"),
@@ -101,23 +103,73 @@ labels = Table(
     TABLES,
     Column("seq", BigInteger, nullable=False, unique=True),
     Column("project_id", Integer, nullable=False),
-    Column("ranking_id", Text, nullable=False),
-    Column("doc_id", Text, nullable=False),
+    Column("ranking_id", TEXT, nullable=False),
+    Column("doc_id", TEXT, nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("event_id", Text, nullable=False),
+    Column("event_id", TEXT, nullable=False),
     Column("kind", SmallInteger, nullable=False),
-    Column("labels", Text, nullable=False),
+    Column("labels", TEXT, nullable=False),
     Column("value", Float(53)),
     PrimaryKeyConstraint("project_id", "ranking_id", "time", "event_id"),
 )
 """One row per label; `kind` is a position in `LABEL_KINDS`, `labels` a JSON list. The labels of a
 ranking are adjacent, in the order in which they count."""
 
+history = Table(
+    "history",
+    TABLES,
+    Column("hour_id", SEQ, primary_key=True),
+    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("path", TEXT, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("labels", BigInteger, nullable=False),
+    Column("first_seq", BigInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("checksum", LargeBinary(16), nullable=False),
+    UniqueConstraint("project_id", "start"),
+)
+"""The manifest of archived hours, one file for each: its path in the folder of the history, its
+size and checksum, and the smallest and largest number of its events."""
+
+history_contexts = Table(
+    "history_contexts",
+    TABLES,
+    Column("hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True),
+    Column("context_id", Integer, primary_key=True),
+    Column("rankings", BigInteger, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Index("history_by_context", "context_id"),
+)
+"""How many rankings of each context an archived hour has, and the times of the first and last."""
+
+history_ids = Table(
+    "history_ids",
+    TABLES,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("hour_id", BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+"""In which hour an archived event may be, by 8 bytes of a hash of its id. Only the file of the hour
+says whether it is there: there may be rows of hours and events that were deleted."""
+
+history_labels = Table(
+    "history_labels",
+    TABLES,
+    Column("seq", SEQ, primary_key=True, autoincrement=False),
+    Column("hour_id", BigInteger, ForeignKey("history.hour_id"), nullable=False),
+    Index("history_labels_by_hour", "hour_id"),
+)
+"""The labels that came after their ranking was archived, with the hour of the ranking; they are in
+`labels` until the hour is archived again."""
+
 counters = Table(
     "counters",
     TABLES,
     Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
-    Column("reason", Text, primary_key=True),
+    Column("reason", TEXT, primary_key=True),
     Column("count", BigInteger, nullable=False),
 )
 """How many events were stored or discarded, by reason."""
@@ -125,10 +177,10 @@ counters = Table(
 keys = Table(
     "keys",
     TABLES,
-    Column("key_id", Text, primary_key=True),
+    Column("key_id", TEXT, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("scopes", Text, nullable=False),
-    Column("name", Text, nullable=False),
+    Column("scopes", TEXT, nullable=False),
+    Column("name", TEXT, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("digest", LargeBinary(32), nullable=False),
     Column("revoked", BigInteger),
@@ -141,9 +193,9 @@ audit = Table(
     Column("audit_id", SEQ, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("subject", Text, nullable=False),
+    Column("actor", TEXT, nullable=False),
+    Column("action", TEXT, nullable=False),
+    Column("subject", TEXT, nullable=False),
 )
 """Who changed what."""
 
@@ -153,8 +205,8 @@ configurations = Table(
     Column("configuration_id", SEQ, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("actor", TEXT, nullable=False),
+    Column("text", TEXT, nullable=False),
 )
 """Configurations of projects as JSON; the last one of a project is current."""
 
@@ -165,8 +217,8 @@ progress = Table(
     Column("digest", LargeBinary(16), primary_key=True),
     Column("seq", BigInteger, nullable=False),
     Column("as_of", BigInteger, nullable=False),
-    Column("slicing", Text, nullable=False),
-    Column("baseline", Text, nullable=False),
+    Column("slicing", TEXT, nullable=False),
+    Column("baseline", TEXT, nullable=False),
 )
 """How far windows are up to date; `digest` is that of the configuration."""
 
@@ -203,10 +255,10 @@ cells = Table(
     Column("digest", LargeBinary(16), primary_key=True),
     Column("length", BigInteger, primary_key=True),
     Column("start", BigInteger, primary_key=True),
-    Column("slice", Text, primary_key=True),
-    Column("environment", Text, primary_key=True),
-    Column("model", Text, primary_key=True),
-    Column("version", Text, primary_key=True),
+    Column("slice", TEXT, primary_key=True),
+    Column("environment", TEXT, primary_key=True),
+    Column("model", TEXT, primary_key=True),
+    Column("version", TEXT, primary_key=True),
     Column("is_mature", Boolean, primary_key=True),
     Column("counts", LargeBinary, nullable=False),
     Column("defined", LargeBinary, nullable=False),
@@ -221,11 +273,11 @@ rules = Table(
     "rules",
     TABLES,
     Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("rule", Text, nullable=False),
-    Column("progress", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    Column("name", TEXT, primary_key=True),
+    Column("rule", TEXT, nullable=False),
+    Column("progress", TEXT, nullable=False),
+    Column("state", TEXT, nullable=False),
+    Column("reason", TEXT, nullable=False),
     Column("since", BigInteger, nullable=False),
     Column("evaluated", BigInteger, nullable=False),
     Column("silenced_until", BigInteger),
@@ -238,8 +290,8 @@ alerts = Table(
     TABLES,
     Column("number", SEQ, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("alert_id", Text, nullable=False, unique=True),
-    Column("body", Text, nullable=False),
+    Column("alert_id", TEXT, nullable=False, unique=True),
+    Column("body", TEXT, nullable=False),
     Index("alerts_of_project", "project_id", "number"),
 )
 """Every change of a rule's state that version 2 has stored, as JSON. Nothing is added any more; the
@@ -248,14 +300,14 @@ incidents that they tell of are in `incidents`, too."""
 incidents = Table(
     "incidents",
     TABLES,
-    Column("incident_id", Text, primary_key=True),
+    Column("incident_id", TEXT, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("rule", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("state", Text, nullable=False),
+    Column("rule", TEXT, nullable=False),
+    Column("kind", TEXT, nullable=False),
+    Column("state", TEXT, nullable=False),
     Column("opened", BigInteger, nullable=False),
     Column("updated", BigInteger, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("body", TEXT, nullable=False),
     Index("incidents_by_state", "project_id", "state", "opened"),
     Index("incidents_of_project", "project_id", "opened", "incident_id"),
 )
@@ -266,11 +318,11 @@ incident_changes = Table(
     "incident_changes",
     TABLES,
     Column("number", SEQ, primary_key=True),
-    Column("incident_id", Text, ForeignKey("incidents.incident_id"), nullable=False),
+    Column("incident_id", TEXT, ForeignKey("incidents.incident_id"), nullable=False),
     Column("time", BigInteger, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("note", Text, nullable=False),
+    Column("action", TEXT, nullable=False),
+    Column("actor", TEXT, nullable=False),
+    Column("note", TEXT, nullable=False),
     Index("changes_of_incident", "incident_id", "number"),
 )
 """The history of incidents: every change, with who made it."""
@@ -280,15 +332,15 @@ outbox = Table(
     TABLES,
     Column("number", SEQ, primary_key=True),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("notification_id", Text, nullable=False),
-    Column("channel", Text, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("notification_id", TEXT, nullable=False),
+    Column("channel", TEXT, nullable=False),
+    Column("body", TEXT, nullable=False),
     Column("created", BigInteger, nullable=False),
-    Column("status", Text, nullable=False),
+    Column("status", TEXT, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("due", BigInteger, nullable=False),
     Column("finished", BigInteger),
-    Column("problem", Text, nullable=False),
+    Column("problem", TEXT, nullable=False),
     Index("outbox_of_project", "project_id", "number"),
     Index("outbox_by_status", "status", "due"),
 )
@@ -298,8 +350,8 @@ webhooks = Table(
     "webhooks",
     TABLES,
     Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
-    Column("url", Text, nullable=False),
-    Column("secret_id", Text, nullable=False),
+    Column("url", TEXT, nullable=False),
+    Column("secret_id", TEXT, nullable=False),
     Column("allows_http", Boolean, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("disabled", BigInteger),

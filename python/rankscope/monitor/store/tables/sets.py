@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import BigInteger, cast, delete, func, insert, select, update
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
@@ -118,7 +118,8 @@ def _mark_hours(transaction: Transaction, project_id: int, environment: str) -> 
 
 def count_replaced(connection: Connection, project: str) -> int:
     """Return how many rankings of sets were replaced so far."""
-    wanted = select(func.sum(counters.c.count)).where(
+    # PostgreSQL makes a decimal number of a sum of integers.
+    wanted = select(cast(func.sum(counters.c.count), BigInteger)).where(
         in_project(counters.c.project_id, project), counters.c.reason == REPLACED
     )
     return connection.execute(wanted).scalar_one() or 0

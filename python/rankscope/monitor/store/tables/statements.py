@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sqlalchemy import insert, select
+from sqlalchemy import Integer, LargeBinary, insert, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from rankscope.monitor.store.tables.schema import projects
 
@@ -14,9 +16,45 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Table
+    from sqlalchemy.sql.compiler import SQLCompiler
 
 FIRST, LAST = -(2**63), 2**63 - 1
 """The earliest and the latest time, where a caller names none."""
+
+
+POSTGRES = "postgresql"
+"""The name of the dialect of PostgreSQL."""
+
+
+class Utf8(FunctionElement[bytes]):
+    """A text as its bytes in UTF-8, so that no text is made of it in Python."""
+
+    type = LargeBinary()
+    inherit_cache = True
+
+
+@compiles(Utf8)
+def _write_utf8(element: Utf8, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
+    (column,) = element.clauses
+    text = compiler.process(column, **how)
+    if compiler.dialect.name == POSTGRES:
+        # A cast would read backslashes as escapes.
+        return f"convert_to({text}, 'UTF8')"
+    return f"CAST({text} AS BLOB)"
+
+
+class StoredFlag(FunctionElement[int]):
+    """A boolean as the integer that is stored: a damaged 257 stays what it is."""
+
+    type = Integer()
+    inherit_cache = True
+
+
+@compiles(StoredFlag)
+def _write_flag(element: StoredFlag, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
+    (column,) = element.clauses
+    flag = compiler.process(column, **how)
+    return f"CAST({flag} AS INTEGER)" if compiler.dialect.name == POSTGRES else flag
 
 
 def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
@@ -53,6 +91,9 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[objec
     """
     if not rows:
         return
+    if connection.dialect.name == POSTGRES:
+        _copy_rows(connection, table, rows)
+        return
     text, is_positional = _compile_insert(table, connection.dialect)
     if is_positional:
         connection.exec_driver_sql(text, list(rows))
@@ -60,6 +101,36 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[objec
         names = table.columns.keys()
         named: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         connection.exec_driver_sql(text, named)
+
+
+COPIED_TYPES = {
+    "big_integer": "int8",
+    "integer": "int4",
+    "small_integer": "int2",
+    "text": "text",
+    "large_binary": "bytea",
+    "float": "float8",
+    "boolean": "bool",
+}
+"""The names of PostgreSQL by those of SQLAlchemy's types."""
+
+
+def _copy_rows(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
+    """Insert rows with COPY, in a fifth of the time of INSERT."""
+    driver: Any = connection.connection.driver_connection
+    text, types = _compile_copy(table)
+    with driver.cursor() as cursor, cursor.copy(text) as copied:
+        copied.set_types(types)
+        for row in rows:
+            copied.write_row(row)
+
+
+@lru_cache(maxsize=16)
+def _compile_copy(table: Table) -> tuple[str, list[str]]:
+    """Write the statement, and list the types of the columns."""
+    columns = ", ".join(f'"{column.name}"' for column in table.columns)
+    types = [COPIED_TYPES[column.type.__visit_name__] for column in table.columns]
+    return f'COPY "{table.name}" ({columns}) FROM STDIN (FORMAT BINARY)', types
 
 
 @lru_cache(maxsize=16)

@@ -109,6 +109,13 @@ class Transaction:
         self.rankings[number] = new if before is None else before.merge(new)
         return number
 
+    def require_evaluator(self) -> None:
+        """Refuse to write windows where another process evaluates the store.
+
+        Raises:
+            FileError: Another process does; only backends that several processes write raise this.
+        """
+
     def flush(self) -> None:
         """Write the counters that were collected."""
         add_rankings(self.connection, self.rankings)

@@ -124,7 +124,8 @@ def list_versions(connection: Connection, project: str) -> list[Version]:
     result = connection.execute(
         select(*columns, table.c.rankings, table.c.first, table.c.last).where(
             in_project(table.c.project_id, project), table.c.rankings > 0
-        )
+        ),
+        execution_options={"stream_results": True},
     )
     spans: dict[Environment, dict[Pair, RankingSpan]] = {}
     # Summed here: SQLite would sort all rows first, which takes longer.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
-from sqlalchemy import Boolean, Integer, delete, func, insert, select, type_coerce, update
+from sqlalchemy import Boolean, delete, func, insert, select, update
 
 from rankscope.errors import FileError
 from rankscope.monitor.events.limits import HOUR
@@ -17,7 +17,13 @@ from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.records import CellRow, HourRow, OpenHour, Progress
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.sets import count_replaced
-from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows, in_project
+from rankscope.monitor.store.tables.statements import (
+    FIRST,
+    LAST,
+    StoredFlag,
+    fetch_rows,
+    in_project,
+)
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -82,7 +88,7 @@ class CheckedTable:
         # As they are stored: a boolean of 257 would be read as true, too.
         return select(
             *(
-                type_coerce(column, Integer).label(column.name)
+                StoredFlag(column).label(column.name)
                 if isinstance(column.type, Boolean)
                 else column
                 for column in columns
@@ -194,7 +200,7 @@ def read_newest_cells(
         # index alone, with the cells of all slices in it.
         .where(*theirs, table.c.start >= since, table.c.counts != b"")
         .group_by(*who, table.c.start)
-        .having(func.min(table.c.is_mature) == 1)
+        .having(func.min(StoredFlag(table.c.is_mature)) == 1)
         .subquery()
     )
     newest = (
@@ -287,7 +293,11 @@ def replace_windows(
 
     Returns:
         Whether they were written. They are not if a set was replaced in the meantime.
+
+    Raises:
+        FileError: Another process evaluates the store.
     """
+    transaction.require_evaluator()
     connection = transaction.connection
     if replaced_rankings not in {None, count_replaced(connection, project)}:
         return False
@@ -316,7 +326,12 @@ def replace_windows(
 
 
 def drop_windows(transaction: Transaction, project: str, keep: bytes) -> None:
-    """Delete the windows of all configurations but one."""
+    """Delete the windows of all configurations but one.
+
+    Raises:
+        FileError: Another process evaluates the store.
+    """
+    transaction.require_evaluator()
     project_id = transaction.project(project)
     for table in (schema.cells, schema.hours, schema.open_hours, schema.progress):
         others = (table.c.project_id == project_id) & (table.c.digest != keep)

@@ -122,7 +122,7 @@ class DrawnLine:
 
     Args:
         name: What it is of.
-        number: Which of the lines it is, from 1 on: colours and the shapes of dots go by it.
+        number: Which of the lines it is, from 1 on: colors and the shapes of dots go by it.
         final: The path through what is final.
         provisional: The path through what is not.
         band: The outline of the intervals.

@@ -1,4 +1,4 @@
-"""Colours can be told apart and read, on light and on dark paper, and stand in one place."""
+"""Colors can be told apart and read, on light and on dark paper, and stand in one place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankscope.plots.data.losses import PARTS, UNDEFINED
 from rankscope.plots.matplotlib.theme import DASHES, HATCHES, MARKERS, find_theme
 from rankscope.plots.palette import DARK, LIGHT, PALETTES, Palette, write_properties
 
-from tests.plots.colours import VISIONS, contrast, distance, hue, lightness
+from tests.plots.colors import VISIONS, contrast, distance, hue, lightness
 
 PACKAGE = Path(rankscope.__file__).parent
 STYLES = [path for path in PACKAGE.rglob("*") if path.suffix in {".css", ".j2", ".js"}]
@@ -50,17 +50,17 @@ def test_kinds_of_loss_differ_in_grey_and_stand_out_from_the_paper(palette: Pale
     # Any two stand beside each other where the kind between them is 0.
     for one, other in combinations([*losses(palette), palette.value], 2):
         assert abs(lightness(one) - lightness(other)) > 12
-    for colour in losses(palette):
-        assert contrast(colour, palette.paper) > 3
-        assert abs(lightness(colour) - lightness(palette.undefined)) > 12
+    for color in losses(palette):
+        assert contrast(color, palette.paper) > 3
+        assert abs(lightness(color) - lightness(palette.undefined)) > 12
 
 
 @both
 @pytest.mark.parametrize("vision", VISIONS)
-def test_people_with_any_colour_vision_tell_colours_apart(palette: Palette, vision: str) -> None:
+def test_people_with_any_color_vision_tell_colors_apart(palette: Palette, vision: str) -> None:
     # A difference of 2.3 is just noticeable. Lines also differ in marker and dash pattern.
-    for colours in (palette.run, losses(palette), (palette.better, palette.worse)):
-        for one, other in combinations(colours, 2):
+    for colors in (palette.run, losses(palette), (palette.better, palette.worse)):
+        for one, other in combinations(colors, 2):
             assert distance(one, other, vision) > 15
 
 
@@ -80,7 +80,7 @@ def test_a_run_and_a_loss_keep_their_hue_on_dark_paper() -> None:
     assert contrast(white, DARK.paper) > 15
 
 
-def test_runs_differ_without_colour() -> None:
+def test_runs_differ_without_color() -> None:
     assert len(set(MARKERS)) == len(set(map(str, DASHES))) == len(LIGHT.run) == len(DARK.run)
 
 
@@ -116,7 +116,7 @@ def test_there_is_no_other_theme() -> None:
     assert refused.value.code == "bad_parameter"
 
 
-def test_no_other_file_has_a_colour() -> None:
+def test_no_other_file_has_a_color() -> None:
     written = re.compile(r"[\"' :(]#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b|\brgb\(|\bhsl\(")
     checked = [*STYLES, *PACKAGE.rglob("*.py")]
     found = {
@@ -127,7 +127,7 @@ def test_no_other_file_has_a_colour() -> None:
     assert found == {"plots/palette.py"}
 
 
-def test_every_colour_that_a_style_names_exists() -> None:
+def test_every_color_that_a_style_names_exists() -> None:
     style = write_properties()
     light, dark = style.split("@media")
     assert [*re.findall(r"--([\w-]+):", light)] == [*re.findall(r"--([\w-]+):", dark)]

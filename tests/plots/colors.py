@@ -1,4 +1,4 @@
-"""How colours look: their contrast, and to people with other types of colour vision."""
+"""How colors look: their contrast, and to people with other types of color vision."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def multiply(matrix: tuple[Channels, Channels, Channels], channels: Channels) ->
     return red, green, blue
 
 
-def linear(colour: str) -> Channels:
-    """The channels of a colour without gamma, from 0 to 1."""
+def linear(color: str) -> Channels:
+    """The channels of a color without gamma, from 0 to 1."""
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        for part in (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
     )
     return red, green, blue
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """The relative luminance, 0 for black and 1 for white."""
-    return multiply(TO_XYZ, linear(colour))[1]
+    return multiply(TO_XYZ, linear(color))[1]
 
 
 def lab(channels: Channels) -> Channels:
@@ -68,13 +68,13 @@ def lab(channels: Channels) -> Channels:
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def lightness(colour: str) -> float:
-    return lab(linear(colour))[0]
+def lightness(color: str) -> float:
+    return lab(linear(color))[0]
 
 
-def hue(colour: str) -> float:
+def hue(color: str) -> float:
     """The angle of the hue, in degrees."""
-    _, a, b = lab(linear(colour))
+    _, a, b = lab(linear(color))
     return math.degrees(math.atan2(b, a)) % 360
 
 
@@ -85,9 +85,9 @@ def contrast(one: str, other: str) -> float:
 
 
 def distance(one: str, other: str, vision: str) -> float:
-    """How far apart two colours are for a type of colour vision (CIE 1976)."""
+    """How far apart two colors are for a type of color vision (CIE 1976)."""
     seen = []
-    for colour in (one, other):
-        red, green, blue = multiply(VISIONS[vision], linear(colour))
+    for color in (one, other):
+        red, green, blue = multiply(VISIONS[vision], linear(color))
         seen.append(lab((min(max(red, 0), 1), min(max(green, 0), 1), min(max(blue, 0), 1))))
     return math.dist(*seen)

@@ -1,4 +1,4 @@
-"""Commits in groups, and checkpoints of the log beside the thread that writes."""
+"""Commits in groups: one thread of a process writes, and answers once a group is durable."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from collections import deque
 from concurrent.futures import Future
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.connection import converted_errors, driver_of
-from rankscope.monitor.store.sqlite.files import beside, size_of
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from typing import Any, TypeAlias, TypeVar
-
-    from sqlalchemy import Connection
 
     from rankscope.monitor.store.tables.transaction import Transaction
 
@@ -28,8 +23,8 @@ if TYPE_CHECKING:
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
 """Codes of errors after which nothing more is written: the content of the disk is unknown."""
-AFTER_BYTES = 16 << 20
-"""The size of the log at which it is copied into the database."""
+OF_ONE_JOB = frozenset({"store_evaluated"})
+"""Codes of errors that concern one job of a group, and not the store."""
 
 
 @record(frozen=True, slots=True)
@@ -172,16 +167,16 @@ class GroupCommitter:
             return
         try:
             results = self._commit([job.work for job in group])
-        except FileError as error:
-            self._note(error)
-            _refuse(group, error)
         except Exception as error:  # noqa: BLE001 - whatever a job raises is for its sender
-            # One job has failed, which rolled back the others of its transaction.
-            if len(group) == 1:
+            is_of_store = isinstance(error, FileError) and error.code not in OF_ONE_JOB
+            if isinstance(error, FileError):
+                self._note(error)
+            if is_of_store or len(group) == 1:
                 _refuse(group, error)
-            else:
-                for job in group:
-                    self._do([job])
+                return
+            # One job has failed, which rolled back the others of its transaction.
+            for job in group:
+                self._do([job])
         else:
             for job, result in zip(group, results, strict=True):
                 job.future.set_result(result)
@@ -194,67 +189,3 @@ class GroupCommitter:
 def _refuse(group: list[Job], error: Exception) -> None:
     for job in group:
         job.future.set_exception(error)
-
-
-class Checkpointer:
-    """Keeps the log short: a thread copies most of it, and the writer the rest.
-
-    Args:
-        path: The store.
-        connection: The connection that writes.
-    """
-
-    def __init__(self, path: Path, connection: Connection) -> None:
-        self._path = path
-        self._connection = connection
-        self._next = AFTER_BYTES
-        self._copying: threading.Thread | None = None
-        self._error: FileError | None = None
-
-    @property
-    def log_bytes(self) -> int:
-        """The size of the log."""
-        return size_of(beside(self._path, "-wal"))
-
-    def advance(self) -> None:
-        """Do the next step if it is due, between two transactions of the writer.
-
-        Raises:
-            FileError: The disk fails.
-        """
-        if self._copying is None:
-            if self.log_bytes >= self._next:
-                self._copying = threading.Thread(target=self._copy, name="rankscope-checkpoint")
-                self._copying.start()
-        elif not self._copying.is_alive():
-            self.close()
-            if self._error is not None:
-                raise self._error
-            self._truncate()
-            # If a reader keeps the log from being truncated, that is not tried again at once.
-            self._next = self.log_bytes + AFTER_BYTES
-
-    def close(self) -> None:
-        """Wait for the thread."""
-        if self._copying is not None:
-            self._copying.join()
-            self._copying = None
-
-    def _copy(self) -> None:
-        """Copy what no reader needs any more, while new transactions are added."""
-        try:
-            with converted_errors(self._path), self._connection.engine.connect() as connection:
-                driver_of(connection).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        except FileError as error:
-            self._error = error
-
-    def _truncate(self) -> None:
-        """Copy the rest and truncate the log, without waiting for readers of an older state."""
-        driver = driver_of(self._connection)
-        with converted_errors(self._path):
-            wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
-            driver.execute("PRAGMA busy_timeout=0")
-            try:
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                driver.execute(f"PRAGMA busy_timeout={wait}")

@@ -1,0 +1,161 @@
+"""`rankscope sql`: writes measures as SQL for a warehouse."""
+
+from __future__ import annotations
+
+import rankscope as rs
+from rankscope.cli.eval import DEFAULT_MEASURES
+from rankscope.cli.options import add_measures_option, add_policy_option
+from rankscope.cli.parser import Once, read_integer
+from rankscope.errors import UsageError
+from rankscope.measures.splitting import split_measures
+from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+    from rankscope.results import SqlStatements
+
+ROLES = ("query", "doc", "relevance", "score", "rank")
+STATEMENTS = ("means", "per-query", "checks")
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    add_measures_option(parser, DEFAULT_MEASURES)
+    parser.add_argument(
+        "--dialect",
+        action=Once,
+        default="duckdb",
+        metavar="NAME",
+        help="dialect to write, one of: duckdb, postgres, bigquery, snowflake (default: duckdb)",
+    )
+    parser.add_argument(
+        "--qrels", action=Once, metavar="TABLE", help="table of judgments (default: qrels)"
+    )
+    parser.add_argument(
+        "--run",
+        action=Once,
+        metavar="TABLE",
+        dest="retrieved",
+        help="table of retrieved documents (default: run)",
+    )
+    parser.add_argument(
+        "--table",
+        action=Once,
+        metavar="TABLE",
+        help="one table whose rows hold both grades and scores or ranks",
+    )
+    parser.add_argument(
+        "--col",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="the column to use for a role (default: query_id, doc_id, relevance, score); roles: "
+        f"{', '.join(ROLES)}; with --table, `--col doc=` means that there is none",
+    )
+    parser.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="compute the means for each value of this query attribute, or each combination of "
+        "several",
+    )
+    add_policy_option(parser)
+    parser.add_argument(
+        "--duplicates",
+        action=Once,
+        choices=("error", "max"),
+        metavar="RULE",
+        help="what to do if a document appears twice in a query, one of: error, max (default: "
+        "error)",
+    )
+    parser.add_argument(
+        "--depth",
+        action=Once,
+        type=read_integer,
+        default=1000,
+        metavar="N",
+        help="ranks with a discount where a measure has no cutoff (default: 1000)",
+    )
+    parser.add_argument(
+        "--statement",
+        action=Once,
+        default="means",
+        choices=STATEMENTS,
+        metavar="NAME",
+        help=f"statement to print, one of: {', '.join(STATEMENTS)} (default: means)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Print a statement."""
+    statements = _write(options)
+    chosen = {
+        "means": statements.means,
+        "per-query": statements.per_query,
+        "checks": statements.checks,
+    }
+    print(chosen[options.statement])
+    return 0
+
+
+def _write(options: Namespace) -> SqlStatements:
+    measures = split_measures(options.measures or DEFAULT_MEASURES)
+    columns = _read_columns(options.col)
+    if options.table is None:
+        return rs.sql(
+            measures,
+            qrels="qrels" if options.qrels is None else options.qrels,
+            run="run" if options.retrieved is None else options.retrieved,
+            dialect=options.dialect,
+            columns=columns,
+            by=options.by,
+            policy=options.policy or None,
+            duplicates=options.duplicates or "error",
+            depth=options.depth,
+        )
+    for name, value in (
+        ("--qrels", options.qrels),
+        ("--run", options.retrieved),
+        ("--duplicates", options.duplicates),
+    ):
+        if value is not None:
+            raise UsageError(
+                f"--table holds judgments and the run, found {name} as well",
+                hint=f"remove {name}, or --table",
+                code="usage",
+            )
+    return rs.sql_table(
+        options.table,
+        measures,
+        query=columns.get("query"),
+        doc=columns.get("doc") if columns.get("doc") != "" else False,
+        relevance=columns.get("relevance"),
+        score=columns.get("score"),
+        rank=columns.get("rank"),
+        dialect=options.dialect,
+        by=options.by,
+        policy=options.policy or None,
+        depth=options.depth,
+    )
+
+
+def _read_columns(texts: list[str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for text in texts:
+        role, sign, name = text.partition("=")
+        if not sign or role not in ROLES:
+            raise UsageError(
+                f"cannot read --col {quote(text)}",
+                hint=f"write --col query=NAME, with one of: {', '.join(ROLES)}",
+                code="usage",
+            )
+        if role in columns:
+            raise UsageError(
+                f"--col sets {role} twice", hint=f"remove one --col {role}=", code="usage"
+            )
+        columns[role] = name
+    return columns

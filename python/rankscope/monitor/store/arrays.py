@@ -1,0 +1,263 @@
+"""Turns arrays of Arrow into arrays of NumPy and back, without a Python object for a row.
+
+Buffers are shared where Arrow's layout is the one that chunks of rankings have.
+"""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import check_whole, load_arrow
+from rankscope.errors import FormatError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.store.records import Texts
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+
+
+def read_texts(column: Foreign, name: str) -> Texts:
+    """Read ids or other texts: the offsets of the texts, and the texts in UTF-8, end to end.
+
+    A whole number becomes its digits, and a missing text an empty one. Dictionaries are resolved.
+
+    Args:
+        column: An array or a chunked array.
+        name: The name of the column for messages.
+
+    Raises:
+        FormatError: They are neither text nor whole numbers.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    array = _join(column)
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
+        raise FormatError(
+            f"expected text or whole numbers in {name}, found {array.type}",
+            hint="convert the column to text",
+            code="id_type",
+            file=name,
+        )
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if array.type != pa.large_string():
+        array = array.cast(pa.large_string())
+    if array.null_count:
+        array = array.fill_null("")
+    if not len(array):
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    _, starts, text = array.buffers()
+    offsets = np.frombuffer(starts, np.int64)[array.offset : array.offset + len(array) + 1]
+    first, last = int(offsets[0]), int(offsets[-1])
+    whole = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, dtype=np.uint8)
+    return offsets - first if first else offsets, whole[first:last]
+
+
+def write_texts(column: Texts) -> Foreign:
+    """Return a column of texts as an array of Arrow, without a copy."""
+    pa = load_arrow()
+    starts, text = column
+    return pa.LargeStringArray.from_buffers(
+        len(starts) - 1, pa.py_buffer(starts), pa.py_buffer(text)
+    )
+
+
+def take_texts(column: Texts, places: NDArray[np.int64]) -> Texts:
+    """Return the texts at some places."""
+    return read_texts(write_texts(column).take(load_arrow().array(places)), "texts")
+
+
+def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
+    """Read whole numbers.
+
+    Raises:
+        FormatError: They are something else, or some are missing.
+    """
+    pa = load_arrow()
+    array = _join(column)
+    kind = array.type
+    if not pa.types.is_integer(kind) or array.null_count:
+        found = "missing values" if array.null_count else str(kind)
+        raise FormatError(
+            f"expected whole numbers in {name}, found {found}", code="input_type", file=name
+        )
+    return _to_numpy(array.cast(pa.int64()))
+
+
+def read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
+    """Read numbers, with NaN where one is missing.
+
+    Raises:
+        FormatError: They are something else.
+    """
+    pa = load_arrow()
+    array = _join(column)
+    kind = array.type
+    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    if not (is_number or pa.types.is_null(kind)):
+        raise FormatError(f"expected numbers in {name}, found {kind}", code="input_type", file=name)
+    array = array.cast(pa.float64())
+    return _to_numpy(array.fill_null(float("nan")) if array.null_count else array)
+
+
+def write_numbers(column: NDArray[np.float64]) -> Foreign:
+    """Return numbers as an array of Arrow that has no value where a number is NaN."""
+    return load_arrow().array(column, from_pandas=True)
+
+
+def read_times(column: Foreign, name: str) -> NDArray[np.int64]:
+    """Read times, in microseconds since 1970.
+
+    Raises:
+        FormatError: They are something else, have no time zone, or some are missing.
+    """
+    pa = load_arrow()
+    array = _join(column)
+    kind = array.type
+    if not pa.types.is_timestamp(kind) or array.null_count:
+        found = "missing times" if array.null_count else str(kind)
+        raise FormatError(f"expected times in {name}, found {found}", code="time_format", file=name)
+    if kind.tz is None:
+        raise FormatError(
+            f"expected a time zone in {name}, found {kind}",
+            hint="convert the column to times in UTC",
+            code="time_zone",
+            file=name,
+        )
+    # The values are in UTC, whatever the zone; nanoseconds are cut off.
+    return _to_numpy(array.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64()))
+
+
+def write_times(column: NDArray[np.int64]) -> Foreign:
+    """Return times as an array of Arrow, in UTC."""
+    pa = load_arrow()
+    return pa.array(column).cast(pa.timestamp("us", "UTC"))
+
+
+def read_lists(column: Foreign, name: str) -> tuple[NDArray[np.int64], Foreign]:
+    """Read a column of lists: the offsets of the lists, and all their elements.
+
+    A missing list is an empty one; a column of maps is one of lists of keys and items.
+
+    Raises:
+        FormatError: They are no lists.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    types = pa.types
+    array = _join(column)
+    if types.is_map(array.type):
+        entry = [("key", array.type.key_type), ("value", array.type.item_type)]
+        array = array.cast(pa.list_(pa.struct(entry)))
+    kind = array.type
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        raise FormatError(f"expected lists in {name}, found {kind}", code="input_type", file=name)
+    compute = load_arrow("pyarrow.compute")
+    sizes = compute.list_value_length(array)
+    offsets = np.zeros(len(array) + 1, dtype=np.int64)
+    np.cumsum(_to_numpy(sizes.fill_null(0)), out=offsets[1:])
+    return offsets, array.flatten()
+
+
+def number_lists(
+    offsets: NDArray[np.int64], codes: NDArray[np.int64]
+) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+    """Find the different ones among many lists of whole numbers.
+
+    Args:
+        offsets: List `i` has the elements `offsets[i]:offsets[i + 1]`.
+        codes: All elements.
+
+    Returns:
+        Every different list once, and the place of each list among them.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes = np.diff(offsets)
+    places = np.zeros(len(sizes), dtype=np.int64)
+    lists: list[tuple[int, ...]] = []
+    for size in np.unique(sizes).tolist():
+        rows = np.flatnonzero(sizes == size)
+        if not size:
+            found, inverse = np.zeros((1, 0), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+        elif size == 1:
+            one, inverse = np.unique(codes[offsets[rows]], return_inverse=True)
+            found = one[:, None]
+        else:
+            table = codes[offsets[rows][:, None] + np.arange(size)]
+            found, inverse = np.unique(table, axis=0, return_inverse=True)
+        places[rows] = inverse.reshape(-1) + len(lists)
+        lists += map(tuple, found.tolist())
+    return lists, places
+
+
+def encode(column: Foreign, name: str) -> tuple[list[str], NDArray[np.int64]]:
+    """Read texts of which there are few different ones: those, and the place of each among them.
+
+    A missing text is an empty one.
+
+    Raises:
+        FormatError: They are no texts.
+    """
+    pa = load_arrow()
+    array = _join(column)
+    if pa.types.is_dictionary(array.type) and not _is_text(array.type.value_type):
+        array = array.dictionary_decode()
+    if not pa.types.is_dictionary(array.type):
+        array = write_texts(read_texts(array, name)).dictionary_encode()
+    codes = array.indices.cast(pa.int64())
+    words = [word or "" for word in array.dictionary.to_pylist()]
+    if codes.null_count:
+        codes = codes.fill_null(len(words))
+        words.append("")
+    return words, _to_numpy(codes)
+
+
+def write_codes(codes: NDArray[np.int64], words: Sequence[str]) -> Foreign:
+    """Return texts, of which there are few different ones, as an array with a dictionary."""
+    pa = load_arrow()
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes, pa.int32()), pa.array(words, pa.large_string())
+    )
+
+
+def _is_text(kind: Foreign) -> bool:
+    types = load_arrow().types
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+    )
+
+
+def _join(column: Foreign) -> Foreign:
+    """Return one array of a column that may be in pieces."""
+    pa = load_arrow()
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.combine_chunks() if column.num_chunks else pa.array([], column.type)
+
+
+def _to_numpy(array: Foreign) -> NDArray[Any]:
+    values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return values
+
+
+def check_columns(table: Foreign, source: str) -> None:
+    """Raise `FormatError` for a table whose offsets or indices point outside of its buffers."""
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        check_whole(column, f"{name} of {source}")

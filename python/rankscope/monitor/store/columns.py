@@ -1,0 +1,414 @@
+"""Turns chunks of rankings into the documented tables of rankings and labels, and back.
+
+Rankings are one per row, with their documents as lists; labels are one per row, and name their
+ranking. The columns are those that `rankscope monitor export` writes.
+"""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FormatError
+from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
+from rankscope.monitor.store.arrays import (
+    encode,
+    number_lists,
+    read_integers,
+    read_lists,
+    read_numbers,
+    read_texts,
+    read_times,
+    write_numbers,
+    write_texts,
+    write_times,
+)
+from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.store.records import Texts
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+
+MAKERS = ("model", "version", "environment")
+"""The columns of what made a ranking; with `attributes`, they are its context."""
+
+
+def describe_rankings() -> Foreign:
+    """Return the schema of a table of rankings, in the order of its columns."""
+    pa = load_arrow()
+    text = pa.large_string()
+    names = ("query_key", "user_id", *MAKERS)
+    return pa.schema(
+        [
+            ("event_id", text),
+            ("ranking_id", text),
+            ("time", pa.timestamp("us", "UTC")),
+            *((name, text) for name in names),
+            ("attributes", pa.map_(pa.string(), pa.string())),
+            ("doc_id", pa.large_list(text)),
+            ("rank", pa.large_list(pa.int64())),
+            ("score", pa.large_list(pa.float64())),
+            ("relevance", pa.large_list(pa.float64())),
+        ]
+    )
+
+
+def describe_labels() -> Foreign:
+    """Return the schema of a table of labels, in the order of its columns."""
+    pa = load_arrow()
+    text = pa.large_string()
+    return pa.schema(
+        [
+            ("event_id", text),
+            ("ranking_id", text),
+            ("time", pa.timestamp("us", "UTC")),
+            ("doc_id", text),
+            ("kind", pa.string()),
+            ("labels", pa.list_(pa.string())),
+            ("value", pa.float64()),
+        ]
+    )
+
+
+def write_rankings(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
+    """Return the rankings of a chunk that has the ids of events as a record batch."""
+    pa = load_arrow()
+    schema = describe_rankings()
+    items = chunk.items
+    offsets = pa.array(items.offsets)
+    columns = [
+        write_texts(_require(chunk.event_ids)),
+        write_texts(chunk.ranking_ids),
+        write_times(chunk.times),
+        write_texts(chunk.query_keys),
+        write_texts(chunk.user_ids),
+        *write_contexts(chunk.contexts, contexts),
+        *(
+            pa.LargeListArray.from_arrays(offsets, values)
+            for values in (
+                write_texts(items.doc_ids),
+                pa.array(items.ranks),
+                write_numbers(items.scores),
+                write_numbers(items.relevance),
+            )
+        ),
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def write_contexts(numbers: NDArray[np.int64], contexts: Mapping[int, Context]) -> list[Foreign]:
+    """Return the columns `model`, `version`, `environment` and `attributes` of some rankings."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    there, places = np.unique(numbers, return_inverse=True)
+    common = [contexts[number] for number in there.tolist()]
+    taken = pa.array(places)
+    columns: list[Foreign] = [
+        pa.array([getattr(context, name) for context in common], pa.large_string()).take(taken)
+        for name in MAKERS
+    ]
+    kind = describe_rankings().field("attributes").type
+    columns.append(pa.array([context.attributes for context in common], kind).take(taken))
+    return columns
+
+
+def write_labels(chunk: Chunk) -> Foreign:
+    """Return the labels of a chunk that has the ids of events as a record batch."""
+    pa = load_arrow()
+    labels = chunk.labels
+    columns = [
+        write_texts(_require(labels.event_ids)),
+        write_texts(chunk.ranking_ids).take(pa.array(labels.rankings)),
+        write_times(labels.times),
+        write_texts(labels.doc_ids),
+        write_kinds(labels.kinds),
+        write_names(labels),
+        write_numbers(labels.values),
+    ]
+    return pa.record_batch(columns, schema=describe_labels())
+
+
+def write_kinds(kinds: NDArray[np.int8]) -> Foreign:
+    """Return the kinds of labels as words."""
+    pa = load_arrow()
+    return pa.array(LABEL_KINDS).take(pa.array(kinds))
+
+
+def write_names(labels: LabelColumns) -> Foreign:
+    """Return what labels say happened, a list for each."""
+    pa = load_arrow()
+    names = pa.array([list(one) for one in labels.names], pa.list_(pa.string()))
+    return names.take(pa.array(labels.codes))
+
+
+def read_chunk(
+    rankings: Foreign,
+    labels: Foreign | None,
+    number: Callable[[Context], int],
+    *,
+    event_ids: bool = False,
+) -> Chunk:
+    """Turn tables of rankings and labels into a chunk.
+
+    Args:
+        rankings: A table or record batch with `ranking_id`, `time` and lists of `doc_id`; of the
+            other documented columns those that there are. Rankings have to be in the order of
+            time, then of `ranking_id`, and documents in the order of their ranks; without `rank`,
+            documents have the ranks 1, 2, 3, and so on.
+        labels: A table with `ranking_id`, `time`, `doc_id`, and `labels` or `value`, in any order;
+            labels of other rankings are left out. `None` where there are no labels.
+        number: Returns the number of a context, which is asked for once for each different one.
+        event_ids: Whether the chunk has the ids of events.
+
+    Raises:
+        FormatError: A column is missing, or has a type that none of its values may have.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    ranking_ids = read_texts(_find(rankings, "ranking_id"), "ranking_id")
+    times = read_times(_find(rankings, "time"), "time")
+    items = read_items(rankings)
+    count = len(times)
+    return Chunk(
+        np.arange(1, count + 1),
+        times,
+        read_contexts(rankings, number),
+        ranking_ids,
+        _read_optional(rankings, "query_key", count),
+        _read_optional(rankings, "user_id", count),
+        items,
+        _read_labels(labels, ranking_ids, event_ids=event_ids),
+        _read_optional(rankings, "event_id", count) if event_ids else None,
+    )
+
+
+def read_items(rankings: Foreign) -> ItemColumns:
+    """Read the lists of documents of a table of rankings.
+
+    Raises:
+        FormatError: The lists of a ranking have different lengths, or are no lists.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets, doc_ids = read_lists(_find(rankings, "doc_id"), "doc_id")
+    size = int(offsets[-1])
+    starts = np.repeat(offsets[:-1], np.diff(offsets))
+    ranks = np.arange(size, dtype=np.int64) - starts + 1
+    numbers = {name: np.full(size, np.nan) for name in ("score", "relevance")}
+    names = set(rankings.schema.names)
+    for name in names & {"rank", *numbers}:
+        column = rankings.column(name)
+        there, elements = read_lists(column, name)
+        sizes, expected = np.diff(there), np.diff(offsets)
+        is_given = _to_mask(column)
+        if not np.array_equal(sizes[is_given], expected[is_given]):
+            raise FormatError(
+                f"expected as many elements in {name} as in doc_id, in each row",
+                code="length_mismatch",
+                file=name,
+            )
+        places = np.flatnonzero(np.repeat(is_given, expected))
+        if name == "rank":
+            ranks[places] = read_integers(elements, name)
+        else:
+            numbers[name][places] = read_numbers(elements, name)
+    return ItemColumns(
+        offsets, read_texts(doc_ids, "doc_id"), ranks, numbers["score"], numbers["relevance"]
+    )
+
+
+def read_contexts(rankings: Foreign, number: Callable[[Context], int]) -> NDArray[np.int64]:
+    """Read the numbers of the contexts of a table of rankings.
+
+    Args:
+        rankings: The table; a missing column stands for the default.
+        number: Returns the number of a context.
+
+    Raises:
+        FormatError: A column does not have texts, or an environment does not exist.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    count = rankings.num_rows
+    names = set(rankings.schema.names)
+    codes: list[NDArray[np.int64]] = []
+    words: list[list[str]] = []
+    for name in MAKERS:
+        if name in names:
+            found, places = encode(rankings.column(name), name)
+        else:
+            found, places = [""], np.zeros(count, dtype=np.int64)
+        words.append(found)
+        codes.append(places)
+    attributes: list[tuple[tuple[str, str], ...]] = [()]
+    codes.append(np.zeros(count, dtype=np.int64))
+    if "attributes" in names:
+        attributes, codes[-1] = _read_attributes(rankings.column("attributes"))
+    different, inverse = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    numbers = [
+        number(
+            _make_context(
+                [words[at][code] for at, code in enumerate(row[:-1])], attributes[row[-1]]
+            )
+        )
+        for row in different.tolist()
+    ]
+    return np.array(numbers, dtype=np.int64)[inverse.reshape(-1)]
+
+
+def _make_context(makers: list[str], attributes: tuple[tuple[str, str], ...]) -> Context:
+    model, version, environment = makers
+    found: Any = environment or ENVIRONMENTS[0]
+    if found not in ENVIRONMENTS:
+        raise FormatError(
+            f"expected one of {', '.join(ENVIRONMENTS)}, found {found!r:.120}",
+            code="environment",
+            file="environment",
+        )
+    return Context(model, version, found, attributes)
+
+
+def _read_attributes(
+    column: Foreign,
+) -> tuple[list[tuple[tuple[str, str], ...]], NDArray[np.int64]]:
+    """Read the different sets of attributes, and the place of that of each ranking."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets, entries = read_lists(column, "attributes")
+    (keys, key_codes), (values, value_codes) = (
+        encode(entries.field(at), "attributes") for at in range(2)
+    )
+    ordered = sorted(keys)
+    rank = np.array([ordered.index(key) for key in keys], dtype=np.int64)
+    codes = rank[key_codes] * len(values) + value_codes if len(entries) else key_codes
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    lists, places = number_lists(offsets, codes[np.lexsort((codes, rows))])
+    named = [
+        tuple((ordered[code // len(values)], values[code % len(values)]) for code in one)
+        for one in lists
+    ]
+    for one in named:
+        if len({key for key, _ in one}) < len(one):
+            raise FormatError(
+                f"expected each attribute once, found {one!r:.120}",
+                code="attribute_conflict",
+                file="attributes",
+            )
+    return named, places
+
+
+def _read_labels(labels: Foreign | None, ranking_ids: Texts, *, event_ids: bool) -> LabelColumns:
+    """Read the labels of some rankings, in the order in which they count."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    if labels is None:
+        labels = pa.table({name: [] for name in describe_labels().names}, describe_labels())
+    compute = load_arrow("pyarrow.compute")
+    theirs = write_texts(read_texts(_find(labels, "ranking_id"), "ranking_id"))
+    found = compute.index_in(theirs, write_texts(ranking_ids))
+    is_theirs = found.is_valid()
+    chosen = labels.filter(is_theirs)
+    rankings = read_integers(found.filter(is_theirs), "ranking_id")
+    keys = {"ranking": pa.array(rankings), "time": _find(chosen, "time")}
+    if "event_id" in chosen.schema.names:
+        keys["event_id"] = write_texts(read_texts(chosen.column("event_id"), "event_id"))
+    order = compute.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
+    chosen = chosen.take(order)
+    kinds, names, codes = read_kinds(chosen), *read_names(chosen)
+    count = len(rankings)
+    values = (
+        read_numbers(chosen.column("value"), "value")
+        if "value" in chosen.schema.names
+        else np.full(count, np.nan)
+    )
+    return LabelColumns(
+        rankings[order.to_numpy()],
+        read_texts(_find(chosen, "doc_id"), "doc_id"),
+        read_times(_find(chosen, "time"), "time"),
+        kinds,
+        names,
+        codes,
+        values,
+        _read_optional(chosen, "event_id", count) if event_ids else None,
+    )
+
+
+def read_kinds(labels: Foreign) -> NDArray[np.int8]:
+    """Read the kinds of labels as positions in `LABEL_KINDS`; a missing one is a `label`.
+
+    Raises:
+        FormatError: There is no such kind.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if "kind" not in labels.schema.names:
+        return np.zeros(labels.num_rows, dtype=np.int8)
+    words, codes = encode(labels.column("kind"), "kind")
+    unknown = [word for word in words if word and word not in LABEL_KINDS]
+    if unknown:
+        raise FormatError(
+            f"expected one of {', '.join(LABEL_KINDS)}, found {unknown[0]!r:.120}",
+            code="label_kind",
+            file="kind",
+        )
+    places = [LABEL_KINDS.index(word or LABEL_KINDS[0]) for word in words]
+    return np.array(places, dtype=np.int8)[codes]
+
+
+def read_names(labels: Foreign) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int64]]:
+    """Read what labels say happened: every different list once, and the place of each label's.
+
+    Raises:
+        FormatError: They are neither texts nor lists of texts.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    if "labels" not in labels.schema.names:
+        return ((),), np.zeros(labels.num_rows, dtype=np.int64)
+    column = labels.column("labels")
+    if not (pa.types.is_nested(column.type)):
+        # One text for each label: a missing one is a label without names.
+        words, codes = encode(column, "labels")
+        return tuple((word,) if word else () for word in words), codes
+    offsets, elements = read_lists(column, "labels")
+    words, codes = encode(elements, "labels")
+    lists, places = number_lists(offsets, codes)
+    return tuple(tuple(words[code] for code in one) for one in lists), places
+
+
+def _read_optional(table: Foreign, name: str, count: int) -> Texts:
+    """Read a column of texts; where there is none, all of them are empty."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if name in table.schema.names:
+        return read_texts(table.column(name), name)
+    return np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+
+
+def _find(table: Foreign, name: str) -> Foreign:
+    if name not in table.schema.names:
+        raise FormatError(
+            f"there is no column {name!r}; columns found: {', '.join(table.schema.names)[:200]}",
+            code="columns",
+        )
+    return table.column(name)
+
+
+def _to_mask(column: Foreign) -> NDArray[np.bool_]:
+    mask: NDArray[np.bool_] = column.is_valid().to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _require(column: Texts | None) -> Texts:
+    if column is None:
+        raise TypeError("the ids of events were not asked for")
+    return column

@@ -1,0 +1,154 @@
+"""Opens the database of a store: makes its tables, or checks the tables that it has."""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import blake2b
+
+from sqlalchemy import insert, inspect, select, update
+
+from rankscope.errors import FileError
+from rankscope.monitor.store.postgres.secrets import SECRETS, SecretTable
+from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.migrations import migrate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.postgres.address import Address
+
+OLDEST = 4
+"""The first version of the tables that was in PostgreSQL."""
+
+
+def lock_number(name: str) -> int:
+    """Return the number of an advisory lock, which has to be one of 64 bits.
+
+    Examples:
+        >>> lock_number("rankscope evaluates") == lock_number("rankscope opens")
+        False
+    """
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True)
+
+
+def prepare_store(connection: Connection, address: Address) -> str:
+    """Make the tables of a new store, or upgrade those of an older one, within a transaction.
+
+    Processes that open the store at the same time do so one after the other.
+
+    Returns:
+        The id of the store.
+
+    Raises:
+        FileError: The schema is no store, or one of another version, or cannot be made.
+    """
+    opening = lock_number(f"rankscope opens {address.schema}")
+    # Of the transaction: it ends with it, however it ends.
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (opening,))
+    _check_encoding(connection, address)
+    tables = list_tables(connection, address)
+    if tables is None:
+        connection.exec_driver_sql(f'CREATE SCHEMA "{address.schema}"')
+    if not tables:
+        return _make_tables(connection)
+    store, version = _read_facts(connection, address, tables)
+    if version < schema.VERSION:
+        migrate(connection, version, SecretTable(connection))
+        changed = update(schema.meta).where(schema.meta.c.name == "schema_version")
+        connection.execute(changed.values(value=str(schema.VERSION)))
+    return store
+
+
+def check_store(connection: Connection, address: Address) -> str:
+    """Return the id of a store that is there and of this version.
+
+    Raises:
+        FileError: There is none, or it is of another version.
+    """
+    tables = list_tables(connection, address)
+    if not tables:
+        raise FileError(
+            "there is no store" if tables is None else "the schema is empty, so it is not a store",
+            hint="create a store with rankscope monitor configure or rankscope serve",
+            code="io",
+            file=str(address),
+        )
+    store, version = _read_facts(connection, address, tables)
+    if version != schema.VERSION:
+        raise _other_version(address, version)
+    return store
+
+
+def _check_encoding(connection: Connection, address: Address) -> None:
+    found = str(connection.exec_driver_sql("SHOW server_encoding").scalar_one())
+    if found != "UTF8":
+        raise FileError(
+            f"the encoding of the database is {found}; a store needs UTF8",
+            hint="make another database with createdb --encoding=UTF8 --template=template0",
+            code="io",
+            file=str(address),
+        )
+
+
+def list_tables(connection: Connection, address: Address) -> set[str] | None:
+    """List the tables in the schema of the store, `None` where there is no schema."""
+    found = inspect(connection)
+    if not found.has_schema(address.schema):
+        return None
+    return set(found.get_table_names(address.schema))
+
+
+def _make_tables(connection: Connection) -> str:
+    # None of the tables is there: looking for each of them would take most of the time.
+    schema.TABLES.create_all(connection, checkfirst=False)
+    SECRETS.create(connection, checkfirst=False)
+    store = secrets.token_hex(16)
+    facts = {
+        "schema_version": schema.VERSION,
+        "store": store,
+        "last_seq": 0,
+        "last_commit": 0,
+        "lost_events": 0,
+        "lost_commits": 0,
+    }
+    rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
+    connection.execute(insert(schema.meta), rows)
+    return store
+
+
+def _read_facts(connection: Connection, address: Address, tables: set[str]) -> tuple[str, int]:
+    if schema.meta.name not in tables:
+        raise FileError(
+            f"the schema {address.schema} is not a store: "
+            f"its tables are {', '.join(sorted(tables))[:100]}",
+            hint="use another schema, such as ?schema=rankscope_events; nothing was changed",
+            code="store_version",
+            file=str(address),
+        )
+    facts = dict(map(tuple, connection.execute(select(schema.meta))))
+    try:
+        store, version = facts["store"], int(facts["schema_version"])
+        int(facts["last_seq"])
+    except (KeyError, ValueError) as error:
+        raise FileError(
+            f"the store is damaged (its facts: {error!r:.80})",
+            hint="restore a backup",
+            code="store_damaged",
+            file=str(address),
+        ) from error
+    if not OLDEST <= version <= schema.VERSION:
+        raise _other_version(address, version)
+    return store, version
+
+
+def _other_version(address: Address, found: int) -> FileError:
+    hint = "use the version of rankscope that wrote it; nothing was changed"
+    if OLDEST <= found < schema.VERSION:
+        hint = "rankscope serve and rankscope monitor evaluate upgrade it when they open it"
+    return FileError(
+        f"the store has version {found}; this release uses version {schema.VERSION}",
+        hint=hint,
+        code="store_version",
+        file=str(address),
+    )

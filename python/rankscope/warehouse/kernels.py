@@ -1,0 +1,342 @@
+"""The value of each measure as an expression over sums; null where it is undefined.
+
+The operations and their order are those of the definitions in `rankscope.reference`.
+"""
+
+from __future__ import annotations
+
+from rankscope.warehouse.plan import ON_IDEALS, as_double, number, within
+from rankscope.warehouse.refusals import refuse_measure, refuse_parameter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from rankscope.measures import Measure
+    from rankscope.warehouse.plan import Columns, Lists, Plan
+
+    Kernel: TypeAlias = Callable[[Plan, Measure], str]
+
+SMOOTHING = "CAST('1e-05' AS DOUBLE PRECISION)"
+TWICE_SMOOTHING = "CAST('2e-05' AS DOUBLE PRECISION)"
+
+
+def write_value(plan: Plan, measure: Measure) -> str:
+    """Return the expression of a measure, and add what it needs to the plan.
+
+    Raises:
+        MeasureError: SQL can't compute it, or a required parameter isn't set.
+    """
+    measure.kernel_spec(grades=(), depth=1 if measure.k is None else None)
+    kernel = measure.row.kernel
+    if measure.row.mean == "geometric":
+        raise refuse_measure(measure, "a geometric mean has no exact sum")
+    if kernel not in KERNELS:
+        raise refuse_measure(measure, REFUSED[kernel])
+    return KERNELS[kernel](plan, measure)
+
+
+def _cg(plan: Plan, measure: Measure) -> str:
+    lists = plan.lists(measure)
+    return _finite(plan, lists.add_up("cg", within(measure.k), plan.gain(measure)))
+
+
+def _dcg(plan: Plan, measure: Measure) -> str:
+    lists = plan.lists(measure)
+    lists.needs_discounts = True
+    gain = plan.gain(measure)
+    found = lists.add_up("dcg", within(measure.k), plan.discount(measure, gain))
+    _check_depth(plan, measure, lists.sums, f"{gain} <> 0", "list_rank")
+    return _finite(plan, found)
+
+
+def _idcg(plan: Plan, measure: Measure) -> str:
+    kind = str(measure.parameters["ideal"])
+    if kind == "slots":
+        raise refuse_parameter(measure, "ideal", "'slots', which no judgments make")
+    source = "rs_judged"
+    if kind == "retrieved" or plan.policy.unretrieved == "ignore":
+        source = plan.lists(measure).prefix if kind == "retrieved" else "rs_seen"
+    sums = plan.ideal(source, plan.gain(measure))
+    k = None if kind == "whole" else measure.k
+    case = f"CASE WHEN {within(k, ON_IDEALS)} THEN {plan.discount(measure, 'gain')} END"
+    found = sums.add("idcg", f"SUM({case} ORDER BY {ON_IDEALS})")
+    if kind == "whole" or measure.k is None or plan.reach(measure.k) < measure.k:
+        reached = sums.add("ideal_depth", f"MAX({ON_IDEALS})")
+        plan.depths.append((reached, plan.reach(None if kind == "whole" else measure.k)))
+    return _finite(plan, found)
+
+
+def _ndcg(plan: Plan, measure: Measure) -> str:
+    found, best = _dcg(plan, measure), _idcg(plan, measure)
+    return f"CASE WHEN {best} > 0 THEN {found} / {best} END"
+
+
+def _check_depth(plan: Plan, measure: Measure, sums: Columns, gained: str, rank: str) -> None:
+    """Note how deep a list has gains, if a discount may be missing there."""
+    if measure.k is None or plan.reach(measure.k) < measure.k:
+        reached = sums.add("depth", f"MAX(CASE WHEN {gained} THEN {rank} END)")
+        plan.depths.append((reached, plan.reach(measure.k)))
+
+
+def _finite(plan: Plan, column: str) -> str:
+    if column not in plan.overflows:
+        plan.overflows.append(column)
+    return column
+
+
+def _ap(plan: Plan, measure: Measure) -> str:
+    lists, is_relevant = plan.lists(measure), _is_relevant(measure)
+    found = lists.count_down_to("found", is_relevant)
+    total = lists.add_up(
+        "sum_of_precision",
+        f"{is_relevant} AND {within(measure.k)}",
+        f"{as_double(found)} / list_rank",
+    )
+    return _divide(plan, measure, total)
+
+
+def _rr(plan: Plan, measure: Measure) -> str:
+    condition = f"{_is_relevant(measure)} AND {within(measure.k)}"
+    first = plan.lists(measure).sums.add(
+        "first_relevant", f"MIN(CASE WHEN {condition} THEN list_rank END)"
+    )
+    found = f"CASE WHEN {first} > 0 THEN {as_double('1')} / {first} ELSE 0 END"
+    return _defined(plan, measure, found)
+
+
+def _share_of(plan: Plan, measure: Measure) -> str:
+    return _divide(plan, measure, as_double(_hits(plan, measure)))
+
+
+def _rprec(plan: Plan, measure: Measure) -> str:
+    lists, relevant = plan.lists(measure), _relevant(plan, measure)
+    lists.needs_totals = True
+    hits = lists.count("hits_at_r", f"{_is_relevant(measure)} AND list_rank <= {relevant}")
+    return _defined(plan, measure, f"{as_double(hits)} / {relevant}")
+
+
+def _success(plan: Plan, measure: Measure) -> str:
+    hits = _hits(plan, measure)
+    return _defined(plan, measure, as_double(f"CASE WHEN {hits} > 0 THEN 1 ELSE 0 END"))
+
+
+def _f(plan: Plan, measure: Measure) -> str:
+    hits, relevant = as_double(_hits(plan, measure)), _relevant(plan, measure)
+    found = _harmonic(measure, f"({hits} / {measure.k})", f"({hits} / {relevant})")
+    return _defined(plan, measure, found)
+
+
+def _iprec(plan: Plan, measure: Measure) -> str:
+    lists, relevant, is_relevant = (
+        plan.lists(measure),
+        _relevant(plan, measure),
+        _is_relevant(measure),
+    )
+    lists.needs_totals = True
+    found = lists.count_down_to("found", is_relevant)
+    level = as_double(number(_setting(measure, "recall")))
+    enough = f"FLOOR({level} * {relevant} + {number(0.9)})"
+    case = (
+        f"CASE WHEN {is_relevant} AND {found} >= {enough} THEN {as_double(found)} / list_rank END"
+    )
+    highest = lists.sums.add("highest_precision", f"MAX({case})")
+    return _defined(plan, measure, highest)
+
+
+def _set_precision(plan: Plan, measure: Measure) -> str:
+    return _defined(plan, measure, _precision_of_set(plan, measure))
+
+
+def _set_recall(plan: Plan, measure: Measure) -> str:
+    hits = as_double(_hits(plan, measure))
+    return _defined(plan, measure, f"{hits} / {_relevant(plan, measure)}")
+
+
+def _set_f(plan: Plan, measure: Measure) -> str:
+    precision = _precision_of_set(plan, measure)
+    recall = f"({as_double(_hits(plan, measure))} / {_relevant(plan, measure)})"
+    return _defined(plan, measure, _harmonic(measure, precision, recall))
+
+
+def _set_ap(plan: Plan, measure: Measure) -> str:
+    hits, retrieved = _hits(plan, measure), _retrieved(plan.lists(measure))
+    whole = f"({retrieved} * {_relevant(plan, measure)})"
+    found = f"CASE WHEN {retrieved} > 0 THEN {as_double(f'{hits} * {hits}')} / {whole} ELSE 0 END"
+    return _defined(plan, measure, found)
+
+
+def _bpref(plan: Plan, measure: Measure) -> str:
+    lists, relevant = plan.lists(measure), _relevant(plan, measure)
+    lists.needs_totals = True
+    is_relevant, level = _is_relevant(measure), number(_setting(measure, "rel"))
+    is_nonrelevant = f"grade >= 0 AND grade < {level}"
+    nonrelevant = plan.totals.add("nonrelevant", f"COUNT(CASE WHEN {is_nonrelevant} THEN 1 END)")
+    above = lists.count_down_to("nonrelevant_above", is_nonrelevant)
+    below = f"{as_double(_smaller(above, relevant))} / {_smaller(nonrelevant, relevant)}"
+    total = lists.add_up(
+        "sum_of_preferences",
+        is_relevant,
+        f"CASE WHEN {above} = 0 THEN {as_double('1')} ELSE 1 - {below} END",
+    )
+    return _defined(plan, measure, f"{total} / {relevant}")
+
+
+def _infap(plan: Plan, measure: Measure) -> str:
+    lists = plan.lists(measure)
+    is_relevant, level = _is_relevant(measure), number(_setting(measure, "rel"))
+    found = f"({lists.count_down_to('found', is_relevant)} - 1)"
+    nonrelevant = lists.count_down_to("nonrelevant_above", f"grade >= 0 AND grade < {level}")
+    pooled = lists.count_down_to("pooled_above", "grade < 0")
+    above = as_double("list_rank - 1")
+    in_pool = f"({as_double(f'{found} + {nonrelevant} + {pooled}')} / {above})"
+    in_judged = f"(({found} + {SMOOTHING}) / ({found} + {nonrelevant} + {TWICE_SMOOTHING}))"
+    expected = f"{as_double('1')} / list_rank + ({above} / list_rank) * {in_pool} * {in_judged}"
+    total = lists.add_up(
+        "sum_of_expected_precision",
+        is_relevant,
+        f"CASE WHEN list_rank = 1 THEN {as_double('1')} ELSE {expected} END",
+    )
+    return _defined(plan, measure, f"{total} / {_relevant(plan, measure)}")
+
+
+def _judged(plan: Plan, measure: Measure) -> str:
+    lists = plan.lists(measure)
+    judged = lists.count("judged", f"grade IS NOT NULL AND {within(measure.k)}")
+    shown = _shown(lists, measure.k)
+    return f"CASE WHEN {shown} > 0 THEN {as_double(judged)} / {shown} ELSE 0 END"
+
+
+def _rbp(plan: Plan, measure: Measure) -> str:
+    p, lists = _setting(measure, "p"), plan.lists(measure)
+    lists.needs_discounts = True
+    is_graded = measure.parameters["graded"]
+    highest = number(_setting(measure, "max_grade"))
+    gained = "grade > 0" if is_graded else _is_relevant(measure)
+    weights = [1.0]
+    for _ in range(1, plan.reach(measure.k)):
+        weights.append(weights[-1] * p)
+    weight = plan.tabulate("chance", p, weights)
+    gain = f"grade / {highest} * {weight}" if is_graded else weight
+    total = lists.add_up("rbp", f"{gained} AND {within(measure.k)}", gain)
+    _check_depth(plan, measure, lists.sums, gained, "list_rank")
+    known = plan.totals.add("with_gain", f"COUNT(CASE WHEN {gained} THEN 1 END)")
+    return f"CASE WHEN {known} > 0 THEN {total} * {as_double(number(1 - p))} END"
+
+
+def _num_ret(plan: Plan, measure: Measure) -> str:
+    if measure.parameters["rel"] is None:
+        return as_double(_retrieved(plan.lists(measure)))
+    return as_double(_hits(plan, measure))
+
+
+def _num_rel(plan: Plan, measure: Measure) -> str:
+    return as_double(_relevant(plan, measure))
+
+
+def _num_q(_plan: Plan, _measure: Measure) -> str:
+    return as_double("1")
+
+
+def _setting(measure: Measure, name: str) -> float:
+    value = measure.parameters[name]
+    if not isinstance(value, float):
+        raise TypeError(value)
+    return value
+
+
+def _is_relevant(measure: Measure) -> str:
+    return f"grade >= {number(_setting(measure, 'rel'))}"
+
+
+def _relevant(plan: Plan, measure: Measure) -> str:
+    return plan.relevant(_setting(measure, "rel"))
+
+
+def _hits(plan: Plan, measure: Measure) -> str:
+    condition = f"{_is_relevant(measure)} AND {within(measure.k)}"
+    return plan.lists(measure).count("hits", condition)
+
+
+def _retrieved(lists: Lists) -> str:
+    return lists.count("retrieved", "list_rank > 0")
+
+
+def _shown(lists: Lists, k: int | None) -> str:
+    retrieved = _retrieved(lists)
+    return retrieved if k is None else _smaller(retrieved, str(min(k, 2**53)))
+
+
+def _precision_of_set(plan: Plan, measure: Measure) -> str:
+    retrieved, hits = _retrieved(plan.lists(measure)), as_double(_hits(plan, measure))
+    return f"(CASE WHEN {retrieved} > 0 THEN {hits} / {retrieved} ELSE 0 END)"
+
+
+def _smaller(one: str, other: str) -> str:
+    return f"(CASE WHEN {one} < {other} THEN {one} ELSE {other} END)"
+
+
+def _harmonic(measure: Measure, precision: str, recall: str) -> str:
+    beta = _setting(measure, "beta")
+    weight, more = as_double(number(beta * beta)), as_double(number(1 + beta * beta))
+    mean = f"{more} * {precision} * {recall} / ({weight} * {precision} + {recall})"
+    return f"CASE WHEN {precision} + {recall} = 0 THEN 0 ELSE {mean} END"
+
+
+def _defined(plan: Plan, measure: Measure, expression: str) -> str:
+    """Return an expression that is null for a query without relevant documents."""
+    return f"CASE WHEN {_relevant(plan, measure)} > 0 THEN {expression} END"
+
+
+def _divide(plan: Plan, measure: Measure, total: str) -> str:
+    """Return a sum divided by the denominator of the measure, 0 where that is 0."""
+    relevant, by = _relevant(plan, measure), measure.parameters["denominator"]
+    if by == "relevant" or (by == "reachable" and measure.k is None):
+        return _defined(plan, measure, f"{total} / {relevant}")
+    if by == "cutoff":
+        return _defined(plan, measure, f"{total} / {measure.k}")
+    if by == "reachable":
+        return _defined(
+            plan, measure, f"{total} / {_smaller(relevant, str(min(measure.k or 0, 2**53)))}"
+        )
+    count = _shown(plan.lists(measure), measure.k) if by == "retrieved" else _hits(plan, measure)
+    return _defined(plan, measure, f"CASE WHEN {count} > 0 THEN {total} / {count} ELSE 0 END")
+
+
+KERNELS: dict[str, Kernel] = {
+    "ap": _ap,
+    "bpref": _bpref,
+    "cg": _cg,
+    "dcg": _dcg,
+    "f": _f,
+    "idcg": _idcg,
+    "infap": _infap,
+    "iprec": _iprec,
+    "judged": _judged,
+    "ndcg": _ndcg,
+    "num_q": _num_q,
+    "num_rel": _num_rel,
+    "num_ret": _num_ret,
+    "precision": _share_of,
+    "rbp": _rbp,
+    "recall": _share_of,
+    "rprec": _rprec,
+    "rr": _rr,
+    "set_ap": _set_ap,
+    "set_f": _set_f,
+    "set_precision": _set_precision,
+    "set_recall": _set_recall,
+    "success": _success,
+}
+"""The kernels that SQL can compute."""
+
+LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
+REFUSED = {
+    "err": "the probability of reading on is a product over ranks, and SQL only has sums",
+    "ordering_loss": LOSS,
+    "rbp_residual": "what may follow depends on the length of the list, in powers of p",
+    "retrieval_loss": LOSS,
+    "truncation_loss": LOSS,
+}
+"""The kernels that it can't compute, and why."""

@@ -1,0 +1,104 @@
+"""What the statements check, since SQL can't raise errors: each check counts what is wrong."""
+
+from __future__ import annotations
+
+from rankscope.warehouse.inputs import attribute_problems
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.warehouse.inputs import JoinedTable, QrelsAndRun
+    from rankscope.warehouse.plan import Plan
+
+MEANINGS = {
+    "attribute_conflict": "queries whose rows have different values of an attribute",
+    "duplicate_conflict": "documents that are judged with different grades",
+    "duplicate_doc": "documents that occur more than once in a query",
+    "empty_input": "tables without rows, or without a grade",
+    "empty_query": "queries for which a measure is undefined, under empty=error",
+    "gain_missing": "grades without an entry in the table of gains",
+    "gain_overflow": "queries whose gains are beyond double precision",
+    "missing_id": "rows without an ID of the query or the document",
+    "missing_query": "judged queries that are not in the run, under missing=error",
+    "negative_gain": "negative grades, under negative=error",
+    "no_common_queries": "no query is both judged and in the run",
+    "rel_not_number": "judgments without a grade",
+    "rel_out_of_range": "grades that are infinite",
+    "score_nan": "retrieved documents without a score or rank",
+    "score_overflow": "scores or ranks that are infinite",
+    "tied_documents": "groups of documents with equal scores and different grades, whose order "
+    "ties=average leaves open",
+    "too_deep": "queries with gains below the last rank that has a discount; raise depth",
+}
+"""What each check counts. Most codes are those of the errors that rankscope raises."""
+
+LARGEST = "CAST('1.7976931348623157e308' AS DOUBLE PRECISION)"
+
+
+def list_problems(
+    plan: Plan, given: QrelsAndRun | JoinedTable, values: list[str], deepest: int | None
+) -> list[str]:
+    """Return a query for each check.
+
+    Args:
+        plan: What the measures need.
+        given: The tables.
+        values: The columns of `rs_results` with the values of measures, null where undefined.
+        deepest: The largest cutoff; `None` if a measure has none.
+    """
+    policy = plan.policy
+    found = given.problems() + attribute_problems(given)
+    if policy.ties == "average":
+        found.append(_count_ties(deepest))
+    if policy.negative == "error":
+        found.append(_count("negative_gain", "rs_judged", "grade < 0", "MIN(doc_id)"))
+    for gain in plan.gain_tables:
+        condition = f"({gain}) IS NULL"
+        found.append(_count("gain_missing", "rs_judged", condition, "MIN(doc_id)"))
+    for column in plan.overflows:
+        condition = f"NOT ({column} BETWEEN -{LARGEST} AND {LARGEST})"
+        found.append(_count("gain_overflow", "rs_sums", condition))
+    for column, reach in plan.depths:
+        found.append(_count("too_deep", "rs_sums", f"{column} > {reach}"))
+    if policy.missing == "error":
+        found.append(_count("missing_query", "rs_sums", "is_missing = 1"))
+    if policy.empty == "error" and values:
+        undefined = " OR ".join(f"{column} IS NULL" for column in values)
+        left_out = " AND is_missing = 0" if policy.missing == "skip" else ""
+        found.append(_count("empty_query", "rs_results", f"({undefined}){left_out}"))
+    return list(dict.fromkeys(found))
+
+
+def gather_problems(problems: list[str]) -> str:
+    """Return the query that lists the problems by their codes."""
+    every = " UNION ALL ".join(problems)
+    meanings = " ".join(
+        f"WHEN '{code}' THEN '{meaning}'"
+        for code, meaning in MEANINGS.items()
+        if any(f"'{code}' AS problem" in problem for problem in problems)
+    )
+    return (
+        "SELECT problem, CAST(SUM(found) AS BIGINT) AS found, MIN(query_id) AS query_id, "
+        "MIN(doc_id) AS doc_id, "
+        f"CASE problem {meanings} END AS meaning FROM ({every}) AS counted GROUP BY problem"
+    )
+
+
+def _count(problem: str, table: str, condition: str, doc: str = "CAST(NULL AS TEXT)") -> str:
+    return (
+        f"SELECT '{problem}' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
+        f"{doc} AS doc_id FROM {table} WHERE {condition}"
+    )
+
+
+def _count_ties(deepest: int | None) -> str:
+    """Count the groups of tied documents whose order changes a value."""
+    differ = "(MIN(grade) < MAX(grade) OR (COUNT(grade) > 0 AND COUNT(grade) < COUNT(*)))"
+    shown = "" if deepest is None else f" AND MIN(list_rank) <= {deepest}"
+    groups = (
+        "SELECT query_id, MIN(doc_id) AS doc_id FROM rs_list GROUP BY query_id, score "
+        f"HAVING {differ}{shown}"
+    )
+    return (
+        "SELECT 'tied_documents' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
+        f"MIN(doc_id) AS doc_id FROM ({groups}) AS tied"
+    )

@@ -1,0 +1,198 @@
+"""Statements that compute measures: values of queries, means, and checks of the tables."""
+
+from __future__ import annotations
+
+import re
+from textwrap import indent
+
+from rankscope.errors import UsageError
+from rankscope.names import quote
+from rankscope.results import SqlStatements
+from rankscope.warehouse.dialects import translate
+from rankscope.warehouse.inputs import QrelsAndRun, identify
+from rankscope.warehouse.kernels import write_value
+from rankscope.warehouse.plan import MOST_RANKS, Plan
+from rankscope.warehouse.problems import gather_problems, list_problems
+from rankscope.warehouse.refusals import refuse_policy
+from rankscope.warehouse.tables import select_attributes, write_tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankscope.data.policy import Policy
+    from rankscope.measures import Measure
+    from rankscope.warehouse.dialects import Dialect
+    from rankscope.warehouse.inputs import JoinedTable
+
+LONGEST_NAME = 56
+"""PostgreSQL cuts names after 63 bytes; `_n` and a number still fit."""
+
+
+def write_statements(
+    measures: Sequence[Measure],
+    given: QrelsAndRun | JoinedTable,
+    policy: Policy,
+    *,
+    dialect: Dialect,
+    depth: int,
+) -> SqlStatements:
+    """Write the statements for some measures.
+
+    Args:
+        measures: The measures, each once.
+        given: The tables.
+        policy: What to do where tools differ.
+        dialect: The dialect to write.
+        depth: How many documents a list or an ideal can have where a measure has no cutoff.
+
+    Raises:
+        MeasureError: SQL can't compute a measure.
+        PolicyError: SQL can't follow the policy.
+        UsageError: Columns of the result would have the same name, or SQLGlot isn't installed.
+    """
+    check_policy(policy, given)
+    if type(depth) is not int or not 1 <= depth <= MOST_RANKS:
+        raise UsageError(
+            f"expected depth as a number of ranks from 1 to {MOST_RANKS}, found {quote(depth)}",
+            hint="1000 is the default",
+            code="bad_parameter",
+        )
+    columns = name_columns(measures)
+    _check_attributes(given.by, columns)
+    plan = Plan(policy, depth)
+    expressions = [write_value(plan, measure) for measure in measures]
+    tables = write_tables(plan, given, expressions, columns.values(), dialect)
+    cutoffs = [measure.k for measure in measures]
+    deepest = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+    problems = list_problems(plan, given, [f"raw_{column}" for column in columns.values()], deepest)
+    tables["rs_problems"] = gather_problems(problems)
+    tables["rs_verdict"] = "SELECT CAST(SUM(found) AS BIGINT) AS problems FROM rs_problems"
+    shown = ", ".join(f"{_guard(policy, column)} AS {column}" for column in columns.values())
+    shown = f"query_id{select_attributes(given)}, {shown}, problems"
+    tables["rs_values"] = f"SELECT {shown} FROM rs_results CROSS JOIN rs_verdict"
+    attributes = "".join(
+        f"by_{number} AS {identify(name)}, " for number, name in enumerate(given.by)
+    )
+    means = ", ".join(
+        f"{_mean(measure, columns[measure.name])} AS {columns[measure.name]}, "
+        f"COUNT({columns[measure.name]}) AS {columns[measure.name]}_n"
+        for measure in measures
+    )
+    grouping = ", ".join(f"by_{number}" for number in range(len(given.by)))
+    ending = f" GROUP BY {grouping} ORDER BY queries DESC, {grouping}" if grouping else ""
+    writer = _Writer(tables, dialect)
+    return SqlStatements(
+        dialect,
+        columns,
+        means=writer.write(
+            f"SELECT {attributes}COUNT(*) AS queries, {means}, "
+            f"COALESCE(MAX(problems), 1) AS problems FROM rs_values{ending}",
+        ),
+        per_query=writer.write(
+            f"SELECT query_id, {attributes}{', '.join(columns.values())}, problems FROM rs_values "
+            "ORDER BY query_id",
+        ),
+        checks=writer.write(
+            "SELECT problem, found, query_id, doc_id, meaning FROM rs_problems WHERE found > 0 "
+            "ORDER BY problem",
+        ),
+    )
+
+
+def check_policy(policy: Policy, given: QrelsAndRun | JoinedTable) -> None:
+    """Raise an error for what SQL can't say, or can't say exactly.
+
+    Raises:
+        PolicyError: The policy asks for it.
+    """
+    if policy.ties == "input":
+        why = "the rows of a table have no order"
+        raise refuse_policy("ties", "input", why, "say ties=doc_id, or add a column of ranks")
+    if policy.ties == "average" and isinstance(given, QrelsAndRun):
+        why = "an average over orders is not a sum over ranks"
+        raise refuse_policy("ties", "average", why, "say ties=doc_id")
+    if policy.ties != "average" and not given.has_documents:
+        why = "it compares document IDs, and there are none"
+        raise refuse_policy("ties", policy.ties, why, "name the column of documents")
+    if policy.negative == "minmax":
+        why = "the worst order of the documents is not part of the statements"
+        raise refuse_policy("negative", "minmax", why, "say negative=gain or nonrelevant")
+    if policy.unjudged not in ("nonrelevant", "remove"):
+        why = "unjudged documents have no gain"
+        raise refuse_policy("unjudged", policy.unjudged, why, "say unjudged=nonrelevant or remove")
+    if policy.missing_gain:
+        why = "a table has no rows for documents that are not there"
+        raise refuse_policy("missing_gain", policy.missing_gain, why, "leave it out")
+    if policy.aggregate != "mean":
+        why = "only means are written"
+        hint = "leave it out, and aggregate the values of per_query as you need them"
+        raise refuse_policy("aggregate", policy.aggregate, why, hint)
+
+
+def name_columns(measures: Iterable[Measure]) -> dict[str, str]:
+    """Return a column for each measure, whose name is cut if it is long."""
+    columns: dict[str, str] = {}
+    for measure in measures:
+        stem = column = measure.plain_name[:LONGEST_NAME]
+        while column in columns.values():
+            column = f"{stem}_{len(columns) + 1}"
+        columns[measure.name] = column
+    return columns
+
+
+def _check_attributes(by: Sequence[str], columns: Mapping[str, str]) -> None:
+    taken = {"queries", "problems", "query_id", *columns.values()}
+    taken |= {f"{column}_n" for column in columns.values()}
+    for at, name in enumerate(by):
+        if name.casefold() in taken or name.casefold() in {one.casefold() for one in by[:at]}:
+            raise UsageError(
+                f"expected attributes with names of their own, found {quote(name)}",
+                hint="the result has a column of this name; pass a view that renames the attribute",
+                code="bad_parameter",
+            )
+
+
+def _guard(policy: Policy, column: str) -> str:
+    """Return the value of a query as it counts in the mean: null if it doesn't."""
+    conditions = ["problems = 0"]
+    if policy.missing == "skip":
+        conditions.append("is_missing = 0")
+    value = {
+        "zero": f"COALESCE(raw_{column}, 0)",
+        "one": f"COALESCE(raw_{column}, 1)",
+        "nan": f"COALESCE(raw_{column}, CAST('nan' AS DOUBLE PRECISION))",
+    }.get(policy.empty, f"raw_{column}")
+    return f"CASE WHEN {' AND '.join(conditions)} THEN {value} END"
+
+
+def _mean(measure: Measure, column: str) -> str:
+    total = f"SUM({column} ORDER BY query_id)"
+    if measure.row.mean == "sum":
+        return f"CASE WHEN MAX(problems) = 0 THEN COALESCE({total}, 0) END"
+    return f"CASE WHEN COUNT({column}) > 0 THEN {total} / COUNT({column}) END"
+
+
+class _Writer:
+    """Writes statements that share tables, each of which is translated once."""
+
+    def __init__(self, tables: dict[str, str], dialect: Dialect) -> None:
+        self.tables = tables
+        self.dialect = dialect
+        self._translated: dict[str, str] = {}
+
+    def write(self, selected: str) -> str:
+        """Return a statement with the tables that it needs."""
+        needed: list[str] = []
+        text = selected
+        for name in reversed(self.tables):
+            if re.search(rf"\b{name}\b", text):
+                needed.append(name)
+                text += f" {self.tables[name]}"
+        named = ", ".join(f"{name} AS (\n{self._table(name)}\n)" for name in reversed(needed))
+        return f"WITH {named}\n{translate(selected, self.dialect)}"
+
+    def _table(self, name: str) -> str:
+        if name not in self._translated:
+            self._translated[name] = indent(translate(self.tables[name], self.dialect), "  ")
+        return self._translated[name]

@@ -1,0 +1,212 @@
+"""What the core computes for a chunk, written with NumPy: every bit of both must be the same."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from rankscope.api.rankings import rank_groups
+from rankscope.api.regrets import find_regrets
+from rankscope.data.attribution import Labels, grade_labels
+from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
+from rankscope.monitor.evaluate.grades import Graded
+from rankscope.monitor.evaluate.values import PARTS, place_items
+from rankscope.monitor.events.event import LABEL_KINDS
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rankscope.data.attribution import Attribution
+    from rankscope.measures import Measure
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.store.records import Chunk, LabelColumns, Texts
+
+LABEL = LABEL_KINDS.index("label")
+RETRACTION = LABEL_KINDS.index("retraction")
+
+
+def read(texts: Texts) -> list[bytes]:
+    """The texts of a column."""
+    offsets, whole = texts[0].tolist(), texts[1].tobytes()
+    return [whole[start:end] for start, end in pairwise(offsets)]
+
+
+def find_shown(chunk: Chunk) -> NDArray[np.int64]:
+    """The row of the document of each label, or -1."""
+    offsets, shown = chunk.items.offsets.tolist(), read(chunk.items.doc_ids)
+    told = zip(chunk.labels.rankings.tolist(), read(chunk.labels.doc_ids), strict=True)
+    found = []
+    for ranking, doc in told:
+        rows = range(offsets[ranking], offsets[ranking + 1])
+        found.append(next((row for row in rows if shown[row] == doc), -1))
+    return np.array(found, dtype=np.int64)
+
+
+def grade(chunk: Chunk, definition: Definition, now: int | None) -> Graded:
+    """The grades of the documents of a chunk."""
+    items, labels = chunk.items, chunk.labels
+    count = len(chunk.times)
+    ages = labels.times - chunk.times[labels.rankings]
+    rows = find_shown(chunk)
+    counts = rows >= 0
+    is_mature = np.ones(count, dtype=np.bool_)
+    is_late = np.zeros(len(ages), dtype=np.bool_)
+    if now is not None:
+        window = definition.window * SECOND
+        is_mature = chunk.times + window <= now
+        is_late = counts & (ages >= window)
+        counts &= (ages < window) & (labels.times <= now)
+    kept = np.flatnonzero(counts)
+    # By document, and those of one document in the order in which they count.
+    kept = kept[np.argsort(rows[kept], kind="stable")]
+    effective = kept[stand(rows[kept], labels.kinds[kept])]
+    relevance = items.relevance.copy()
+    relevance[rows[kept]] = np.nan
+    documents, grades = combine(rows[effective], labels, effective, definition.attribution)
+    relevance[documents] = grades
+    is_labelled = count_in(~np.isnan(relevance), items.offsets) > 0
+    is_closed = np.repeat(is_mature, np.diff(items.offsets)) & np.isnan(relevance)
+    relevance[is_closed] = definition.attribution.unlabelled
+    return Graded(
+        relevance=relevance,
+        is_mature=is_mature,
+        is_labelled=is_labelled,
+        pending=count_in(np.isnan(relevance), items.offsets),
+        ages=ages[effective],
+        aged=labels.rankings[effective],
+        late=np.bincount(labels.rankings[is_late], minlength=count),
+        unshown=np.bincount(labels.rankings[rows < 0], minlength=count),
+    )
+
+
+def stand(rows: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Whether each label still holds after corrections and retractions."""
+    resets = np.cumsum(kinds != LABEL)
+    ends = np.searchsorted(rows, rows, side="right") - 1
+    stands: NDArray[np.bool_] = (resets[ends] == resets) & (kinds != RETRACTION)
+    return stands
+
+
+def combine(
+    rows: NDArray[np.int64],
+    labels: LabelColumns,
+    chosen: NDArray[np.int64],
+    attribution: Attribution,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The documents that have labels, and their grades."""
+    documents, of_document = np.unique(rows, return_inverse=True)
+    values, codes = labels.values[chosen], labels.codes[chosen]
+    is_value = ~np.isnan(values)
+    lengths = np.array([len(names) for names in labels.names], dtype=np.int64)
+    starts = offsets_of(lengths)[:-1]
+    said = lengths[codes]
+    within = np.arange(said.sum()) - np.repeat(offsets_of(said)[:-1], said)
+    counts = np.zeros(len(documents), dtype=np.int64)
+    np.add.at(counts, of_document, said)
+    grades = grade_labels(
+        Labels(
+            [name for names in labels.names for name in names],
+            np.repeat(starts[codes], said) + within,
+            counts,
+        ),
+        attribution,
+    )
+    has_value = np.zeros(len(documents), dtype=np.bool_)
+    has_value[of_document[is_value]] = True
+    grades[has_value & (counts == 0)] = 0.0 if attribution.combine == "sum" else -np.inf
+    add = np.add if attribution.combine == "sum" else np.maximum
+    add.at(grades, of_document[is_value], values[is_value])
+    return documents, grades
+
+
+def count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows of each ranking are marked."""
+    before = offsets_of(marks.astype(np.int64))
+    counts: NDArray[np.int64] = before[offsets[1:]] - before[offsets[:-1]]
+    return counts
+
+
+def evaluate(
+    chunk: Chunk, graded: Graded, definition: Definition
+) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.int64] | NDArray[np.bool_]]]:
+    """The columns of values by name, and the other columns, by the public evaluation."""
+    items, relevance = chunk.items, graded.relevance
+    sizes = np.diff(items.offsets)
+    rankings = np.repeat(np.arange(len(sizes)), sizes)
+    is_refused = np.zeros(len(sizes), dtype=np.bool_)
+    is_refused[rankings[np.abs(relevance) > definition.max_grade]] = True
+    relevance = np.where(is_refused[rankings], np.nan, relevance)
+    relevant = np.bincount(rankings[relevance > 0], minlength=len(sizes))
+    placed = place_items(items, relevance, definition.depth)
+    names = [
+        name for measure in definition.measures for name in (measure, *parts(measure, definition))
+    ]
+    found = rank_groups(placed.groups, "input").evaluate(
+        names, policy=replace(definition.policy, empty="skip"), threads=1
+    )
+    fill = {"zero": 0.0, "one": 1.0}.get(definition.policy.empty)
+    columns = {}
+    for measure in definition.measures:
+        value = np.where(is_refused, np.nan, found.per_query(measure))
+        is_undefined = np.isnan(value) & ~is_refused
+        columns[measure.name] = value if fill is None else np.where(is_undefined, fill, value)
+        beside = parts(measure, definition)
+        if not beside:
+            continue
+        lost = np.where(is_refused, np.nan, 0.0)
+        truncation, ordering, ideal = (
+            np.where(is_refused, np.nan, found.per_query(part)) for part in beside
+        )
+        if fill is None:
+            undefined = np.where(is_undefined, np.nan, lost)
+        else:
+            truncation, ordering = (
+                np.where(is_undefined, 0.0, one) for one in (truncation, ordering)
+            )
+            undefined = np.where(is_undefined, 1.0 - fill, lost)
+        for part, column in zip(PARTS, (truncation, ordering, undefined, ideal), strict=True):
+            columns[f"{measure.name} {part}"] = column
+    same = (items.scores[1:] == items.scores[:-1]) & (rankings[1:] == rankings[:-1])
+    is_tied = np.zeros(len(sizes), dtype=np.bool_)
+    is_tied[rankings[1:][same]] = True
+    return columns, {
+        "documents": sizes,
+        "relevant": relevant,
+        "unjudged": graded.pending,
+        "is_empty": (relevant == 0) & ~is_refused,
+        "is_missing": sizes == 0,
+        "is_tied": is_tied,
+        "has_gaps": placed.has_gaps,
+        "is_refused": is_refused,
+    }
+
+
+def parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
+    """What is measured beside nDCG."""
+    if measure.row.name != "nDCG" or definition.policy.negative == "minmax":
+        return ()
+    return tuple(make(**measure.settings) for make in (TruncationLoss, OrderingLoss, IDCG))
+
+
+def costs(
+    chunk: Chunk, graded: Graded, definition: Definition
+) -> tuple[list[int], list[int], NDArray[np.float64], NDArray[np.float64]]:
+    """The rankings, rows, grades and regrets of documents with a gain, by the public regrets."""
+    items = chunk.items
+    placed = place_items(items, graded.relevance, definition.depth)
+    policy = replace(definition.policy, empty="skip")
+    found = find_regrets(rank_groups(placed.groups, "input"), definition.measures[0], policy)
+    sizes = np.diff(items.offsets)
+    starts = placed.groups.offsets
+    at_place = np.full(int(starts[-1]), -1, dtype=np.int64)
+    of_items = np.repeat(np.arange(len(sizes)), sizes)
+    at_place[starts[of_items] + placed.places - 1] = np.arange(len(of_items))
+    queries = found.queries.astype(np.int64)
+    has_unit = found.units[queries] > 0
+    queries = queries[has_unit]
+    rows = at_place[starts[queries] + found.ranks[has_unit].astype(np.int64) - 1]
+    regrets = found.amounts[has_unit] / found.units[queries]
+    return queries.tolist(), rows.tolist(), found.grades[has_unit], regrets

@@ -1,0 +1,240 @@
+"""Statements: names, dialects, and what SQL can't say."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+import rankscope as rs
+import sqlglot
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rankscope.errors import MeasureError, PolicyError, UsageError
+from rankscope.measures import TABLE
+from rankscope.warehouse.dialects import TEXTS
+from rankscope.warehouse.kernels import KERNELS, REFUSED
+from sqlglot import exp
+
+from tests.generated import examples
+
+if TYPE_CHECKING:
+    from rankscope.warehouse.dialects import Dialect
+
+MEASURES = ["nDCG@10", "nDCG", "AP", "RR", "Bpref", "P@5", "Judged@10"]
+DIALECTS = [*TEXTS]
+NASTY = '"; DROP TABLE qrels; --'
+
+
+def texts(statements: rs.SqlStatements) -> list[str]:
+    """The three statements."""
+    return [statements.means, statements.per_query, statements.checks]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
+    dialect: Dialect,
+) -> None:
+    statements = rs.sql(MEASURES, by="country", dialect=dialect, depth=5)
+    for text in texts(statements):
+        (tree,) = sqlglot.parse(text, read=dialect)
+        assert isinstance(tree, exp.Select)
+        written = tree.sql(dialect=dialect, pretty=True)
+        assert sqlglot.parse_one(written, read=dialect) == tree
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])
+def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
+    for text in texts(rs.sql(MEASURES, dialect=dialect, depth=5)):  # type: ignore[arg-type]  # one of them
+        tree = sqlglot.parse_one(text, read=dialect)
+        assert not any(isinstance(one.this, exp.Order) for one in tree.find_all(exp.Sum))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("duckdb", 'CAST("doc_id" AS TEXT) COLLATE "C" AS doc_id'),
+        ("postgres", 'CAST("doc_id" AS TEXT) COLLATE "C" AS doc_id'),
+        ("bigquery", "COLLATE(CAST(`doc_id` AS STRING), '') AS doc_id"),
+        ("snowflake", "COLLATE(CAST(\"DOC_ID\" AS VARCHAR), 'utf8') AS doc_id"),
+    ],
+)
+def test_ids_are_compared_by_bytes_in_every_dialect(dialect: Dialect, text: str) -> None:
+    assert text in rs.sql("RR", dialect=dialect).means
+
+
+def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_columns() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("SET default_collation = 'nocase'")
+        connection.execute(
+            "CREATE TABLE qrels AS FROM (VALUES ('q', 'x', 1), ('q', 'X', 0), ('Q', 'a', 1)) "
+            "AS t(query_id, doc_id, relevance)"
+        )
+        connection.execute(
+            "CREATE TABLE run AS FROM (VALUES ('q', 'X', 1), ('q', 'x', 1)) "
+            "AS t(query_id, doc_id, score)"
+        )
+        rows = connection.execute(rs.sql("RR").per_query).fetchall()
+    qrels = {"q": {"x": 1, "X": 0}, "Q": {"a": 1}}
+    expected = rs.evaluate(qrels, {"q": {"X": 1.0, "x": 1.0}}, "RR")
+    found = {query: value for query, value, _ in rows}
+    assert found == dict(zip(expected.query_ids, expected.per_query_list("RR"), strict=True))
+
+
+@given(
+    name=st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8),
+    dialect=st.sampled_from(DIALECTS),
+)
+@example(name=NASTY, dialect="duckdb")
+@example(name=NASTY, dialect="postgres")
+@example(name=NASTY, dialect="snowflake")
+@example(name="a`b", dialect="bigquery")
+@example(name="a\\", dialect="bigquery")
+@examples(10)
+def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: Dialect) -> None:
+    try:
+        statements = rs.sql(
+            "RR",
+            qrels=(name,),
+            run=("schema", name),
+            columns={"query": name},
+            by=f"by {name}",
+            dialect=dialect,
+        )
+    except UsageError as error:
+        assert error.code == "bad_parameter"  # noqa: PT017
+        assert dialect == "bigquery" or not name.isprintable()
+        return
+    (tree,) = sqlglot.parse(statements.means, read=dialect)
+    tables = {table.name: table for table in tree.find_all(exp.Table)}
+    assert tables[name].this.quoted
+    assert {table.db for table in tree.find_all(exp.Table) if table.name == name} == {"", "schema"}
+    assert f"by {name}" in {column.name for column in tree.find_all(exp.Column)}
+    assert tree.selects[0].alias == f"by {name}"
+
+
+def test_a_name_can_hold_quotes_and_semicolons_in_duckdb() -> None:
+    quoted = '"' + NASTY.replace('"', '""') + '"'
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"CREATE TABLE {quoted} AS SELECT 1 AS {quoted}, 'a' AS doc_id, 1 AS relevance"
+        )
+        connection.execute("CREATE TABLE run AS SELECT 1 AS query_id, 'a' AS doc_id, 1 AS score")
+        connection.execute(f"ALTER TABLE run RENAME query_id TO {quoted}")
+        statements = rs.sql("RR", qrels=(NASTY,), columns={"query": NASTY})
+        assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
+
+
+def test_default_names_are_capitals_in_snowflake() -> None:
+    text = rs.sql("RR", qrels="QRELS", run="RUN", dialect="snowflake").means
+    tree = sqlglot.parse_one(text, read="snowflake")
+    quoted = {one.name for one in tree.find_all(exp.Identifier) if one.quoted}
+    assert quoted == {"QRELS", "RUN", "QUERY_ID", "DOC_ID", "RELEVANCE", "SCORE"}
+
+
+def test_parts_of_a_name_are_separated_by_dots() -> None:
+    text = rs.sql("RR", qrels="a.b.c", run=("d.e",), dialect="bigquery").means
+    assert "FROM `a`.`b`.`c`" in text
+    assert "FROM `d.e`" in text
+
+
+def test_long_names_of_measures_are_cut_and_stay_different() -> None:
+    weights = ",".join(["0.123456789"] * 9)
+    measures = [f"nDCG(discount=[{weights},{last}])@10" for last in (0.1, 0.2)]
+    columns = rs.sql(measures).columns.values()
+    assert len({*columns}) == 2
+    assert max(map(len, columns)) + len("_n") < 63
+
+
+def test_the_same_call_gives_the_same_text_and_it_pickles() -> None:
+    statements = rs.sql(MEASURES)
+    assert rs.sql(MEASURES) == statements == pickle.loads(pickle.dumps(statements))  # noqa: S301
+    assert str(statements) == statements.means
+
+
+def test_every_measure_is_computed_or_refused_with_a_reason() -> None:
+    assert {row.kernel for row in TABLE.values()} == KERNELS.keys() | REFUSED.keys()
+    for kernel, reason in REFUSED.items():
+        name = next(row.name for row in TABLE.values() if row.kernel == kernel)
+        with pytest.raises(MeasureError, match="SQL can't compute") as raised:
+            rs.sql(rs.parse(name) @ 10)
+        assert raised.value.code == "not_in_sql"
+        assert reason in raised.value.message
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [rs.nDCG(gain=lambda grade: grade) @ 5, rs.nDCG(discount=lambda rank: 1 / rank) @ 5, rs.GMAP],
+    ids=str,
+)
+def test_functions_and_geometric_means_are_refused(measure: rs.Measure) -> None:
+    with pytest.raises(MeasureError) as raised:
+        rs.sql(measure)
+    assert raised.value.code == "not_in_sql"
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "ties=average",
+        "ties=input",
+        "negative=minmax",
+        "unjudged=0.5",
+        "missing_gain=1",
+        "aggregate=median",
+    ],
+)
+def test_a_policy_that_sql_cannot_follow_is_refused_by_its_field(policy: str) -> None:
+    with pytest.raises(PolicyError) as raised:
+        rs.sql("RR", policy=policy)
+    assert raised.value.code == "not_in_sql"
+    assert policy.partition("=")[0] in raised.value.message
+
+
+def test_order_by_ids_needs_documents() -> None:
+    with pytest.raises(PolicyError, match="there are none") as raised:
+        rs.sql_table("shown", "RR", doc=False, ties="doc_id")
+    assert raised.value.code == "not_in_sql"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"dialect": "mysql"},
+        {"dialect": "duckdbb"},
+        {"qrels": ""},
+        {"qrels": "a..b"},
+        {"qrels": 5},
+        {"run": "a\nb"},
+        {"columns": {"document": "x"}},
+        {"columns": {"score": "a", "rank": "b"}},
+        {"columns": {"query": None}},
+        {"by": "rr"},
+        {"by": ["a", "A"]},
+        {"by": "queries"},
+        {"depth": 0},
+        {"depth": 10_001},
+        {"depth": "10"},
+    ],
+    ids=str,
+)
+def test_an_argument_that_is_none_is_a_usage_error(arguments: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as raised:
+        rs.sql("RR", **arguments)  # type: ignore[arg-type]  # they are wrong
+    assert raised.value.code == "bad_parameter"
+    assert raised.value.hint
+
+
+def test_without_sqlglot_the_error_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['sqlglot'] = None\n"
+        "import rankscope as rs\n"
+        "try: rs.sql('RR')\n"
+        "except rs.UsageError as error: print(error.code, error.hint)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("missing_extra ")
+    assert "[sql]" in done.stdout
