@@ -14,7 +14,7 @@ use crate::ids::interner::IdHasher;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::policy::{Duplicates, Ties};
-use crate::qrels::attributes::Attributes;
+use crate::qrels::attributes::{Attributes, pick};
 use crate::rank::rankings::Rankings;
 use crate::rank::rows::{Columns, Table};
 use crate::rank::run::no_rows;
@@ -72,6 +72,10 @@ pub struct Choices<'a> {
 /// another: the kind, a column, and a row.
 type Place = (u8, usize, u64);
 
+/// A mistake, and where it comes; without an error where that depends on the grades of all
+/// partitions.
+type Mistake = (Place, Option<Error>);
+
 /// A table that is larger than memory.
 #[derive(Debug)]
 pub struct SpilledTable {
@@ -90,7 +94,7 @@ pub struct SpilledTable {
     firsts: Vec<u64>,
     made: Option<Evaluation>,
     grades: Vec<f64>,
-    mistake: Option<(Place, Error)>,
+    mistake: Option<Mistake>,
 }
 
 impl SpilledTable {
@@ -184,19 +188,26 @@ impl SpilledTable {
             Rankings::from_table(table, choices.ties, choices.duplicates, choices.threads)
         }) {
             Ok(rankings) => rankings,
-            Err(error) => return self.keep(parts.place(error, choices)?),
+            Err(error) => {
+                let (place, error) = parts.place(error, choices)?;
+                self.keep((place, Some(error)));
+                return Ok(());
+            }
         };
         self.grades.extend(rankings.axis().grades());
         self.grades.sort_unstable_by(f64::total_cmp);
         self.grades.dedup();
         if choices.plan.check(rankings.axis()).is_err() {
-            // Which grade is named depends on those of all partitions.
-            let nothing = Error::new(Kind::Policy, "grades", "");
-            return self.keep(((GRADES, 0, 0), nothing));
+            self.keep(((GRADES, 0, 0), None));
+            return Ok(());
         }
         let evaluation = match rankings.evaluate(choices.plan, choices.threads) {
             Ok(evaluation) => evaluation,
-            Err(error) => return self.keep(parts.place_value(&rankings, error, choices)),
+            Err(error) => {
+                let place = parts.place_value(&rankings, &error, choices);
+                self.keep((place, Some(error)));
+                return Ok(());
+            }
         };
         if self.mistake.is_some() {
             return Ok(());
@@ -214,12 +225,10 @@ impl SpilledTable {
     }
 
     /// Keeps a mistake if it comes before the one that is known.
-    #[allow(clippy::unnecessary_wraps)] // it ends the evaluation of a partition
-    fn keep(&mut self, (place, error): (Place, Error)) -> Result<()> {
-        if self.mistake.as_ref().is_none_or(|(first, _)| place < *first) {
-            self.mistake = Some((place, error));
+    fn keep(&mut self, mistake: Mistake) {
+        if self.mistake.as_ref().is_none_or(|first| mistake.0 < first.0) {
+            self.mistake = Some(mistake);
         }
-        Ok(())
     }
 
     /// The evaluation of all, what the queries are called, and what is known of them besides.
@@ -228,17 +237,15 @@ impl SpilledTable {
     /// Where there was no row, or as [`Rankings::from_table`] and [`Rankings::evaluate`].
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits
     pub fn finish(self, plan: &Plan) -> Result<(Evaluation, Vocabulary, Attributes)> {
-        if let Some(((kind, ..), error)) = self.mistake {
-            return Err(if kind == GRADES {
-                plan.check_grades(&self.grades).err().unwrap_or(error)
-            } else {
-                error
-            });
+        match self.mistake {
+            Some((_, Some(error))) => return Err(error),
+            Some((_, None)) => plan.check_grades(&self.grades)?,
+            None => {}
         }
         let Some(mut made) = self.made else { return Err(no_rows()) };
         let mut order: Vec<u32> = (0..self.firsts.len() as u32).collect();
         order.sort_unstable_by_key(|&query| self.firsts[query as usize]);
-        let names = self.names.pick(&order);
+        let names = pick(&self.names, &order);
         let mut attributes = self.attributes;
         attributes.reorder(&order);
         made.reorder(&order);
@@ -478,12 +485,7 @@ impl Parts<'_> {
     }
 
     /// Where a value comes that the policy refuses: by measure, then by query.
-    fn place_value(
-        &self,
-        rankings: &Rankings,
-        error: Error,
-        choices: Choices<'_>,
-    ) -> (Place, Error) {
+    fn place_value(&self, rankings: &Rankings, error: &Error, choices: Choices<'_>) -> Place {
         let is_refused = |measure: &usize| {
             let measures = vec![choices.plan.measures[*measure].clone()];
             let plan = Plan { measures, ..choices.plan.clone() };
@@ -498,6 +500,6 @@ impl Parts<'_> {
             Ok(()) => firsts[query],
             Err(_) => 0,
         };
-        ((VALUES, measure, first), error)
+        (VALUES, measure, first)
     }
 }

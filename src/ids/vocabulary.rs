@@ -257,29 +257,6 @@ impl Vocabulary {
         true
     }
 
-    /// Some of the identifiers, each once, numbered in this order.
-    #[must_use]
-    pub fn pick(&self, order: &[u32]) -> Self {
-        match self {
-            Self::Texts(ids) => {
-                let mut picked = Ids::default();
-                for &number in order {
-                    picked.number(ids.texts().get(number as usize));
-                }
-                Self::Texts(picked)
-            }
-            Self::Integers(integers) => {
-                let values: Vec<i64> =
-                    order.iter().map(|&number| integers.values[number as usize]).collect();
-                let mut picked = Integers::for_values(&values);
-                for &value in &values {
-                    picked.number(value);
-                }
-                Self::Integers(picked)
-            }
-        }
-    }
-
     /// Numbers identifiers of the same kind, new ones after those that are there.
     #[allow(clippy::cast_possible_truncation)] // as above
     fn merge(&mut self, others: &Self) -> Vec<u32> {

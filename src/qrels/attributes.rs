@@ -1,8 +1,10 @@
 //! Attributes of queries, such as country, device or model version.
 
 use crate::error::{Error, Kind, Result, show};
+use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
+use crate::number::decimal::Decimal;
 use crate::qrels::axis::Names;
 use crate::saved::{Reader, Writer, require};
 use crate::table::columns::IdColumn;
@@ -20,6 +22,16 @@ pub struct Attribute {
     pub values: Vocabulary,
     /// Which of them each query has.
     pub codes: Vec<u32>,
+}
+
+/// Some identifiers or values, each once, numbered in this order; integers become texts.
+#[must_use]
+pub fn pick(ids: &Vocabulary, order: &[u32]) -> Vocabulary {
+    let (mut picked, mut room) = (Ids::default(), Decimal::default());
+    for &number in order {
+        picked.number(ids.write(number as usize, &mut room));
+    }
+    Vocabulary::Texts(picked)
 }
 
 impl IntoIterator for Attributes {
@@ -101,7 +113,7 @@ impl Attributes {
             }
             let number = |&query: &u32| numbers[codes[query as usize] as usize];
             *codes = order.iter().map(number).collect();
-            *values = values.pick(&seen);
+            *values = pick(values, &seen);
         }
     }
 
