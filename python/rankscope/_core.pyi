@@ -21,6 +21,7 @@ __all__ = [
     "Reassignments",
     "Run",
     "SliceQueries",
+    "SpilledTable",
     "TableStream",
     "TextCodes",
     "__version__",
