@@ -9,5 +9,6 @@ pub mod rankings;
 pub mod scorer;
 pub mod spilled;
 pub mod stream;
+pub mod summary;
 pub mod table_stream;
 pub mod trial;

@@ -134,6 +134,7 @@ MONITOR = Group(
         ),
         "ingest": Command("Store rankings from files.", "monitor.events:add_ingest"),
         "label": Command("Store labels from files.", "monitor.events:add_label"),
+        "run": Command("Monitor a data lake in place.", "monitor.lake:add_arguments"),
         "evaluate": Command(
             "Compute windows and baselines, and check alerts.", "monitor.status:add_evaluate"
         ),
@@ -164,6 +165,10 @@ MONITOR = Group(
         "export": Command("Export the events to Parquet files.", "monitor.maintenance:add_export"),
         "backup": Command(
             "Copy a store, even while it is in use.", "monitor.maintenance:add_backup"
+        ),
+        "archive": Command(
+            "Move hours whose values are final to Parquet files.",
+            "monitor.maintenance:add_archive",
         ),
         "retain": Command(
             "Delete old events. The values computed from them are kept.",

@@ -1,9 +1,11 @@
-"""`rankscope monitor export`, `backup`, `retain` and `doctor`: maintain a store."""
+"""`rankscope monitor export`, `backup`, `archive`, `retain` and `doctor`: maintain a store."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from rankscope.cli.monitor.store import add_store_arguments, open_reader, open_writer
-from rankscope.cli.monitor.times import TIME_HELP, read_moment
+from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag
 from rankscope.monitor.doctor import examine
@@ -59,6 +61,35 @@ def run_backup(options: Namespace) -> int:
         print_json({"file": options.copy, "last_seq": seq})
     else:
         print(f"{show(options.copy)}\tevents up to number {seq}")
+    return 0
+
+
+def add_archive(parser: Parser) -> None:
+    """Add the arguments of `archive`."""
+    parser.description = (
+        "Move the rankings and labels of hours whose attribution windows are closed to Parquet "
+        "files next to the store. All commands read them there; no value changes."
+    )
+    add_store_arguments(parser, is_timed=True)
+    parser.add_argument(
+        "--older-than",
+        action=Once,
+        type=read_duration,
+        default=0,
+        metavar="DURATION",
+        help="keep hours in the store until their attribution windows have been closed for this "
+        "long, such as 1d (default: 0s)",
+    )
+    parser.set_defaults(run=run_archive)
+
+
+def run_archive(options: Namespace) -> int:
+    """Archive hours, and print what was moved."""
+    with open_writer(options) as monitor:
+        done = monitor.archive(timedelta(microseconds=options.older_than))
+    _print_counts(
+        options, hours=done.hours, rankings=done.rankings, labels=done.labels, bytes=done.bytes
+    )
     return 0
 
 

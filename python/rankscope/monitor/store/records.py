@@ -56,6 +56,23 @@ class Exported:
 
 
 @record(frozen=True, slots=True)
+class Archived:
+    """What was moved from the tables to files.
+
+    Args:
+        hours: The number of hours whose files were written.
+        rankings: The number of rankings that were moved.
+        labels: The number of labels that were moved.
+        bytes: The size of the files.
+    """
+
+    hours: int
+    rankings: int
+    labels: int
+    bytes: int
+
+
+@record(frozen=True, slots=True)
 class Changes:
     """The times whose windows have new events.
 
@@ -152,6 +169,7 @@ class LabelColumns:
         codes: The position of each label's list in `names`.
         values: Grades, NaN where there is none.
         event_ids: The offsets of their event ids, and the ids, where they were requested.
+        seqs: The numbers under which they are stored, where event ids were requested.
     """
 
     rankings: NDArray[np.int64]
@@ -162,6 +180,7 @@ class LabelColumns:
     codes: NDArray[np.int64]
     values: NDArray[np.float64]
     event_ids: Texts | None = None
+    seqs: NDArray[np.int64] | None = None
 
 
 @record(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, func, select
 from rankscope.monitor.events.event import LABEL_KINDS, Ranking
 from rankscope.monitor.events.outcome import Outcome
 from rankscope.monitor.store.tables.documents import pack
-from rankscope.monitor.store.tables.schema import events, labels, rankings
+from rankscope.monitor.store.tables.schema import events, history_labels, labels, rankings
 from rankscope.monitor.store.tables.statements import fetch_rows, insert_rows
 
 TYPE_CHECKING = False
@@ -83,6 +83,7 @@ def store_events(
     ranking_ids = list(dict.fromkeys(prepared.event.ranking_id for prepared in batch))
     known_events = _find(connection, SELECT_EVENTS, project_id, event_ids)
     known_rankings = _find(connection, SELECT_RANKINGS, project_id, ranking_ids)
+    hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
     new_rankings: list[str] = []
     labelled: list[str] = []
     rows: dict[Table, list[tuple[object, ...]]] = {events: [], rankings: [], labels: []}
@@ -133,6 +134,9 @@ def store_events(
     waited = _select(connection, COUNT_LABELS, project_id, new_rankings)
     pending = sum(ranking_id not in known_rankings for ranking_id in labelled)
     transaction.pending[project_id] += pending - sum(count for (count,) in waited)
+    rows[history_labels] = [
+        (seq, hours[ranking_id]) for seq, _, ranking_id, *_ in rows[labels] if ranking_id in hours
+    ]
     for table, new in rows.items():
         insert_rows(connection, table, new)
     for outcome in outcomes:
@@ -140,6 +144,32 @@ def store_events(
     for code, count in rejected.items():
         transaction.counts[project_id, code] += count
     return outcomes
+
+
+def _find_archived(
+    transaction: Transaction,
+    project_id: int,
+    batch: Sequence[PreparedEvent],
+    known_events: dict[str, tuple[int, bytes]],
+    known_rankings: dict[str, tuple[int, bytes]],
+) -> dict[str, int]:
+    """Add events and rankings that are archived to those that are known.
+
+    Returns:
+        The numbers of the hours of these rankings, by their ids.
+    """
+    archived, connection = transaction.archived, transaction.connection
+    if archived is None:
+        return {}
+    ids = {prepared.event.event_id for prepared in batch}
+    events_there = archived.find_events(connection, project_id, ids - known_events.keys())
+    known_events |= {name: (seq, digest(event)) for name, (seq, event) in events_there.items()}
+    ids = {one.event.ranking_id for one in batch if one.event.event_id not in known_events}
+    rankings_there = archived.find_rankings(connection, project_id, ids - known_rankings.keys())
+    known_rankings |= {
+        name: (seq, digest(ranking)) for name, (seq, ranking, _) in rankings_there.items()
+    }
+    return {name: hour_id for name, (_, _, hour_id) in rankings_there.items()}
 
 
 def _find(

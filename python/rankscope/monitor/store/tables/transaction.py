@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from hashlib import blake2b
+from typing import Protocol
 
 from sqlalchemy import insert, select, update
 
@@ -13,12 +14,28 @@ from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from sqlalchemy import Connection
 
-    from rankscope.monitor.events.event import Ranking
+    from rankscope.monitor.events.event import Event, Ranking
     from rankscope.monitor.store.keys import Secret
 
 MOST_CACHED = 100_000
+
+
+class KnownEvents(Protocol):
+    """Finds events that are archived."""
+
+    def find_events(
+        self, connection: Connection, project_id: int, event_ids: Iterable[str]
+    ) -> Mapping[str, tuple[int, Event]]:
+        """Find events by their ids, with their numbers."""
+
+    def find_rankings(
+        self, connection: Connection, project_id: int, ranking_ids: Iterable[str]
+    ) -> Mapping[str, tuple[int, Ranking, int]]:
+        """Find rankings by their ids, with the numbers of their events and of their hours."""
 
 
 class NumberCache:
@@ -42,6 +59,7 @@ class Transaction:
     Attributes:
         connection: The connection, within the transaction.
         seq: The number of the last event so far.
+        archived: Finds events that are archived; `None` where none can be.
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
@@ -52,9 +70,16 @@ class Transaction:
         new_numbers: The numbers that this transaction made or read.
     """
 
-    def __init__(self, connection: Connection, seq: int, cache: NumberCache) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        seq: int,
+        cache: NumberCache,
+        archived: KnownEvents | None = None,
+    ) -> None:
         self.connection = connection
         self.seq = seq
+        self.archived = archived
         self.counts: Counter[tuple[int, str]] = Counter()
         self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
