@@ -423,6 +423,11 @@ class Store(StoreReader):
         """
         return True
 
+    @property
+    def is_evaluator(self) -> bool:
+        """Whether this process has the lease, as far as it knows without asking."""
+        return True
+
     def append(
         self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
     ) -> list[Outcome]:

@@ -325,7 +325,9 @@ class LakeReader:
         except InputError as error:
             error.file = file.path
             raise
-        self._keep("rankings", file, seen, loaded)
+        if len(loaded.times) and loaded.times.min() // HOUR != loaded.times.max() // HOUR:
+            # The file of one hour is read once in a run, and would only take memory.
+            self._keep("rankings", file, seen, loaded)
         return loaded
 
     def _load_rankings(self, file: DataFile, seen: int) -> RankingFile:
