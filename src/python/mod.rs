@@ -26,6 +26,7 @@ mod reserve;
 mod run;
 mod saved;
 mod significance;
+mod spilled;
 mod sums;
 mod table;
 mod table_stream;
@@ -58,6 +59,7 @@ use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
     student_tails, student_upper,
 };
+use self::spilled::SpilledTable;
 use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
 use self::table_stream::TableStream;
 
@@ -72,14 +74,14 @@ mod _core {
     #[pymodule_export]
     use super::{
         ClusterSums, Column, Evaluation, EventDecoder, Judgments, Plan, Rankings, Reassignments,
-        Run, SliceQueries, Summary, TableStream, TextCodes, add_sums, audit_ties, bound,
-        bound_below, bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
-        decode_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part, evaluate_path,
-        evaluate_run, fair_lower, find_regrets, fsum, grade_items, log2, mean_of_rows,
-        measure_costs, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
-        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
-        student_tails, student_upper, sum_cells, sum_groups, summarize, summarize_groups,
-        t_quantile, unpack_pieces, values_of_rows,
+        Run, SliceQueries, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties,
+        bound, bound_below, bound_difference, compare_rankings, count_flips, count_ranges,
+        count_shifted, decode_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
+        evaluate_path, evaluate_run, fair_lower, find_regrets, fsum, grade_items, log2,
+        mean_of_rows, measure_costs, merge_sums, noncentral_t_lower, normal_tails,
+        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
+        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
+        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]
