@@ -21,6 +21,7 @@ __all__ = [
     "Reassignments",
     "Run",
     "SliceQueries",
+    "SpilledTable",
     "Summary",
     "TableStream",
     "TextCodes",
@@ -328,6 +329,19 @@ class SliceQueries:
         sizes: Sequence[int],
         units: int,
     ) -> SliceQueries: ...
+
+@final
+class SpilledTable:
+    """Evaluates a table that is larger than memory, part by part."""
+
+    def __new__(cls, folder: str, memory: int, expected: int | None) -> SpilledTable: ...
+    def push(self, columns: _TableColumns) -> None: ...
+    def written(self) -> int: ...
+    def progress(self) -> tuple[int, int]: ...
+    def evaluate_next(self, plan: Plan, ties: str, duplicates: str, threads: int) -> bool: ...
+    def finish(
+        self, plan: Plan
+    ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]]: ...
 
 @final
 class TableStream:

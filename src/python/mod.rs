@@ -24,6 +24,7 @@ mod reserve;
 mod run;
 mod saved;
 mod significance;
+mod spilled;
 mod sums;
 mod table;
 mod table_stream;
@@ -54,6 +55,7 @@ use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
     student_tails, student_upper,
 };
+use self::spilled::SpilledTable;
 use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
 use self::table_stream::TableStream;
 
@@ -68,8 +70,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         ClusterSums, Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run,
-        SliceQueries, Summary, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
-        bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
+        SliceQueries, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, bound,
+        bound_below, bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
         estimate_mean, evaluate_dict, evaluate_items, evaluate_part, evaluate_path, evaluate_run,
         fair_lower, find_regrets, fsum, grade_items, log2, mean_of_rows, measure_costs, merge_sums,
         noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
