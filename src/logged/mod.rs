@@ -4,6 +4,7 @@
 pub mod clusters;
 pub mod costs;
 pub mod grading;
+pub mod id_set;
 pub mod labels;
 pub mod pack;
 pub mod values;

@@ -19,6 +19,7 @@ use crate::ids::interner::Ids;
 use crate::logged::clusters::{self, CellClusters, Moments};
 use crate::logged::costs::Costs;
 use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
+use crate::logged::id_set;
 use crate::logged::labels::Texts;
 use crate::logged::values::{Choices, Evaluator, Values};
 use crate::memory::{Vec, guard, vec};
@@ -438,15 +439,7 @@ impl TextCodes {
         columns: Vec<(Vec<u8>, TextBuffers)>,
         rows: PyBuffer<i64>,
     ) -> PyResult<Column> {
-        guard(|| self.look_up(py, &columns, &rows, |ids, name| Some(ids.number(name))))
-    }
-
-    /// The numbers of some texts of a column; -1 is no text, or one that has no number.
-    fn find(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<Column> {
-        guard(|| {
-            let columns = vec![(Vec::new(), column)];
-            self.look_up(py, &columns, &rows, |ids, name| ids.find(name))
-        })
+        guard(|| self.look_up(py, &columns, &rows))
     }
 
     /// The texts by number: their offsets, and the texts end to end.
@@ -472,42 +465,121 @@ impl TextCodes {
         py: Python<'_>,
         columns: &[(Vec<u8>, TextBuffers)],
         rows: &PyBuffer<i64>,
-        find: impl Fn(&mut Ids, &[u8]) -> Option<usize> + Sync,
     ) -> PyResult<Column> {
         let rows = places(py, rows)?;
-        let read = |(prefix, texts): &(Vec<u8>, TextBuffers)| {
-            read_texts(py, texts).map(|(offsets, bytes)| (prefix.clone(), offsets, bytes))
-        };
-        let columns = columns.iter().map(read).collect::<PyResult<Vec<_>>>()?;
-        let texts: Option<Vec<_>> = columns
-            .iter()
-            .map(|(prefix, offsets, bytes)| Some((prefix, Texts::new(offsets, bytes)?)))
-            .collect();
-        let texts = texts.ok_or_else(misfit)?;
-        let most = rows.iter().copied().max();
-        if most.is_some_and(|most| texts.iter().any(|(_, column)| column.len() <= most)) {
+        let mut opened = Vec::with_capacity(columns.len());
+        for (prefix, TextBuffers(offsets, bytes)) in columns {
+            opened.push((prefix, View::of(offsets)?, View::of(bytes)?));
+        }
+        let most = rows.iter().copied().max().unwrap_or(0);
+        if !rows.is_empty() && opened.iter().any(|(_, offsets, _)| Cells::len(offsets) < most + 2) {
             return Err(misfit());
         }
-        let codes = py.detach(|| {
+        let codes: Option<Vec<i64>> = py.detach(|| {
             let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let mut name = Vec::new();
             let mut codes = Vec::with_capacity(rows.len());
             for &row in &rows {
-                let found = texts.iter().find(|(_, column)| !column.get(row).is_empty());
-                let code = found.and_then(|(prefix, column)| {
-                    if prefix.is_empty() {
-                        return find(&mut ids, column.get(row));
+                let mut code = None;
+                for (prefix, offsets, bytes) in &opened {
+                    let mut ends = [0; 2];
+                    offsets.read(row, &mut ends);
+                    let [start, end] = ends.map(usize::try_from);
+                    let (start, end) = (start.ok()?, end.ok()?);
+                    if start > end || end > Cells::len(bytes) {
+                        return None;
                     }
-                    name.clear();
-                    name.extend_from_slice(prefix);
-                    name.extend_from_slice(column.get(row));
-                    find(&mut ids, &name)
-                });
+                    if start < end {
+                        name.clear();
+                        name.extend_from_slice(prefix);
+                        name.resize(prefix.len() + end - start, 0);
+                        bytes.read(start, &mut name[prefix.len()..]);
+                        code = Some(ids.number(&name));
+                        break;
+                    }
+                }
                 codes.push(code.map_or(-1, |code| code.cast_signed() as i64));
             }
-            codes
+            Some(codes)
         });
+        let codes = codes.ok_or_else(misfit)?;
         Ok(Column(Data::Places(codes)))
+    }
+}
+
+/// A set of IDs.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct IdSet(Mutex<id_set::IdSet>);
+
+/// IDs that are hashed before they are looked up, so that the processor waits for several at once.
+const AT_ONCE: usize = 64;
+
+#[pymethods]
+impl IdSet {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    /// Adds some texts of a column.
+    fn add(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<()> {
+        guard(|| {
+            self.each(py, &column, &rows, |set, keys| keys.iter().for_each(|&key| set.add(key)))
+        })
+    }
+
+    /// Which of some texts of a column are in the set.
+    fn find(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<Column> {
+        guard(|| {
+            let found = Mutex::new(Vec::new());
+            self.each(py, &column, &rows, |set, keys| {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.extend(keys.iter().map(|&key| u8::from(set.has(key))));
+            })?;
+            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok(Column(Data::Bytes(found)))
+        })
+    }
+}
+
+impl IdSet {
+    /// Calls a function with the hashes of some texts of a column, several at a time.
+    fn each(
+        &self,
+        py: Python<'_>,
+        column: &TextBuffers,
+        rows: &PyBuffer<i64>,
+        work: impl Fn(&mut id_set::IdSet, &[u128]) + Sync,
+    ) -> PyResult<()> {
+        let rows = places(py, rows)?;
+        let TextBuffers(offsets, bytes) = column;
+        let (offsets, bytes) = (View::of(offsets)?, View::of(bytes)?);
+        let most = rows.iter().copied().max().unwrap_or(0);
+        if !rows.is_empty() && Cells::len(&offsets) < most + 2 {
+            return Err(misfit());
+        }
+        let done = py.detach(|| {
+            let mut set = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let (mut text, mut keys) = (Vec::new(), Vec::new());
+            for some in rows.chunks(AT_ONCE) {
+                keys.clear();
+                for &row in some {
+                    let mut ends = [0; 2];
+                    offsets.read(row, &mut ends);
+                    let [start, end] = ends.map(usize::try_from);
+                    let (start, end) = (start.ok()?, end.ok()?);
+                    if start > end || end > Cells::len(&bytes) {
+                        return None;
+                    }
+                    text.resize(end - start, 0);
+                    bytes.read(start, &mut text);
+                    keys.push(set.key(&text));
+                }
+                work(&mut set, &keys);
+            }
+            Some(())
+        });
+        done.ok_or_else(misfit)
     }
 }
 

@@ -37,7 +37,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
-use self::chunks::{ClusterSums, TextCodes, evaluate_items, grade_items, measure_costs, sum_cells};
+use self::chunks::{
+    ClusterSums, IdSet, TextCodes, evaluate_items, grade_items, measure_costs, sum_cells,
+};
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
@@ -65,7 +67,7 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        ClusterSums, Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run,
+        ClusterSums, Column, Evaluation, IdSet, Judgments, Plan, Rankings, Reassignments, Run,
         SliceQueries, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
         bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
         estimate_mean, evaluate_dict, evaluate_items, evaluate_path, evaluate_run, fair_lower,
