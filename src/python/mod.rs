@@ -14,6 +14,7 @@ mod explain;
 mod input;
 mod judgments;
 mod logged;
+mod logged_texts;
 mod matrix;
 mod max_t;
 mod objects;
@@ -37,14 +38,13 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use self::agreement::compare_rankings;
-use self::chunks::{
-    ClusterSums, IdSet, TextCodes, evaluate_items, grade_items, measure_costs, sum_cells,
-};
+use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::{Judgments, restore_judgments};
 use self::logged::unpack_pieces;
+use self::logged_texts::{IdSet, TextCodes};
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::plan::Plan;
