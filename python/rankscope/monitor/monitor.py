@@ -20,6 +20,7 @@ from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project, replay_project
 from rankscope.monitor.store import open_store
+from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.files import SQLITE
 
 TYPE_CHECKING = False
@@ -479,6 +480,66 @@ class Monitor(ProjectReader):
                 code="usage",
             )
         return archive_project(self.writer, self.project, now=self.clock(), older_than=delay)
+
+    def delete(
+        self,
+        *,
+        user: str | None = None,
+        rankings: str | Sequence[str] | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> Deleted:
+        """Delete the rankings that have everything that is given, with all their labels.
+
+        The next evaluation computes the windows of their hours without them. Use this to delete
+        what belongs to a user, or what was logged by mistake; `delete_before` deletes what is old
+        and keeps the values.
+
+        Args:
+            user: The `user_id` of the rankings.
+            rankings: A `ranking_id`, or several.
+            since: The earliest time of a ranking: a `datetime` with a time zone, or ISO text.
+            until: The first time that is not deleted.
+
+        Returns:
+            The number of rankings and labels that were deleted.
+
+        Raises:
+            UsageError: Nothing is given, the user is empty, or the time range ends before it
+                begins.
+            FileError: Not all of them could be deleted.
+        """
+        ids = (rankings,) if isinstance(rankings, str) else rankings
+        times = [
+            None if one is None else to_micros(read_moment(one, name))
+            for one, name in ((since, "since"), (until, "until"))
+        ]
+        chosen = Chosen(
+            user_id=user,
+            ranking_ids=None if ids is None else tuple(ids),
+            since=times[0],
+            until=times[1],
+        )
+        if user == "":
+            raise UsageError(
+                "the user is empty, which would delete all rankings without a user",
+                hint="pass the user_id of the rankings",
+                code="usage",
+            )
+        if chosen == Chosen():
+            raise UsageError(
+                "nothing says which rankings to delete",
+                hint="pass user, rankings, since or until",
+                code="usage",
+            )
+        if chosen.since is not None and chosen.until is not None and chosen.since >= chosen.until:
+            raise UsageError(
+                "the time range ends before it begins: "
+                f"{format_time(chosen.since)} to {format_time(chosen.until)}",
+                hint="swap since and until",
+                code="bad_period",
+            )
+        return self.writer.erase(self.project, chosen)
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

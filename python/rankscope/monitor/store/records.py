@@ -42,6 +42,23 @@ class Deleted:
     labels: int
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which rankings to delete: those that have all that is given.
+
+    Args:
+        user_id: The user who saw them.
+        ranking_ids: Their ids.
+        since: The earliest time, in microseconds since 1970.
+        until: The first time that is not deleted.
+    """
+
+    user_id: str | None = None
+    ranking_ids: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+
+
 @record(frozen=True, slots=True)
 class Exported:
     """How many events were written to files.

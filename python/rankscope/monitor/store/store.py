@@ -13,7 +13,7 @@ from functools import partial, update_wrapper
 from rankscope.errors import UsageError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import archive_hours
-from rankscope.monitor.store.history.deletion import delete_archived_before
+from rankscope.monitor.store.history.deletion import delete_archived_before, erase_archived
 from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.records import Changes, Deleted, LabelCount
 from rankscope.monitor.store.sources import HotTables, read_sources
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.store.history.files import HistoryFolder
     from rankscope.monitor.store.keys import ApiKey, Secret
-    from rankscope.monitor.store.records import Archived, Chunk
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk
     from rankscope.monitor.store.sources import Source
     from rankscope.monitor.store.tables.transaction import Transaction
 
@@ -485,6 +485,34 @@ class Store(StoreReader):
             FileError: A file cannot be written, or one that is replaced cannot be read.
         """
         return archive_hours(self, self.require_history(), project, before)
+
+    def erase(self, project: str, chosen: Chosen) -> Deleted:
+        """Delete rankings by what they are, with all their labels.
+
+        The windows of their hours are computed without them at the next evaluation.
+
+        Args:
+            project: The name of the project.
+            chosen: Which rankings.
+
+        Raises:
+            FileError: Not all of them were deleted.
+        """
+        if project not in self.projects():
+            return Deleted(0, 0)
+        count = labels = 0
+        while True:
+            work = partial(retention.erase_rankings, project=project, chosen=chosen)
+            deleted = self.transact(work, retention.AT_ONCE).result()
+            labels += deleted.labels
+            if not deleted.rankings:
+                break
+            count += deleted.rankings
+        if self.history is not None:
+            archived = erase_archived(self, self.history, project, chosen)
+            count += archived.rankings
+            labels += archived.labels
+        return Deleted(count, labels)
 
     @property
     def keys_version(self) -> int:
