@@ -8,5 +8,6 @@ pub mod plan;
 pub mod rankings;
 pub mod scorer;
 pub mod stream;
+pub mod summary;
 pub mod table_stream;
 pub mod trial;

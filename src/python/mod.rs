@@ -17,6 +17,7 @@ mod logged;
 mod matrix;
 mod max_t;
 mod objects;
+mod parts;
 mod plan;
 mod rankings;
 mod reserve;
@@ -45,6 +46,7 @@ use self::judgments::{Judgments, restore_judgments};
 use self::logged::unpack_pieces;
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
+use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
 use self::plan::Plan;
 use self::rankings::{Rankings, restore_rankings};
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
@@ -66,13 +68,13 @@ mod _core {
     #[pymodule_export]
     use super::{
         ClusterSums, Column, Evaluation, Judgments, Plan, Rankings, Reassignments, Run,
-        SliceQueries, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
+        SliceQueries, Summary, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
         bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
-        estimate_mean, evaluate_dict, evaluate_items, evaluate_path, evaluate_run, fair_lower,
-        find_regrets, fsum, grade_items, log2, mean_of_rows, measure_costs, merge_sums,
+        estimate_mean, evaluate_dict, evaluate_items, evaluate_part, evaluate_path, evaluate_run,
+        fair_lower, find_regrets, fsum, grade_items, log2, mean_of_rows, measure_costs, merge_sums,
         noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
-        round_sums, student_tails, student_upper, sum_cells, sum_groups, t_quantile, unpack_pieces,
-        values_of_rows,
+        restore_summary, round_sums, student_tails, student_upper, sum_cells, sum_groups,
+        summarize, summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

@@ -6,6 +6,7 @@ from rankscope.engine.clusters import check_cluster_column as check_cluster_colu
 from rankscope.engine.clusters import number_clusters as number_clusters
 from rankscope.engine.clusters import read_clusters as read_clusters
 from rankscope.engine.clusters import refuse_cluster_alone as refuse_cluster_alone
+from rankscope.engine.evaluating import describe_answer as describe_answer
 from rankscope.engine.evaluating import evaluate_run as evaluate_run
 from rankscope.engine.evaluating import load_qrels as load_qrels
 from rankscope.engine.evaluating import make_evaluation as make_evaluation

@@ -29,6 +29,7 @@ from rankscope.results import Counts, Evaluation
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Protocol
 
     from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
@@ -42,6 +43,18 @@ if TYPE_CHECKING:
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
     from rankscope.typing import InputLike, Progress
+
+    class Counted(Protocol):
+        """An answer of the core, or of its parts."""
+
+        def counts(self) -> list[int]:
+            """Return the numbers of queries."""
+
+        def at_cutoffs(self) -> list[tuple[int, int]]:
+            """Return retrieved and unjudged documents by cutoff."""
+
+        def notes(self) -> list[tuple[str, int, int]]:
+            """Return the code, the count and the first line of each note."""
 
 
 FEWEST_SAMPLED = 10
@@ -272,6 +285,59 @@ def make_evaluation(
         LimitError: There are too many groups.
         PolicyError: A measure has no such interval.
     """
+    counts, notes = describe_answer(
+        answer,
+        request,
+        queries=queries,
+        run_name=run_name,
+        run_notes=run_notes,
+        duplicates=duplicates,
+    )
+    estimates: dict[str, Estimate] = {}
+    if interval:
+        of_all = make_estimates(
+            answer,
+            request.measures,
+            [0] * counts.queries,
+            1,
+            interval,
+            clusters=clusters,
+            threads=threads,
+        )
+        estimates = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
+    return Evaluation(
+        measures=request.measures,
+        policy=request.policy,
+        counts=counts,
+        notes=notes,
+        queries=queries,
+        answer=answer,
+        convention=request.convention,
+        names=request.names,
+        estimates=estimates,
+        attributes=attributes,
+        slices=make_slices(
+            answer,
+            request.measures,
+            attributes,
+            interval,
+            source=queries.source,
+            clusters=clusters,
+            threads=threads,
+        ),
+    )
+
+
+def describe_answer(
+    answer: Counted,
+    request: Request,
+    *,
+    queries: Queries,
+    run_name: str,
+    run_notes: Iterable[tuple[str, int, int]] = (),
+    duplicates: str,
+) -> tuple[Counts, list[Diagnostic]]:
+    """Return the counts and the notes of the core's answer."""
     judged, evaluated, empty, missing, run_only, tied, flat, candidates = answer.counts()
     cutoffs = cutoffs_of(request.measures)
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
@@ -312,39 +378,7 @@ def make_evaluation(
     }
     choices["candidates"] = candidates
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
-    estimates: dict[str, Estimate] = {}
-    if interval:
-        of_all = make_estimates(
-            answer,
-            request.measures,
-            [0] * judged,
-            1,
-            interval,
-            clusters=clusters,
-            threads=threads,
-        )
-        estimates = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
-    return Evaluation(
-        measures=request.measures,
-        policy=request.policy,
-        counts=counts,
-        notes=notes,
-        queries=queries,
-        answer=answer,
-        convention=request.convention,
-        names=request.names,
-        estimates=estimates,
-        attributes=attributes,
-        slices=make_slices(
-            answer,
-            request.measures,
-            attributes,
-            interval,
-            source=queries.source,
-            clusters=clusters,
-            threads=threads,
-        ),
-    )
+    return counts, notes
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:

@@ -25,6 +25,7 @@ from rankscope.monitor.store.postgres.startup import (
     check_store,
     list_tables,
     lock_number,
+    lock_writers,
     prepare_store,
 )
 from rankscope.monitor.store.store import Store, StoreReader
@@ -56,9 +57,6 @@ KEY_SECONDS = 1.0
 FIRST_COUNT, GROWTH = 1_000, 4
 """Rows are counted after so many events, and again when there are so many times more."""
 LAST_SEQ = schema.meta.c.name == "last_seq"
-# The row is locked until the transaction ends: transactions that write follow each other, so that
-# numbers become visible in their order and without gaps.
-LOCK = select(schema.meta.c.value).where(LAST_SEQ).with_for_update()
 
 
 def open_postgres_reader(url: str) -> PostgresReader:
@@ -269,7 +267,7 @@ class PostgresStore(PostgresReader, Store):
                 self._connection = self._writing.connect()
             connection = self._connection
             with connection.begin() as opened:
-                seq = int(connection.execute(LOCK).scalar_one())
+                seq = self._lock(connection)
                 transaction = PostgresTransaction(connection, seq, self._cache, self._lease)
                 results = [work(transaction) for work in works]
                 transaction.flush()
@@ -318,6 +316,22 @@ class PostgresStore(PostgresReader, Store):
         if transaction.seq != seq:
             changed = update(schema.meta).where(LAST_SEQ)
             connection.execute(changed.values(value=str(transaction.seq)))
+
+    def _lock(self, connection: Connection) -> int:
+        """Keep others from writing, and return the number of the last event.
+
+        Raises:
+            FileError: A newer release has upgraded the tables.
+        """
+        seq, version = lock_writers(connection)
+        if version != schema.VERSION:
+            raise FileError(
+                f"another process has upgraded the store to version {version}",
+                hint="start this one with the same release of rankscope",
+                code="store_failed",
+                file=str(self.address),
+            )
+        return seq
 
     def _disconnect(self) -> None:
         """Close the connection that writes; with it, its locks are released."""
