@@ -47,6 +47,8 @@ EXAMPLES: dict[str, Example] = {
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
+    # The store has events of its own, and no lake.
+    "monitor run": Example({}, {"--store": ["STORE"]}, status=2),
     "monitor evaluate": Example(STORE, {}),
     "monitor status": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),

@@ -365,7 +365,9 @@ def test_windows_that_were_computed_under_a_lost_lease_are_not_written(url: str)
             put_nothing(store)
         assert refused.value.code == "store_evaluated"
         assert store.append("music", [make_ranking(1)])[0].status == "accepted"
+        assert not store.is_evaluator
         assert store.take_evaluation()
+        assert store.is_evaluator
         put_nothing(store)
 
 

@@ -134,6 +134,7 @@ MONITOR = Group(
         ),
         "ingest": Command("Store rankings from files.", "monitor.events:add_ingest"),
         "label": Command("Store labels from files.", "monitor.events:add_label"),
+        "run": Command("Monitor a data lake in place.", "monitor.lake:add_arguments"),
         "evaluate": Command(
             "Compute windows and baselines, and check alerts.", "monitor.status:add_evaluate"
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.archiving import archive_project
@@ -16,6 +18,7 @@ from rankscope.monitor.events.times import (
     to_micros,
 )
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project, replay_project
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
+    from rankscope.monitor.store.lake.address import Layout
     from rankscope.monitor.store.records import Archived, Deleted
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -225,6 +229,57 @@ class Monitor(ProjectReader):
             FileError: A file cannot be read, or the store cannot be written.
         """
         return self._log("labels", labels, names, ())
+
+    def connect_lake(
+        self,
+        rankings: str | os.PathLike[str],
+        labels: str | os.PathLike[str] | None = None,
+        *,
+        format: Layout | None = None,  # noqa: A002 - the word of the other functions
+        names: Mapping[str, str] | None = None,
+        label_names: Mapping[str, str] | None = None,
+        attributes: Sequence[str] | None = None,
+        actor: str = "local",
+    ) -> bool:
+        """Read the events of this project from a data lake, in place, and not from the store.
+
+        Nothing is read yet. Each `evaluate` lists the files, and reads those that are new or have
+        changed, and the hours that have their rows.
+
+        Args:
+            rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or the
+                folder of a table of Delta Lake or Iceberg: a path, or a URL that begins with
+                `s3://`, `gs://` or `abfs://`. Credentials are those of the environment.
+            labels: Likewise for labels; `None` where grades are logged with the rankings.
+            format: `"parquet"`, `"delta"` or `"iceberg"` (default: what the folder has).
+            names: The columns of rankings that have none of the usual names, by role.
+            label_names: Likewise for labels.
+            attributes: The columns that describe a ranking, such as its country (default: those of
+                the configuration).
+            actor: The name for the audit log.
+
+        Returns:
+            Whether anything changed.
+
+        Raises:
+            UsageError: The project is not configured, it has events of its own, or the URL cannot
+                be read.
+            FileError: The folder cannot be listed, or the store cannot be written.
+        """
+        configuration = self.configuration
+        return connect_lake(
+            self.writer,
+            self.project,
+            rankings=os.fspath(rankings),
+            labels=None if labels is None else os.fspath(labels),
+            layout=format,
+            names=names or {},
+            label_names=label_names or {},
+            attributes=configuration.attributes if attributes is None else attributes,
+            window=configuration.definition.window * SECOND,
+            now=self.clock(),
+            actor=actor,
+        )
 
     def replace_set(
         self,

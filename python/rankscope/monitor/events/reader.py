@@ -289,9 +289,7 @@ class EventReader:
             event_id = self._read_id(given, fields, "event_id")
         else:
             batch.note(["made_event_ids"])
-            event_id = _make_id(
-                "label", ranking_id, doc_id, str(time), kind, *labels, "=", repr(value)
-            )
+            event_id = make_label_id(Label("", ranking_id, doc_id, time, labels, value, kind))
         return Label(event_id, ranking_id, doc_id, time, labels, value, kind)
 
     def _note_unknown(self, given: Mapping[str, Any], fields: Fields, batch: Batch) -> None:
@@ -411,6 +409,12 @@ def _lift_ubi(given: Mapping[str, Any]) -> Mapping[str, Any]:
         return given
     rest = {name: value for name, value in given.items() if name != "event_attributes"}
     return {**rest, "object_id": shown["object_id"]}
+
+
+def make_label_id(label: Label) -> str:
+    """Derive the event id of a label that has none from everything that it says."""
+    parts = (label.ranking_id, label.doc_id, str(label.time), label.kind, *label.labels)
+    return _make_id("label", *parts, "=", repr(label.value))
 
 
 def _make_id(*parts: str) -> str:

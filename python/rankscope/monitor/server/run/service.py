@@ -121,6 +121,7 @@ def serve_store(
             store.projects,
             evaluate,
             takes=store.take_evaluation if evaluates else lambda: False,
+            delivers=lambda: evaluates and store.is_evaluator,
             deliverer=Deliverer(
                 store,
                 log=LogChannel(AccessLog(log.deliver, now).write),

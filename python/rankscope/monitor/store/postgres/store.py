@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
     REPEATED,
@@ -131,7 +132,8 @@ class PostgresReader(StoreReader):
         Raises:
             FileError: It is damaged.
         """
-        problem = self.query(find_wrong_count) or self.query(_find_wrong_number)
+        checks = (find_wrong_count, find_wrong_lake, _find_wrong_number)
+        problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
             raise FileError(
                 f"the store is damaged ({problem})",
@@ -187,6 +189,11 @@ class PostgresStore(PostgresReader, Store):
         try:
             with self._writing.begin() as connection:
                 store = prepare_store(connection, address)
+                # The server counts the rows of a store that it has counted once.
+                is_counted = connection.exec_driver_sql(
+                    "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'events'::regclass"
+                ).scalar_one()
+                self._counted = lock_writers(connection)[0] if is_counted else 0
         except BaseException:
             super().close()
             raise
@@ -226,6 +233,11 @@ class PostgresStore(PostgresReader, Store):
             FileError: The database cannot be reached.
         """
         return self.transact(_take_lease).result()
+
+    @property
+    def is_evaluator(self) -> bool:
+        """Whether this process has the lease, as far as it knows without asking."""
+        return self._lease.is_held
 
     def close(self) -> None:
         """Commit what was submitted, and close the connections."""
@@ -289,6 +301,8 @@ class PostgresStore(PostgresReader, Store):
                 ) from raised
             if isinstance(error, FileError) and (is_lost or state in REPEATED):
                 raise NotCommittedError(error) from raised
+            if error is raised:
+                raise
             raise error from raised
         self._cache.update(transaction.new_numbers)
         self._seq = transaction.seq
@@ -301,9 +315,12 @@ class PostgresStore(PostgresReader, Store):
         self._counted = self._seq
         try:
             with self._connection.begin():
-                self._connection.exec_driver_sql("ANALYZE events, rankings, labels, contexts")
-        except FileError:
-            self._disconnect()
+                self._connection.exec_driver_sql(
+                    "ANALYZE (SKIP_LOCKED) events, rankings, labels, contexts"
+                )
+        except FileError as error:
+            if error.code == "store_unreachable":
+                self._disconnect()
 
     def _finish(self, transaction: PostgresTransaction, seq: int) -> None:
         """Write the number of the last event, and the secrets of webhooks."""

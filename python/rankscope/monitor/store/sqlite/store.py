@@ -14,6 +14,7 @@ from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
 from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.history.known import ArchivedEvents
+from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
@@ -179,7 +180,8 @@ class SQLiteReader(StoreReader):
         """
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            problem = find_wrong_count(connection) if found == "ok" else found
+            problem = found if found != "ok" else find_wrong_count(connection)
+            problem = problem or find_wrong_lake(connection)
         if problem is not None:
             raise damaged(self.path, f"{problem:.120}")
         self.query(check_windows)

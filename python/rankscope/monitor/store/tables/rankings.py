@@ -16,6 +16,7 @@ from rankscope.monitor.store.tables.schema import (
     history_contexts,
     history_labels,
     labels,
+    lakes,
     projects,
     rankings,
 )
@@ -207,7 +208,11 @@ def is_pending() -> ColumnElement[bool]:
 
 
 def find_wrong_count(connection: Connection) -> str | None:
-    """Compare the counts that are kept with the rows, and return what differs, if anything."""
+    """Compare the counts that are kept with the rows, and return what differs, if anything.
+
+    Those of projects that read a lake are of its files, and not of the rows here.
+    """
+    theirs = select(lakes.c.project_id)
     times = rankings.c.time
     counted = select(rankings.c.context_id, func.count(), func.min(times), func.max(times))
     archived = select(
@@ -225,10 +230,13 @@ def find_wrong_count(connection: Connection) -> str | None:
         for context_id, count, first, last in connection.execute(found):
             new, before = RankingSpan(int(count), first, last), spans.get(context_id)
             spans[context_id] = new if before is None else before.merge(new)
-    stored = connection.execute(kept.where(contexts.c.rankings != 0))
+    of_rows = contexts.c.project_id.not_in(theirs)
+    stored = connection.execute(kept.where(contexts.c.rankings != 0, of_rows))
     if {context_id: RankingSpan(*span) for context_id, *span in stored} != spans:
         return "the number of rankings is wrong"
-    waiting = select(projects.c.project_id, projects.c.pending).where(projects.c.pending != 0)
+    waiting = select(projects.c.project_id, projects.c.pending).where(
+        projects.c.pending != 0, projects.c.project_id.not_in(theirs)
+    )
     pending = select(labels.c.project_id, func.count()).where(is_pending())
     if set(map(tuple, connection.execute(waiting))) != set(
         map(tuple, connection.execute(pending.group_by(labels.c.project_id)))
