@@ -7,6 +7,7 @@ import os
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.archiving import archive_project
+from rankscope.monitor.choosing import choose_rankings
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
 from rankscope.monitor.events.times import (
@@ -23,7 +24,6 @@ from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project, replay_project
 from rankscope.monitor.store import open_store
-from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.files import SQLITE
 
 TYPE_CHECKING = False
@@ -564,36 +564,7 @@ class Monitor(ProjectReader):
                 begins.
             FileError: Not all of them could be deleted.
         """
-        ids = (rankings,) if isinstance(rankings, str) else rankings
-        times = [
-            None if one is None else to_micros(read_moment(one, name))
-            for one, name in ((since, "since"), (until, "until"))
-        ]
-        chosen = Chosen(
-            user_id=user,
-            ranking_ids=None if ids is None else tuple(ids),
-            since=times[0],
-            until=times[1],
-        )
-        if user == "":
-            raise UsageError(
-                "the user is empty, which would delete all rankings without a user",
-                hint="pass the user_id of the rankings",
-                code="usage",
-            )
-        if chosen == Chosen():
-            raise UsageError(
-                "nothing says which rankings to delete",
-                hint="pass user, rankings, since or until",
-                code="usage",
-            )
-        if chosen.since is not None and chosen.until is not None and chosen.since >= chosen.until:
-            raise UsageError(
-                "the time range ends before it begins: "
-                f"{format_time(chosen.since)} to {format_time(chosen.until)}",
-                hint="swap since and until",
-                code="bad_period",
-            )
+        chosen = choose_rankings(user=user, rankings=rankings, since=since, until=until)
         return self.writer.erase(self.project, chosen)
 
     def delete_before(self, time: Time) -> Deleted:

@@ -41,6 +41,10 @@ class Deleted:
     rankings: int
     labels: int
 
+    def add(self, other: Deleted) -> Deleted:
+        """Return the sum of this and other events."""
+        return Deleted(self.rankings + other.rankings, self.labels + other.labels)
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class Chosen:
