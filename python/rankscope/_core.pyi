@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,14 @@ __all__ = [
     "ClusterSums",
     "Column",
     "Evaluation",
+    "EventDecoder",
     "Judgments",
     "Plan",
     "Rankings",
     "Reassignments",
     "Run",
     "SliceQueries",
+    "SpilledTable",
     "Summary",
     "TableStream",
     "TextCodes",
@@ -34,6 +36,7 @@ __all__ = [
     "count_flips",
     "count_ranges",
     "count_shifted",
+    "decode_columns",
     "estimate_mean",
     "evaluate_dict",
     "evaluate_items",
@@ -55,6 +58,7 @@ __all__ = [
     "restore_rankings",
     "restore_summary",
     "round_sums",
+    "split_json",
     "student_tails",
     "student_upper",
     "sum_cells",
@@ -102,6 +106,12 @@ _TableColumns: TypeAlias = tuple[
     list[tuple[str, _IdColumn]],
 ]
 _Notes: TypeAlias = list[tuple[str, int, int]]
+# Of each object the place of its remarks and its events, `None` where it is not plain; and by place
+# the codes of notes and the names of unknown fields.
+_Decoded: TypeAlias = tuple[
+    list[tuple[int, tuple[tuple[Any, ...], ...]] | None],
+    list[tuple[tuple[str, ...], tuple[str, ...]]],
+]
 
 # Offsets of texts, and the texts end to end.
 _Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
@@ -149,6 +159,46 @@ class Column:
         """The code of its numbers, as in the module `array`."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+# Offsets of texts, the texts end to end, and whether each is there, empty where all are.
+_EventTexts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
+# Bounds of rankings, which may be plain, times in microseconds (true) or milliseconds or as texts,
+# ids, the texts of their heads, attributes by name or maps, and which rows unknown columns have.
+_Heads: TypeAlias = tuple[
+    NDArray[np.int64],
+    NDArray[np.uint8],
+    tuple[bool, NDArray[np.int64]] | _EventTexts,
+    _EventTexts,
+    Sequence[_EventTexts | None],
+    Sequence[tuple[str, _EventTexts] | tuple[NDArray[np.int64], _EventTexts, _EventTexts]],
+    Sequence[tuple[str, NDArray[np.uint8]]],
+]
+# Ids and whether they are integers, ranks, scores, grades, and whether scores order the documents.
+_Documents: TypeAlias = tuple[
+    _EventTexts,
+    bool,
+    NDArray[np.int64] | None,
+    NDArray[np.float64] | None,
+    NDArray[np.float64] | None,
+    bool,
+]
+
+@final
+class EventDecoder:
+    """Decodes texts of JSON as events.
+
+    Args:
+        names: Names and roles of the fields of rankings (two tables), of documents, of labels, and
+            of lists of documents.
+        limits: The numbers of `Limits` up to the depth.
+    """
+
+    def __new__(cls, names: Sequence[Sequence[tuple[str, str]]], limits: Sequence[int]) -> Self: ...
+    def read_rankings(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
+        """Decode rankings whose times are from one to another, in microseconds since 1970."""
+
+    def read_labels(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
+        """Decode labels, likewise."""
 
 @final
 class Judgments:
@@ -330,6 +380,19 @@ class SliceQueries:
     ) -> SliceQueries: ...
 
 @final
+class SpilledTable:
+    """Evaluates a table that is larger than memory, part by part."""
+
+    def __new__(cls, folder: str, memory: int, expected: int | None) -> SpilledTable: ...
+    def push(self, columns: _TableColumns) -> None: ...
+    def written(self) -> int: ...
+    def progress(self) -> tuple[int, int]: ...
+    def evaluate_next(self, plan: Plan, ties: str, duplicates: str, threads: int) -> bool: ...
+    def finish(
+        self, plan: Plan
+    ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]]: ...
+
+@final
 class TableStream:
     """Evaluates a table batch by batch."""
 
@@ -462,6 +525,7 @@ def restore_judgments(saved: bytes) -> Judgments: ...
 def restore_rankings(saved: bytes) -> Rankings: ...
 def restore_summary(saved: bytes) -> Summary: ...
 def round_sums(packed: bytes) -> list[float]: ...
+def split_json(text: bytes) -> list[bytes] | None: ...
 def student_tails(statistic: float, degrees: float) -> float: ...
 def student_upper(statistic: float, degrees: float) -> float: ...
 def sum_cells(
@@ -474,6 +538,9 @@ def sum_cells(
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...
+def decode_columns(
+    decoder: EventDecoder, heads: _Heads, documents: _Documents, span: tuple[int, int]
+) -> _Decoded: ...
 def summarize(evaluation: Evaluation) -> bytes: ...
 def summarize_groups(evaluation: Evaluation, groups: Sequence[int], count: int) -> list[bytes]: ...
 def t_quantile(level: float, degrees: float) -> float: ...

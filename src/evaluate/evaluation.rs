@@ -162,6 +162,18 @@ impl Evaluation {
         self.candidates.merge(other.candidates);
     }
 
+    /// Puts the queries in another order, that of their numbers so far.
+    pub fn reorder(&mut self, order: &[u32]) {
+        for values in &mut self.values {
+            *values = order.iter().map(|&query| values[query as usize]).collect();
+        }
+        for ratios in &mut self.ratios {
+            *ratios = order.iter().map(|&query| ratios[query as usize]).collect();
+        }
+        let is_present = &self.is_present;
+        self.is_present = order.iter().map(|&query| is_present[query as usize]).collect();
+    }
+
     /// Brings the values of all queries together.
     pub fn aggregate(&mut self, averaging: &Averaging) {
         let all = (0..averaging.measures.len())

@@ -254,10 +254,16 @@ def make_parser(words: Sequence[str]) -> tuple[Parser, Parser]:
 
 
 def _add_commands(parser: Parser, group: Group, words: Sequence[str]) -> Parser:
-    added = parser.add_subparsers(title="Commands", metavar="COMMAND", required=True)
+    # Without the name, argparse formats a usage line to find it, which takes longer than all else.
+    added = parser.add_subparsers(
+        title="Commands", metavar="COMMAND", required=True, prog=parser.prog
+    )
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+    # The others only matter to the help, and to suggest what a misspelled one means.
+    chosen = group.commands.keys() & words[at : at + 1] if at == 0 else ()
     named = parser
-    for name, command in group.commands.items():
+    for name in chosen or group.commands:
+        command = group.commands[name]
         child = added.add_parser(name, help=command.summary, description=command.summary)
         if name not in words[at : at + 1]:
             continue

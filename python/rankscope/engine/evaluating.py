@@ -6,7 +6,8 @@ from rankscope._core import Evaluation as CoreEvaluation
 from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
 from rankscope._core import evaluate_run as evaluate_held_run
 from rankscope.adapters import rank_run as rank_input
-from rankscope.adapters import read_judgments, read_run, recognise
+from rankscope.adapters import read_judgments, read_run, recognise, see_joined, tables
+from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.diagnostics import describe
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
@@ -28,10 +29,12 @@ from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Protocol
 
+    from rankscope.adapters.files.table import TableFile
     from rankscope.adapters.inputs import Input
+    from rankscope.adapters.tables import Attributed
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.estimate import Estimate
@@ -224,6 +227,58 @@ def evaluate_run(
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def rank_table(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    attributed: Attributed | None = None,
+    *,
+    ties: str,
+    duplicates: str,
+    encoding: str,
+    progress: Callable[[int], None] | None = None,
+    source: TableFile | None = None,
+) -> tuple[Queries, Rankings, list[tuple[str, int, int]]]:
+    """Rank a table in memory; `Rankings.from_table` documents the arguments.
+
+    Args:
+        given: The table.
+        names: By role, the name of the column, or `None` to find it.
+        attributes: The columns of what belongs to the query.
+        attributed: How labels are converted to grades.
+        ties: What decides between equal scores.
+        duplicates: What to do with a document that occurs twice in a query.
+        encoding: The encoding of a text file.
+        progress: A function that is called with the bytes read so far.
+        source: The open table, if it is open already.
+
+    Returns:
+        The queries, the rankings, and what was suspicious but legal.
+
+    Raises:
+        InputError: A column is missing, or holds invalid values.
+        FileError: A file can't be read.
+    """
+    notes: list[tuple[str, int, int]] = []
+    with see_joined(
+        given,
+        names,
+        attributes,
+        attributed,
+        encoding=encoding,
+        notes=notes,
+        progress=progress,
+        source=source,
+    ) as (held, found, _, ids):
+        columns = tables.read_table(held, found, attributes, attributed, ids=ids)
+        is_even = len(columns.relevance) == len(columns.scores) > 0
+        if is_even and not is_judged(columns.relevance):
+            raise no_judgments(given.name)
+        threads = count_threads(None)
+        core = Rankings.from_table(columns.to_core(), ties, duplicates, threads)
+    return Queries(given.name, duplicates, core.query_ids, source=columns.source), core, notes
 
 
 def make_plan(

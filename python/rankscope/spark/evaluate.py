@@ -58,7 +58,7 @@ def evaluate(
             their values. All rows of a query must agree.
         duplicates: As in `rankscope.evaluate`, except `"first"`.
         score_type: As in `rankscope.evaluate`.
-        partitions: The number of partitions to evaluate queries in (default: Spark decides).
+        partitions: The number of partitions to evaluate queries in (default: two for each core).
         strict: As in `rankscope.evaluate`.
 
     Raises:
@@ -113,7 +113,7 @@ def evaluate_table(
         ties: As in `rankscope.evaluate_table`, except `"input"`.
         policy: As in `rankscope.evaluate`.
         duplicates: As in `rankscope.evaluate`, except `"first"`.
-        partitions: The number of partitions to evaluate queries in (default: Spark decides).
+        partitions: The number of partitions to evaluate queries in (default: two for each core).
         strict: As in `rankscope.evaluate`.
 
     Raises:

@@ -190,7 +190,8 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
     columns = ["side", "query", "size", "lengths", "docs", "n0", "n1", "n2"]
     columns += [f"a{at}" for at in range(width)]
     keyed = packed.selectExpr("xxhash64(folded) AS hash", *columns)
-    count = [] if partitions is None else [partitions]
+    chosen = partitions or _choose_partitions(keyed)
+    count = [] if chosen is None else [chosen]
     ordered = keyed.repartition(*count, "hash").sortWithinPartitions("hash")
     rows = ordered.mapInArrow(evaluating(job), describe_answers(job)).persist()
     try:
@@ -202,6 +203,20 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
     except BaseException:
         rows.unpersist()
         raise
+
+
+def _choose_partitions(frame: Frame) -> int | None:
+    """Return the number of partitions: two for each core, and no more than Spark is set to make.
+
+    Spark doesn't bring small partitions together in a plan whose result it keeps, and each costs a
+    task of Python. Large ones cost no memory, because they are read in pieces.
+    """
+    session = frame.sparkSession
+    context = getattr(session, "sparkContext", None)  # which Spark Connect doesn't have
+    if context is None:
+        return None
+    most = int(session.conf.get("spark.sql.shuffle.partitions"))
+    return min(most, 2 * int(context.defaultParallelism))
 
 
 def _refuse(errors: list[RankscopeError]) -> None:

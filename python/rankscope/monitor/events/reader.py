@@ -82,6 +82,16 @@ class EventReader:
         """How much an event may hold."""
         return self._limits
 
+    @property
+    def names(self) -> tuple[Mapping[str, str], ...]:
+        """The roles of fields by their names.
+
+        Those of rankings whose documents are one list, of rankings whose documents are several, of
+        documents, and of labels.
+        """
+        known = (self._rankings, self._columns, self._items, self._labels)
+        return tuple(aliases.role_of for aliases in known)
+
     def find_roles(
         self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
     ) -> Mapping[str, str]:
@@ -98,7 +108,7 @@ class EventReader:
         aliases = self._labels if kind == "labels" else self._rows
         return aliases.find([name for name in names if name not in attributes]).roles
 
-    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
+    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
         """Read rankings.
 
         Args:
@@ -111,7 +121,7 @@ class EventReader:
             batch.add(given, lambda given: self._read_ranking(given, now, batch))
         return batch.finish()
 
-    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading:
+    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
         """Read labels.
 
         Args:
@@ -125,7 +135,7 @@ class EventReader:
 
     def read_ranking_rows(
         self, table: object, *, now: int, attributes: Sequence[str] = ()
-    ) -> Reading:
+    ) -> Reading[Event]:
         """Read rankings from a table with one document a row.
 
         Args:
@@ -149,7 +159,7 @@ class EventReader:
             )
         return batch.finish()
 
-    def read_label_rows(self, table: object, *, now: int) -> Reading:
+    def read_label_rows(self, table: object, *, now: int) -> Reading[Event]:
         """Read labels from a table with one label a row.
 
         Args:

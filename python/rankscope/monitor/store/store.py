@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.reader import LakeReader
     from rankscope.monitor.store.records import Archived, Chosen, Chunk
     from rankscope.monitor.store.sources import Source
+    from rankscope.monitor.store.tables.events import PreparedEvent
     from rankscope.monitor.store.tables.transaction import Transaction
 
     P = ParamSpec("P")
@@ -428,13 +429,16 @@ class Store(StoreReader):
         return True
 
     def append(
-        self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
+        self,
+        project: str,
+        events: Sequence[Event | PreparedEvent],
+        rejected: Mapping[str, int] | None = None,
     ) -> list[Outcome]:
         """Store events, and return their outcomes once they are durable.
 
         Args:
             project: The name of the project.
-            events: The events; all of them are stored, or none.
+            events: The events, prepared or not; all of them are stored, or none.
             rejected: How many events were rejected before they came here, by code.
 
         Raises:
@@ -443,7 +447,10 @@ class Store(StoreReader):
         return self.submit(project, events, rejected).result()
 
     def submit(
-        self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
+        self,
+        project: str,
+        events: Sequence[Event | PreparedEvent],
+        rejected: Mapping[str, int] | None = None,
     ) -> Future[list[Outcome]]:
         """Store events as `append` does, without waiting.
 

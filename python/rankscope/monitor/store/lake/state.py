@@ -8,7 +8,6 @@ from collections import Counter
 from sqlalchemy import delete, insert, select, update
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lake.address import Lake
 from rankscope.monitor.store.lake.files import DataFile
@@ -301,9 +300,7 @@ def _store_hours(
 
 def _number(transaction: Transaction, project_id: int, content: Content) -> int:
     """Return the number of a context, which is made if it is new."""
-    model, version, environment, attributes = content
-    one = Ranking("", "", 0, Items((), ()), "", "", model, version, environment, attributes)
-    number = transaction.context(project_id, one)
+    number = transaction.context(project_id, content, 0)
     # Its rankings are counted with those of all hours.
     transaction.rankings.pop(number, None)
     return number

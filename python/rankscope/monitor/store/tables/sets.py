@@ -84,7 +84,7 @@ def replace_set(
         if outcome.status != "accepted":
             raise UsageError(
                 f"expected ids that nothing outside the {environment} set has, "
-                f"found {show(prepared.event.event_id)}; the set stays as it was",
+                f"found {show(prepared.event_id)}; the set stays as it was",
                 hint="give the rankings of a set ids of their own",
                 code="set_conflict",
             )

@@ -15,11 +15,15 @@ from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
 
     from sqlalchemy import Connection
 
     from rankscope.monitor.events.event import Event, Ranking
     from rankscope.monitor.store.keys import Secret
+
+    RankingContext: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
+    """What rankings share: their model, version, environment and attributes."""
 
 MOST_CACHED = 100_000
 
@@ -106,9 +110,9 @@ class Transaction:
             self.new_numbers.projects[name] = number
         return number
 
-    def context(self, project_id: int, ranking: Ranking) -> int:
+    def context(self, project_id: int, content: RankingContext, time: int) -> int:
         """Return the number of the context of a new ranking, and count the ranking there."""
-        content = (ranking.model, ranking.version, ranking.environment, ranking.attributes)
+        model, version, environment, attributes = content
         key = (project_id, *content)
         number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
         if number is None:
@@ -121,16 +125,16 @@ class Transaction:
                 row = {
                     "project_id": project_id,
                     "digest": digest,
-                    "model": ranking.model,
-                    "version": ranking.version,
-                    "environment": ranking.environment,
-                    "attributes": json.dumps(dict(ranking.attributes)),
+                    "model": model,
+                    "version": version,
+                    "environment": environment,
+                    "attributes": json.dumps(dict(attributes)),
                     "rankings": 0,
                 }
                 made = insert(contexts).values(row).returning(contexts.c.context_id)
                 number = int(self.connection.execute(made).scalar_one())
             self.new_numbers.contexts[key] = number
-        new, before = RankingSpan(1, ranking.time, ranking.time), self.rankings.get(number)
+        new, before = RankingSpan(1, time, time), self.rankings.get(number)
         self.rankings[number] = new if before is None else before.merge(new)
         return number
 
