@@ -28,6 +28,8 @@ pub enum What {
     Rankings = 2,
     /// An evaluation.
     Evaluation = 3,
+    /// The summary of an evaluation.
+    Summary = 4,
 }
 
 /// The error for bytes that are not what they should be.

@@ -12,89 +12,182 @@ Examples:
 from __future__ import annotations
 
 from rankscope._core import __version__ as __version__
-from rankscope.api import Letor as Letor
-from rankscope.api import Rankings as Rankings
-from rankscope.api import agreement_of_orders as agreement_of_orders
-from rankscope.api import attribute as attribute
-from rankscope.api import cg as cg
-from rankscope.api import combine_judges as combine_judges
-from rankscope.api import compare as compare
-from rankscope.api import compare_discounts as compare_discounts
-from rankscope.api import compare_table as compare_table
-from rankscope.api import compare_values as compare_values
-from rankscope.api import correct_sampled_ranks as correct_sampled_ranks
-from rankscope.api import dcg as dcg
-from rankscope.api import dcg_from_clicks as dcg_from_clicks
-from rankscope.api import dcg_score as dcg_score
-from rankscope.api import diff as diff
-from rankscope.api import estimate_dcg as estimate_dcg
-from rankscope.api import estimate_examination as estimate_examination
-from rankscope.api import evaluate as evaluate
-from rankscope.api import evaluate_judges as evaluate_judges
-from rankscope.api import evaluate_off_policy as evaluate_off_policy
-from rankscope.api import evaluate_table as evaluate_table
-from rankscope.api import evaluate_with_model_judge as evaluate_with_model_judge
-from rankscope.api import explain as explain
-from rankscope.api import gate as gate
-from rankscope.api import idcg as idcg
-from rankscope.api import jaccard as jaccard
-from rankscope.api import judge_agreement as judge_agreement
-from rankscope.api import kendall_tau as kendall_tau
-from rankscope.api import ndcg as ndcg
-from rankscope.api import ndcg_score as ndcg_score
-from rankscope.api import overlap as overlap
-from rankscope.api import power as power
-from rankscope.api import rbo as rbo
-from rankscope.api import read_letor as read_letor
-from rankscope.api import read_qrels as read_qrels
-from rankscope.api import reconcile_table as reconcile_table
-from rankscope.api import report as report
-from rankscope.api import report_table as report_table
-from rankscope.api import sql as sql
-from rankscope.api import sql_table as sql_table
-from rankscope.api import tabulate_discounts as tabulate_discounts
-from rankscope.api import tau_ap as tau_ap
-from rankscope.api.agreement.runs import agreement
-from rankscope.api.reconciliation.reconcile import reconcile
-from rankscope.compare.gate import Budget as Budget
-from rankscope.compare.gate import GateResult as GateResult
-from rankscope.data import Diagnostic as Diagnostic
-from rankscope.data import Interval as Interval
-from rankscope.data import Policy as Policy
-from rankscope.data.qrels import Qrels as Qrels
-from rankscope.errors import DuplicateError as DuplicateError
-from rankscope.errors import EmptyError as EmptyError
-from rankscope.errors import FileError as FileError
-from rankscope.errors import FormatError as FormatError
-from rankscope.errors import InputError as InputError
-from rankscope.errors import LimitError as LimitError
-from rankscope.errors import MeasureError as MeasureError
-from rankscope.errors import OutOfMemoryError as OutOfMemoryError
-from rankscope.errors import PolicyError as PolicyError
-from rankscope.errors import RankscopeError as RankscopeError
-from rankscope.errors import UsageError as UsageError
-from rankscope.explain import Explanation as Explanation
-from rankscope.explain import RelevanceExplanation as RelevanceExplanation
-from rankscope.file import File as File
-from rankscope.measures import Measure as Measure
 from rankscope.measures import objects as _measures
-from rankscope.measures import parse as parse
 from rankscope.measures.objects import *  # noqa: F403 - the measures
-from rankscope.report import Report as Report
-from rankscope.results import Bounds as Bounds
-from rankscope.results import Compared as Compared
-from rankscope.results import Comparison as Comparison
-from rankscope.results import Counts as Counts
-from rankscope.results import Evaluation as Evaluation
-from rankscope.results import Evaluations as Evaluations
-from rankscope.results import JudgeAgreement as JudgeAgreement
-from rankscope.results import Losses as Losses
-from rankscope.results import ModelJudgedEvaluation as ModelJudgedEvaluation
-from rankscope.results import Regrets as Regrets
-from rankscope.results import RunDifference as RunDifference
-from rankscope.results import SqlStatements as SqlStatements
-from rankscope.results import Table as Table
-from rankscope.results import TieAudit as TieAudit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.api.agreement.lists import jaccard as jaccard
+    from rankscope.api.agreement.lists import kendall_tau as kendall_tau
+    from rankscope.api.agreement.lists import overlap as overlap
+    from rankscope.api.agreement.lists import rbo as rbo
+    from rankscope.api.agreement.lists import tau_ap as tau_ap
+    from rankscope.api.agreement.orders import agreement_of_orders as agreement_of_orders
+    from rankscope.api.agreement.runs import agreement as agreement
+    from rankscope.api.attribute import attribute as attribute
+    from rankscope.api.compare import compare as compare
+    from rankscope.api.compare import compare_table as compare_table
+    from rankscope.api.compare_values import compare_values as compare_values
+    from rankscope.api.dcg_from_clicks import dcg_from_clicks as dcg_from_clicks
+    from rankscope.api.diff import diff as diff
+    from rankscope.api.discounts import compare_discounts as compare_discounts
+    from rankscope.api.discounts import tabulate_discounts as tabulate_discounts
+    from rankscope.api.document_judge import estimate_dcg as estimate_dcg
+    from rankscope.api.evaluate import evaluate as evaluate
+    from rankscope.api.evaluate import read_qrels as read_qrels
+    from rankscope.api.evaluate_off_policy import evaluate_off_policy as evaluate_off_policy
+    from rankscope.api.evaluate_table import evaluate_table as evaluate_table
+    from rankscope.api.examination import estimate_examination as estimate_examination
+    from rankscope.api.explain import explain as explain
+    from rankscope.api.gate import gate as gate
+    from rankscope.api.grades import cg as cg
+    from rankscope.api.grades import dcg as dcg
+    from rankscope.api.grades import idcg as idcg
+    from rankscope.api.grades import ndcg as ndcg
+    from rankscope.api.judged_evaluation import evaluate_judges as evaluate_judges
+    from rankscope.api.judges import combine_judges as combine_judges
+    from rankscope.api.judges import judge_agreement as judge_agreement
+    from rankscope.api.letor import Letor as Letor
+    from rankscope.api.letor import read_letor as read_letor
+    from rankscope.api.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
+    from rankscope.api.power import power as power
+    from rankscope.api.rankings import Rankings as Rankings
+    from rankscope.api.reconciliation.reconcile import reconcile as reconcile
+    from rankscope.api.reconciliation.reconcile import reconcile_table as reconcile_table
+    from rankscope.api.report import report as report
+    from rankscope.api.report import report_table as report_table
+    from rankscope.api.sampled_ranks import correct_sampled_ranks as correct_sampled_ranks
+    from rankscope.api.score import dcg_score as dcg_score
+    from rankscope.api.score import ndcg_score as ndcg_score
+    from rankscope.api.sql import sql as sql
+    from rankscope.api.sql import sql_table as sql_table
+    from rankscope.compare.gate import Budget as Budget
+    from rankscope.compare.gate import GateResult as GateResult
+    from rankscope.data import Diagnostic as Diagnostic
+    from rankscope.data import Interval as Interval
+    from rankscope.data import Policy as Policy
+    from rankscope.data.qrels import Qrels as Qrels
+    from rankscope.errors import DuplicateError as DuplicateError
+    from rankscope.errors import EmptyError as EmptyError
+    from rankscope.errors import FileError as FileError
+    from rankscope.errors import FormatError as FormatError
+    from rankscope.errors import InputError as InputError
+    from rankscope.errors import LimitError as LimitError
+    from rankscope.errors import MeasureError as MeasureError
+    from rankscope.errors import OutOfMemoryError as OutOfMemoryError
+    from rankscope.errors import PolicyError as PolicyError
+    from rankscope.errors import RankscopeError as RankscopeError
+    from rankscope.errors import UsageError as UsageError
+    from rankscope.explain import Explanation as Explanation
+    from rankscope.explain import RelevanceExplanation as RelevanceExplanation
+    from rankscope.file import File as File
+    from rankscope.measures import Measure as Measure
+    from rankscope.measures import parse as parse
+    from rankscope.report import Report as Report
+    from rankscope.results import Bounds as Bounds
+    from rankscope.results import Compared as Compared
+    from rankscope.results import Comparison as Comparison
+    from rankscope.results import Counts as Counts
+    from rankscope.results import Evaluation as Evaluation
+    from rankscope.results import Evaluations as Evaluations
+    from rankscope.results import JudgeAgreement as JudgeAgreement
+    from rankscope.results import Losses as Losses
+    from rankscope.results import ModelJudgedEvaluation as ModelJudgedEvaluation
+    from rankscope.results import Regrets as Regrets
+    from rankscope.results import RunDifference as RunDifference
+    from rankscope.results import SqlStatements as SqlStatements
+    from rankscope.results import Table as Table
+    from rankscope.results import TieAudit as TieAudit
+else:
+    from rankscope.deferred import defer as _defer
+
+    __getattr__ = _defer(
+        __name__,
+        {
+            "Bounds": "rankscope.results",
+            "Budget": "rankscope.compare.gate",
+            "Compared": "rankscope.results",
+            "Comparison": "rankscope.results",
+            "Counts": "rankscope.results",
+            "Diagnostic": "rankscope.data",
+            "DuplicateError": "rankscope.errors",
+            "EmptyError": "rankscope.errors",
+            "Evaluation": "rankscope.results",
+            "Evaluations": "rankscope.results",
+            "Explanation": "rankscope.explain",
+            "File": "rankscope.file",
+            "FileError": "rankscope.errors",
+            "FormatError": "rankscope.errors",
+            "GateResult": "rankscope.compare.gate",
+            "InputError": "rankscope.errors",
+            "Interval": "rankscope.data",
+            "JudgeAgreement": "rankscope.results",
+            "Letor": "rankscope.api.letor",
+            "LimitError": "rankscope.errors",
+            "Losses": "rankscope.results",
+            "Measure": "rankscope.measures",
+            "MeasureError": "rankscope.errors",
+            "ModelJudgedEvaluation": "rankscope.results",
+            "OutOfMemoryError": "rankscope.errors",
+            "Policy": "rankscope.data",
+            "PolicyError": "rankscope.errors",
+            "Qrels": "rankscope.data.qrels",
+            "Rankings": "rankscope.api.rankings",
+            "RankscopeError": "rankscope.errors",
+            "Regrets": "rankscope.results",
+            "RelevanceExplanation": "rankscope.explain",
+            "Report": "rankscope.report",
+            "RunDifference": "rankscope.results",
+            "SqlStatements": "rankscope.results",
+            "Table": "rankscope.results",
+            "TieAudit": "rankscope.results",
+            "UsageError": "rankscope.errors",
+            "agreement": "rankscope.api.agreement.runs",
+            "agreement_of_orders": "rankscope.api.agreement.orders",
+            "attribute": "rankscope.api.attribute",
+            "cg": "rankscope.api.grades",
+            "combine_judges": "rankscope.api.judges",
+            "compare": "rankscope.api.compare",
+            "compare_discounts": "rankscope.api.discounts",
+            "compare_table": "rankscope.api.compare",
+            "compare_values": "rankscope.api.compare_values",
+            "correct_sampled_ranks": "rankscope.api.sampled_ranks",
+            "dcg": "rankscope.api.grades",
+            "dcg_from_clicks": "rankscope.api.dcg_from_clicks",
+            "dcg_score": "rankscope.api.score",
+            "diff": "rankscope.api.diff",
+            "estimate_dcg": "rankscope.api.document_judge",
+            "estimate_examination": "rankscope.api.examination",
+            "evaluate": "rankscope.api.evaluate",
+            "evaluate_judges": "rankscope.api.judged_evaluation",
+            "evaluate_off_policy": "rankscope.api.evaluate_off_policy",
+            "evaluate_table": "rankscope.api.evaluate_table",
+            "evaluate_with_model_judge": "rankscope.api.model_judge",
+            "explain": "rankscope.api.explain",
+            "gate": "rankscope.api.gate",
+            "idcg": "rankscope.api.grades",
+            "jaccard": "rankscope.api.agreement.lists",
+            "judge_agreement": "rankscope.api.judges",
+            "kendall_tau": "rankscope.api.agreement.lists",
+            "ndcg": "rankscope.api.grades",
+            "ndcg_score": "rankscope.api.score",
+            "overlap": "rankscope.api.agreement.lists",
+            "parse": "rankscope.measures",
+            "power": "rankscope.api.power",
+            "rbo": "rankscope.api.agreement.lists",
+            "read_letor": "rankscope.api.letor",
+            "read_qrels": "rankscope.api.evaluate",
+            "reconcile": "rankscope.api.reconciliation.reconcile",
+            "reconcile_table": "rankscope.api.reconciliation.reconcile",
+            "report": "rankscope.api.report",
+            "report_table": "rankscope.api.report",
+            "sql": "rankscope.api.sql",
+            "sql_table": "rankscope.api.sql",
+            "tabulate_discounts": "rankscope.api.discounts",
+            "tau_ap": "rankscope.api.agreement.lists",
+        },
+        functions=("compare", "explain", "report"),
+    )
 
 __all__ = [
     "Bounds",

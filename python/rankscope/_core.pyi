@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ __all__ = [
     "ClusterSums",
     "Column",
     "Evaluation",
+    "EventDecoder",
     "IdSet",
     "Judgments",
     "Plan",
@@ -22,6 +23,8 @@ __all__ = [
     "Reassignments",
     "Run",
     "SliceQueries",
+    "SpilledTable",
+    "Summary",
     "TableStream",
     "TextCodes",
     "__version__",
@@ -34,9 +37,11 @@ __all__ = [
     "count_flips",
     "count_ranges",
     "count_shifted",
+    "decode_columns",
     "estimate_mean",
     "evaluate_dict",
     "evaluate_items",
+    "evaluate_part",
     "evaluate_path",
     "evaluate_run",
     "fair_lower",
@@ -52,11 +57,15 @@ __all__ = [
     "restore_evaluation",
     "restore_judgments",
     "restore_rankings",
+    "restore_summary",
     "round_sums",
+    "split_json",
     "student_tails",
     "student_upper",
     "sum_cells",
     "sum_groups",
+    "summarize",
+    "summarize_groups",
     "t_quantile",
     "unpack_pieces",
     "values_of_rows",
@@ -98,6 +107,12 @@ _TableColumns: TypeAlias = tuple[
     list[tuple[str, _IdColumn]],
 ]
 _Notes: TypeAlias = list[tuple[str, int, int]]
+# Of each object the place of its remarks and its events, `None` where it is not plain; and by place
+# the codes of notes and the names of unknown fields.
+_Decoded: TypeAlias = tuple[
+    list[tuple[int, tuple[tuple[Any, ...], ...]] | None],
+    list[tuple[tuple[str, ...], tuple[str, ...]]],
+]
 
 # Offsets of texts, and the texts end to end.
 _Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
@@ -145,6 +160,46 @@ class Column:
         """The code of its numbers, as in the module `array`."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+# Offsets of texts, the texts end to end, and whether each is there, empty where all are.
+_EventTexts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
+# Bounds of rankings, which may be plain, times in microseconds (true) or milliseconds or as texts,
+# ids, the texts of their heads, attributes by name or maps, and which rows unknown columns have.
+_Heads: TypeAlias = tuple[
+    NDArray[np.int64],
+    NDArray[np.uint8],
+    tuple[bool, NDArray[np.int64]] | _EventTexts,
+    _EventTexts,
+    Sequence[_EventTexts | None],
+    Sequence[tuple[str, _EventTexts] | tuple[NDArray[np.int64], _EventTexts, _EventTexts]],
+    Sequence[tuple[str, NDArray[np.uint8]]],
+]
+# Ids and whether they are integers, ranks, scores, grades, and whether scores order the documents.
+_Documents: TypeAlias = tuple[
+    _EventTexts,
+    bool,
+    NDArray[np.int64] | None,
+    NDArray[np.float64] | None,
+    NDArray[np.float64] | None,
+    bool,
+]
+
+@final
+class EventDecoder:
+    """Decodes texts of JSON as events.
+
+    Args:
+        names: Names and roles of the fields of rankings (two tables), of documents, of labels, and
+            of lists of documents.
+        limits: The numbers of `Limits` up to the depth.
+    """
+
+    def __new__(cls, names: Sequence[Sequence[tuple[str, str]]], limits: Sequence[int]) -> Self: ...
+    def read_rankings(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
+        """Decode rankings whose times are from one to another, in microseconds since 1970."""
+
+    def read_labels(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
+        """Decode labels, likewise."""
 
 @final
 class Judgments:
@@ -257,6 +312,22 @@ class Evaluation:
     def __deepcopy__(self, memo: object, /) -> Evaluation: ...
 
 @final
+class Summary:
+    """Aggregates, counts and notes of some queries, which are merged exactly in any order."""
+
+    @staticmethod
+    def merge(parts: Sequence[bytes]) -> Summary: ...
+    def pack(self) -> bytes: ...
+    def means(self) -> list[float]: ...
+    def denominators(self) -> list[int]: ...
+    def counts(self) -> list[int]: ...
+    def at_cutoffs(self) -> list[tuple[int, int]]: ...
+    def notes(self) -> _Notes: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], Summary], tuple[bytes]]: ...
+    def __copy__(self) -> Summary: ...
+    def __deepcopy__(self, memo: object, /) -> Summary: ...
+
+@final
 class Rankings:
     """A run joined with its judgments, in rank order."""
 
@@ -308,6 +379,19 @@ class SliceQueries:
         sizes: Sequence[int],
         units: int,
     ) -> SliceQueries: ...
+
+@final
+class SpilledTable:
+    """Evaluates a table that is larger than memory, part by part."""
+
+    def __new__(cls, folder: str, memory: int, expected: int | None) -> SpilledTable: ...
+    def push(self, columns: _TableColumns) -> None: ...
+    def written(self) -> int: ...
+    def progress(self) -> tuple[int, int]: ...
+    def evaluate_next(self, plan: Plan, ties: str, duplicates: str, threads: int) -> bool: ...
+    def finish(
+        self, plan: Plan
+    ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]]: ...
 
 @final
 class TableStream:
@@ -371,6 +455,15 @@ def evaluate_path(
     threads: int,
     progress: _Progress,
 ) -> Evaluation: ...
+def evaluate_part(
+    judged: tuple[_IdColumn, _IdColumn, _Numbers],
+    run: tuple[_IdColumn, _IdColumn, _Numbers, bool],
+    plan: Plan,
+    ties: str,
+    duplicates: str,
+    score_type: str,
+    threads: int,
+) -> tuple[Evaluation, list[str], _Notes]: ...
 def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Evaluation: ...
 def bound_below(sums: NDArray[np.float64], counts: NDArray[np.float64], error: float) -> float: ...
 def estimate_mean(
@@ -436,7 +529,9 @@ def normal_tails(statistic: float) -> float: ...
 def restore_evaluation(saved: bytes) -> Evaluation: ...
 def restore_judgments(saved: bytes) -> Judgments: ...
 def restore_rankings(saved: bytes) -> Rankings: ...
+def restore_summary(saved: bytes) -> Summary: ...
 def round_sums(packed: bytes) -> list[float]: ...
+def split_json(text: bytes) -> list[bytes] | None: ...
 def student_tails(statistic: float, degrees: float) -> float: ...
 def student_upper(statistic: float, degrees: float) -> float: ...
 def sum_cells(
@@ -449,6 +544,11 @@ def sum_cells(
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...
+def decode_columns(
+    decoder: EventDecoder, heads: _Heads, documents: _Documents, span: tuple[int, int]
+) -> _Decoded: ...
+def summarize(evaluation: Evaluation) -> bytes: ...
+def summarize_groups(evaluation: Evaluation, groups: Sequence[int], count: int) -> list[bytes]: ...
 def t_quantile(level: float, degrees: float) -> float: ...
 def unpack_pieces(pieces: Sequence[bytes]) -> list[Column] | None: ...
 def values_of_rows(

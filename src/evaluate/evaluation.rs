@@ -34,7 +34,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, other: &Self) {
+    /// Adds the counts of other queries.
+    pub fn add(&mut self, other: &Self) {
+        if self.at_cutoffs.is_empty() {
+            self.at_cutoffs = vec![(0, 0); other.at_cutoffs.len()];
+        }
         self.queries += other.queries;
         self.evaluated += other.evaluated;
         self.empty += other.empty;
@@ -44,6 +48,30 @@ impl Counts {
         for (own, others) in self.at_cutoffs.iter_mut().zip(&other.at_cutoffs) {
             *own = (own.0 + others.0, own.1 + others.1);
         }
+    }
+
+    /// Saves them.
+    pub fn write_to(&self, out: &mut Writer) {
+        let Self { queries, evaluated, empty, missing, run_only, tied, at_cutoffs } = self;
+        out.counts(&[*queries, *evaluated, *empty, *missing, *run_only, *tied]);
+        let at_cutoffs: Vec<[u64; 2]> = at_cutoffs.iter().map(|&(one, two)| [one, two]).collect();
+        out.counts(at_cutoffs.as_flattened());
+    }
+
+    /// Reads what was saved.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
+        let counts = saved.counts()?;
+        let &[queries, evaluated, empty, missing, run_only, tied] = &counts[..] else {
+            return Err(damaged());
+        };
+        let at_cutoffs = saved.counts()?;
+        let (at_cutoffs, rest) = at_cutoffs.as_chunks::<2>();
+        require(rest.is_empty())?;
+        let at_cutoffs = at_cutoffs.iter().map(|&[one, two]| (one, two)).collect();
+        Ok(Self { queries, evaluated, empty, missing, run_only, tied, at_cutoffs })
     }
 }
 
@@ -134,6 +162,18 @@ impl Evaluation {
         self.candidates.merge(other.candidates);
     }
 
+    /// Puts the queries in another order, that of their numbers so far.
+    pub fn reorder(&mut self, order: &[u32]) {
+        for values in &mut self.values {
+            *values = order.iter().map(|&query| values[query as usize]).collect();
+        }
+        for ratios in &mut self.ratios {
+            *ratios = order.iter().map(|&query| ratios[query as usize]).collect();
+        }
+        let is_present = &self.is_present;
+        self.is_present = order.iter().map(|&query| is_present[query as usize]).collect();
+    }
+
     /// Brings the values of all queries together.
     pub fn aggregate(&mut self, averaging: &Averaging) {
         let all = (0..averaging.measures.len())
@@ -155,20 +195,10 @@ impl Evaluation {
         }
         out.doubles(&self.means);
         out.counts(&self.denominators);
-        let Counts { queries, evaluated, empty, missing, run_only, tied, at_cutoffs } =
-            &self.counts;
-        out.counts(&[*queries, *evaluated, *empty, *missing, *run_only, *tied]);
-        let at_cutoffs: Vec<[u64; 2]> = at_cutoffs.iter().map(|&(one, two)| [one, two]).collect();
-        out.counts(at_cutoffs.as_flattened());
+        self.counts.write_to(&mut out);
         out.notes(&self.notes);
         out.count(self.flat);
-        let (kind, size) = match self.candidates {
-            Candidates::None => (0, 0),
-            Candidates::Sampled(size) => (1, size as u64),
-            Candidates::Other => (2, 0),
-        };
-        out.byte(kind);
-        out.count(size);
+        self.candidates.write_to(&mut out);
         out.finish()
     }
 
@@ -194,22 +224,9 @@ impl Evaluation {
         let ratios = ratios.collect();
         let (means, denominators) = (saved.doubles()?, saved.counts()?);
         require(means.len() == measures && denominators.len() == measures)?;
-        let counts = saved.counts()?;
-        let &[queries, evaluated, empty, missing, run_only, tied] = &counts[..] else {
-            return Err(damaged());
-        };
-        let at_cutoffs = saved.counts()?;
-        let (at_cutoffs, rest) = at_cutoffs.as_chunks::<2>();
-        require(rest.is_empty())?;
-        let at_cutoffs = at_cutoffs.iter().map(|&[one, two]| (one, two)).collect();
-        let counts = Counts { queries, evaluated, empty, missing, run_only, tied, at_cutoffs };
+        let counts = Counts::read_from(&mut saved)?;
         let (notes, flat) = (saved.notes()?, saved.count()?);
-        let candidates = match (saved.byte()?, usize::try_from(saved.count()?)) {
-            (0, _) => Candidates::None,
-            (1, Ok(size)) => Candidates::Sampled(size),
-            (2, _) => Candidates::Other,
-            _ => return Err(damaged()),
-        };
+        let candidates = Candidates::read_from(&mut saved)?;
         saved.finish()?;
         let made = Self {
             values,

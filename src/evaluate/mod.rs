@@ -7,6 +7,8 @@ pub mod matrix;
 pub mod plan;
 pub mod rankings;
 pub mod scorer;
+pub mod spilled;
 pub mod stream;
+pub mod summary;
 pub mod table_stream;
 pub mod trial;

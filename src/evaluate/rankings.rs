@@ -3,7 +3,7 @@
 use std::sync::atomic::{self, AtomicUsize};
 
 use crate::error::{Error, Kind, Result};
-use crate::evaluate::evaluation::Evaluation;
+use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
 use crate::evaluate::stream::finish_run;
@@ -23,6 +23,28 @@ impl Rankings {
     /// # Errors
     /// Where the plan refuses the rankings.
     pub fn evaluate(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
+        let scorers = self.score(plan, threads)?;
+        let evaluation = finish_run(plan, self.axis(), scorers, self.run_only())?;
+        Ok(self.add_notes(evaluation))
+    }
+
+    /// The same for a part of the queries, in which none may be both judged and in the run.
+    ///
+    /// # Errors
+    /// Where the plan refuses the rankings.
+    pub fn evaluate_part(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
+        let mut evaluation = finish(plan, self.axis(), self.score(plan, threads)?)?;
+        evaluation.counts.run_only = self.run_only().len() as u64;
+        Ok(self.add_notes(evaluation))
+    }
+
+    fn add_notes(&self, mut evaluation: Evaluation) -> Evaluation {
+        evaluation.notes.merge(self.notes());
+        evaluation.flat = self.flat();
+        evaluation
+    }
+
+    fn score<'a>(&'a self, plan: &'a Plan, threads: usize) -> Result<Vec<Scorer<'a>>> {
         if plan.policy.ties != self.ties() {
             return Err(Error::new(
                 Kind::Policy,
@@ -51,11 +73,7 @@ impl Rankings {
                 }
             }
         };
-        let scorers = on_threads(threads, &mut |_| Ok(()), work);
-        let mut evaluation = finish_run(plan, self.axis(), scorers, self.run_only())?;
-        evaluation.notes.merge(self.notes());
-        evaluation.flat = self.flat();
-        Ok(evaluation)
+        Ok(on_threads(threads, &mut |_| Ok(()), work))
     }
 
     /// The values of the first measure of a plan at each of several cutoffs, which ascend up to its own:

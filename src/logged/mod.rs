@@ -1,10 +1,19 @@
-//! Rankings logged in production: their packed documents, the labels that belong to them, and the sums
-//! of their values.
+//! Rankings logged in production: how they are read and packed, the labels that belong to them, and the
+//! sums of their values.
 
 pub mod clusters;
+pub mod columns;
 pub mod costs;
+pub mod digest;
+pub mod events;
 pub mod grading;
 pub mod id_set;
+pub mod json;
 pub mod labels;
+pub mod list;
+pub mod names;
+pub mod objects;
 pub mod pack;
+mod shown;
+pub mod times;
 pub mod values;

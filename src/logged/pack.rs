@@ -5,14 +5,14 @@
 use crate::memory::Vec;
 use flate2::Crc;
 
-const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 1;
 const SHAPE: usize = 8;
 const HEAD: usize = SHAPE + 4;
-const HAS_RANKS: u8 = 1;
-const HAS_SCORES: u8 = 2;
-const SCORES_ARE_SHORT: u8 = 4;
-const HAS_GRADES: u8 = 8;
-const GRADES_ARE_SHORT: u8 = 16;
+pub(super) const HAS_RANKS: u8 = 1;
+pub(super) const HAS_SCORES: u8 = 2;
+pub(super) const SCORES_ARE_SHORT: u8 = 4;
+pub(super) const HAS_GRADES: u8 = 8;
+pub(super) const GRADES_ARE_SHORT: u8 = 16;
 
 /// The documents of many rankings, one ranking after another.
 #[derive(Debug, PartialEq)]

@@ -26,8 +26,8 @@ use crate::resample::interval::{Estimate, Method, Settings, estimate};
 /// The values of all measures.
 #[pyclass(frozen, module = "rankscope._core")]
 pub struct Evaluation {
-    made: evaluation::Evaluation,
-    averaging: Averaging,
+    pub(super) made: evaluation::Evaluation,
+    pub(super) averaging: Averaging,
 }
 
 impl Evaluation {

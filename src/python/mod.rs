@@ -10,6 +10,8 @@ mod chunks;
 mod column;
 mod errors;
 mod evaluation;
+mod event_columns;
+mod events;
 mod explain;
 mod input;
 mod judgments;
@@ -18,12 +20,14 @@ mod logged_texts;
 mod matrix;
 mod max_t;
 mod objects;
+mod parts;
 mod plan;
 mod rankings;
 mod reserve;
 mod run;
 mod saved;
 mod significance;
+mod spilled;
 mod sums;
 mod table;
 mod table_stream;
@@ -41,12 +45,15 @@ use self::agreement::compare_rankings;
 use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
+use self::event_columns::decode_columns;
+use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::{Judgments, restore_judgments};
 use self::logged::unpack_pieces;
 use self::logged_texts::{IdSet, TextCodes};
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
+use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
 use self::plan::Plan;
 use self::rankings::{Rankings, restore_rankings};
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
@@ -54,6 +61,7 @@ use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
     student_tails, student_upper,
 };
+use self::spilled::SpilledTable;
 use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
 use self::table_stream::TableStream;
 
@@ -67,14 +75,15 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        ClusterSums, Column, Evaluation, IdSet, Judgments, Plan, Rankings, Reassignments, Run,
-        SliceQueries, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
-        bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
-        estimate_mean, evaluate_dict, evaluate_items, evaluate_path, evaluate_run, fair_lower,
-        find_regrets, fsum, grade_items, log2, mean_of_rows, measure_costs, merge_sums,
-        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
-        round_sums, student_tails, student_upper, sum_cells, sum_groups, t_quantile, unpack_pieces,
-        values_of_rows,
+        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Judgments, Plan, Rankings,
+        Reassignments, Run, SliceQueries, SpilledTable, Summary, TableStream, TextCodes, add_sums,
+        audit_ties, bound, bound_below, bound_difference, compare_rankings, count_flips,
+        count_ranges, count_shifted, decode_columns, estimate_mean, evaluate_dict, evaluate_items,
+        evaluate_part, evaluate_path, evaluate_run, fair_lower, find_regrets, fsum, grade_items,
+        log2, mean_of_rows, measure_costs, merge_sums, noncentral_t_lower, normal_tails,
+        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
+        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
+        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

@@ -12,7 +12,9 @@ use super::plan::Plan;
 use super::table::TableColumns;
 use super::texts::text;
 use crate::evaluate::table_stream;
+use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, guard};
+use crate::qrels::attributes::Attributes;
 use crate::qrels::axis::Names;
 
 /// Evaluates a table batch by batch.
@@ -20,7 +22,10 @@ use crate::qrels::axis::Names;
 pub struct TableStream(Mutex<Option<table_stream::TableStream>>);
 
 /// An evaluation, the queries, and of each attribute its values and which of them each query has.
-type Finished = (Evaluation, Vec<String>, Vec<(String, Vec<String>, Vec<u32>)>);
+pub(super) type Finished = (Evaluation, Vec<String>, AttributeRows);
+
+/// Of each attribute its name, its values and which of them each query has.
+pub(super) type AttributeRows = Vec<(String, Vec<String>, Vec<u32>)>;
 
 #[pymethods]
 impl TableStream {
@@ -56,16 +61,22 @@ impl TableStream {
         guard(|| {
             let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
             let Some((made, names, attributes)) = stream.finish(&plan.0) else { return Ok(None) };
-            let names = Names::Known(names);
-            let queries = (0..names.len()).map(|query| text(&names.get(query))).collect();
-            let attributes = attributes.into_iter().map(|attribute| {
-                let values = &attribute.values;
-                let texts = (0..values.len()).map(|value| text(&values.get(value))).collect();
-                (attribute.name, texts, attribute.codes)
-            });
-            Ok(Some((Evaluation::new(made, plan), queries, attributes.collect())))
+            let (queries, attributes) = name_all(names, attributes);
+            Ok(Some((Evaluation::new(made, plan), queries, attributes)))
         })
     }
+}
+
+/// The queries and the attributes of each, as texts.
+pub(super) fn name_all(names: Vocabulary, attributes: Attributes) -> (Vec<String>, AttributeRows) {
+    let names = Names::Known(names);
+    let queries = (0..names.len()).map(|query| text(&names.get(query))).collect();
+    let attributes = attributes.into_iter().map(|attribute| {
+        let values = &attribute.values;
+        let texts = (0..values.len()).map(|value| text(&values.get(value))).collect();
+        (attribute.name, texts, attribute.codes)
+    });
+    (queries, attributes.collect())
 }
 
 fn ended() -> PyErr {

@@ -1,8 +1,10 @@
 //! Attributes of queries, such as country, device or model version.
 
 use crate::error::{Error, Kind, Result, show};
+use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
+use crate::number::decimal::Decimal;
 use crate::qrels::axis::Names;
 use crate::saved::{Reader, Writer, require};
 use crate::table::columns::IdColumn;
@@ -20,6 +22,16 @@ pub struct Attribute {
     pub values: Vocabulary,
     /// Which of them each query has.
     pub codes: Vec<u32>,
+}
+
+/// Some identifiers or values, each once, numbered in this order; integers become texts.
+#[must_use]
+pub fn pick(ids: &Vocabulary, order: &[u32]) -> Vocabulary {
+    let (mut picked, mut room) = (Ids::default(), Decimal::default());
+    for &number in order {
+        picked.number(ids.write(number as usize, &mut room));
+    }
+    Vocabulary::Texts(picked)
 }
 
 impl IntoIterator for Attributes {
@@ -82,6 +94,26 @@ impl Attributes {
         for (own, other) in self.0.iter_mut().zip(&others.0) {
             let values = own.values.number_all(&other.values);
             own.codes.extend(other.codes.iter().map(|&code| values[code as usize]));
+        }
+    }
+
+    /// Puts the queries in another order, that of their numbers so far; values are then numbered as
+    /// they are first seen in it.
+    #[allow(clippy::cast_possible_truncation)] // values have numbers of 32 bits
+    pub fn reorder(&mut self, order: &[u32]) {
+        for Attribute { values, codes, .. } in &mut self.0 {
+            let mut numbers = vec![u32::MAX; values.len()];
+            let mut seen = Vec::new();
+            for &query in order {
+                let code = codes[query as usize];
+                if numbers[code as usize] == u32::MAX {
+                    numbers[code as usize] = seen.len() as u32;
+                    seen.push(code);
+                }
+            }
+            let number = |&query: &u32| numbers[codes[query as usize] as usize];
+            *codes = order.iter().map(number).collect();
+            *values = pick(values, &seen);
         }
     }
 

@@ -430,6 +430,14 @@ impl Judgments {
         Ok(Self::of_numbers(axis, numbered, notes))
     }
 
+    /// No judgments, which a part of the queries may have.
+    #[must_use]
+    pub fn none() -> Self {
+        let names = Names::Known(Vocabulary::default());
+        let axis = Axis::new(names, vec![0], Vec::new(), 1);
+        Self::of_numbers(axis, Numbered::default(), Notes::default())
+    }
+
     /// Judgments of an axis by the numbers of documents, by the offsets of the axis.
     fn of_numbers(axis: Axis, numbered: Numbered, notes: Notes) -> Self {
         let is_text = matches!(numbered.docs, Vocabulary::Texts(_));

@@ -12,7 +12,6 @@ use crate::policy::{Duplicates, ScoreType};
 use crate::qrels::duplicates::occurs_again;
 use crate::qrels::judgments::Judgments;
 use crate::rank::order::Docs;
-use crate::rank::run::no_rows;
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths};
 use crate::table::group::{Grouped, group};
@@ -64,9 +63,6 @@ pub fn join(
     threads: usize,
 ) -> Result<Joined> {
     check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
-    if run.scores.is_empty() {
-        return Err(no_rows());
-    }
     let none = Vocabulary::default();
     let judged_queries = judgments.axis().ids().unwrap_or(&none);
     let numbered = judgments.by_number();

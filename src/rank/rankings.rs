@@ -18,8 +18,9 @@ use crate::rank::join_columns::{RunColumns, join};
 use crate::rank::order::{Docs, Rows, rank_rows};
 use crate::rank::ranked;
 use crate::rank::rows::{Columns, Table, are_regular, check_grade, check_values};
-use crate::rank::run::Run;
+use crate::rank::run::{Run, no_rows};
 use crate::saved::{Reader, Writer, require};
+use crate::table::columns::check_lengths;
 use crate::text::trec::List;
 
 /// A run joined with its judgments, each list in rank order; immutable.
@@ -122,6 +123,23 @@ impl Rankings {
     /// Where the columns do not fit, a document occurs twice in a query, or the run has no query that
     /// is judged; lines are 1-based rows.
     pub fn from_pairs(
+        judgments: &Arc<Judgments>,
+        run: &RunColumns<'_>,
+        choices: (Ties, Duplicates, ScoreType),
+        threads: usize,
+    ) -> Result<Self> {
+        check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
+        if run.scores.is_empty() {
+            return Err(no_rows());
+        }
+        Self::from_part(judgments, run, choices, threads)
+    }
+
+    /// Joins and ranks a part of a run, which may be empty.
+    ///
+    /// # Errors
+    /// Where the columns do not fit, or a document occurs twice in a query; lines are 1-based rows.
+    pub fn from_part(
         judgments: &Arc<Judgments>,
         run: &RunColumns<'_>,
         (ties, duplicates, score_type): (Ties, Duplicates, ScoreType),

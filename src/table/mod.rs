@@ -2,4 +2,6 @@
 
 pub mod cells;
 pub mod columns;
+pub mod frame;
 pub mod group;
+pub mod spill;

@@ -47,6 +47,8 @@ EXAMPLES: dict[str, Example] = {
     "monitor configure": Example(STORE, {"--positive": ["click=1"], "--window": ["24h"]}),
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
+    # The store has events of its own, and no lake.
+    "monitor run": Example({}, {"--store": ["STORE"]}, status=2),
     "monitor evaluate": Example(STORE, {}),
     "monitor status": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),
@@ -77,6 +79,8 @@ EXAMPLES: dict[str, Example] = {
     "monitor key revoke": Example(STORE | {"key_id": ["KEY"]}, {}),
     "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
     "monitor backup": Example(STORE | {"copy": ["OUT.db"]}, {}),
+    "monitor archive": Example(STORE, {}),
+    "monitor delete": Example(STORE, {"--user": ["u1"]}),
     "monitor retain": Example(STORE, {"--before": ["2026-09-02"]}),
     "monitor doctor": Example(STORE, {}, CHECKS, status=1),
     # Another program listens on the port, so that nothing is served.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
+import pytest
 import rankscope
 
 
@@ -20,10 +23,14 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def test_all_names_what_is_public() -> None:
+    for name in rankscope.__all__:
+        getattr(rankscope, name)  # most are imported when they are first used
     public = {
         name
         for name, value in vars(rankscope).items()
-        if not name.startswith("_") and name != "annotations" and not isinstance(value, ModuleType)
+        if not name.startswith("_")
+        and name not in {"annotations", "TYPE_CHECKING"}
+        and not isinstance(value, ModuleType)
     }
     assert len(set(rankscope.__all__)) == len(rankscope.__all__)
     assert public == {name for name in rankscope.__all__ if not name.startswith("_")}
@@ -36,3 +43,67 @@ def test_importing_loads_the_standard_library_only() -> None:
 
 def test_a_measure_needs_no_numpy() -> None:
     assert "numpy" not in loaded_by("import rankscope; str(rankscope.nDCG @ 10)")
+
+
+PACKAGE = Path(rankscope.__file__).parent
+DEFERRED = [
+    path
+    for path in sorted(PACKAGE.rglob("__init__.py"))
+    if "_defer(" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", DEFERRED, ids=lambda path: path.parent.name)
+def test_type_checkers_see_the_imports_that_are_made_later(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    (choice,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.asname: node.module
+        for node in choice.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    (table,) = (node for node in ast.walk(choice) if isinstance(node, ast.Dict))
+    assert ast.literal_eval(table) == seen
+
+
+def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> None:
+    for name in ("compare", "explain", "report"):
+        shown = f"print(type(rankscope.{name}).__name__)"
+        for statements in (
+            f"import rankscope; {shown}",
+            f"import rankscope.{name}; {shown}",
+            f"import rankscope.api.{name}; import rankscope.{name}; {shown}",
+        ):
+            program = [sys.executable, "-I", "-c", statements]
+            done = subprocess.run(program, capture_output=True, text=True, check=True)
+            assert done.stdout == "function\n", statements
+
+
+def test_submodules_are_attributes_and_unknown_names_are_not() -> None:
+    program = "import rankscope; rankscope.errors.UsageError; rankscope.results.Table"
+    assert "rankscope" in loaded_by(program)
+    with pytest.raises(AttributeError, match="module 'rankscope' has no attribute 'ndcgg'"):
+        rankscope.ndcgg  # type: ignore[attr-defined]  # noqa: B018 - a mistake
+
+
+def test_importing_loads_measures_and_little_else() -> None:
+    program = (
+        "import rankscope, sys; print(*(name for name in sys.modules if name[:10] == 'rankscope.'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
+    )
+    parts = {name.split(".")[1] for name in done.stdout.split()}
+    base = {"_core", "deferred", "errors", "measures", "names", "records"}
+    assert parts == base | {"compare", "explain", "report"}
+
+
+def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:
+    program = "import rankscope; rankscope.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'RR')"
+    loaded = f"{program}; import sys; print(*(name for name in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", loaded], capture_output=True, text=True, check=True
+    )
+    parts = {name.split(".")[1] for name in done.stdout.split() if name.startswith("rankscope.")}
+    assert not parts & {"cli", "conventions", "monitor", "plots", "stats", "web"}

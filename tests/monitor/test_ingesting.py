@@ -68,6 +68,8 @@ ROWS: list[dict[str, Any]] = [
 class Listing:
     """A sink that lists what it takes."""
 
+    takes_prepared = False
+
     def __init__(self) -> None:
         self.events: list[Ranking | Label] = []
         self.most = 0

@@ -58,6 +58,7 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Losses of stages": lambda: rank().losses("nDCG@2", stages={"retriever": NEW}),
     "Bounds": lambda: rank().bounds("nDCG@2"),
     "Bounds of a difference": lambda: rank().bounds("nDCG@2", against=rank(NEW)),
+    "SqlStatements": lambda: rs.sql(["nDCG@2", "RR"], by="country"),
     "TieAudit": lambda: rank_table().ties("nDCG@2"),
     "Regrets": lambda: rank().regrets("nDCG@2"),
     "Regrets by brand": lambda: rank().regrets("nDCG@2", by={"a": "Acme", "b": "Zenith"}),

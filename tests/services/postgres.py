@@ -26,6 +26,16 @@ SETTINGS = {
 }
 
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
+ROOM = 2 << 30
+
+
+def find_memory() -> Path | None:
+    """Return a folder in memory if there is room: a store has many small files."""
+    is_large = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
+    return MEMORY if is_large and os.access(MEMORY, os.W_OK) else None
+
+
 class Cluster:
     """A server that listens on a socket in its folder; it ends with the block.
 
@@ -38,7 +48,7 @@ class Cluster:
         assert control is not None, "expected PostgreSQL, found none: run make test-services"
         self._programs = Path(control).parent
         self._owner = OWNER if os.geteuid() == 0 else None
-        self.folder = Path(tempfile.mkdtemp(prefix="rankscope-postgres-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="rankscope-postgres-", dir=find_memory()))
         self._numbers = count(1)
 
     def __enter__(self) -> Self:
@@ -53,7 +63,7 @@ class Cluster:
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        self.stop()
+        self.stop("fast")
         shutil.rmtree(self.folder)
 
     def start(self) -> None:
@@ -61,9 +71,9 @@ class Cluster:
         log = self.folder / "log"
         self._run("pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "start")
 
-    def stop(self) -> None:
-        """Stop the server at once, as a crash would."""
-        self._run("pg_ctl", "-D", self.folder / "data", "-m", "immediate", "-w", "stop")
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop the server, by default at once, as a crash would."""
+        self._run("pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "stop")
 
     def url(self, schema: str | None = None) -> str:
         """The URL of a store of its own, or of a schema."""

@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +37,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.records import replace
 from rankscope.testing.store import StoreConformance, make_label, make_ranking, read_back
-from sqlalchemy import select, text, update
+from sqlalchemy import event, select, text, update
 
 from tests.generated import examples
 from tests.monitor.store.logs import events
@@ -108,7 +109,7 @@ def seqs_of(store: Store) -> list[int]:
 # Several writers.
 
 
-@examples(12)
+@examples(6)
 @given(
     batches=st.lists(
         st.tuples(st.integers(0, 2), st.lists(events, min_size=1, max_size=5)), max_size=8
@@ -262,6 +263,56 @@ def test_a_deadlock_is_repeated(url: str) -> None:
         assert (len(tries), store.last_seq) == (2, 1)
 
 
+def end_connection(connection: Any) -> None:  # noqa: ANN401 - of SQLAlchemy or the driver
+    """Let the server end a connection, as a failover does."""
+    number = connection.connection.driver_connection.info.backend_pid
+    url = connection.engine.url
+    with closing(
+        psycopg.connect(host=url.query["host"], user="postgres", autocommit=True)
+    ) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 60000)", (number,))
+
+
+def test_work_that_loses_its_connection_is_repeated(url: str) -> None:
+    tries = []
+
+    def lose_once(transaction: Any) -> int:  # noqa: ANN401 - as above
+        tries.append(transaction.next_seq())
+        if len(tries) == 1:
+            end_connection(transaction.connection)
+        return transaction.seq
+
+    with open_store(url) as store:
+        stored, repeated = store.submit("music", [make_ranking(1)]), store.transact(lose_once)
+        assert (stored.result()[0].seq, repeated.result()) == (1, 2)
+        assert len(tries) == 2
+        assert store.counters("music") == {"accepted": 1}
+
+
+def test_a_commit_without_an_answer_is_not_acknowledged_and_can_be_sent_again(url: str) -> None:
+    with PostgresStore(url) as store:
+        store.append("music", [make_ranking(1)])
+        event.listen(store._writing, "commit", end_connection, once=True)
+        with pytest.raises(FileError, match="not certain") as refused:
+            store.append("music", [make_ranking(2)])
+        assert refused.value.code == "store_unreachable"
+        again = store.append("music", [make_ranking(2)])
+        assert [outcome.seq for outcome in again] == [2]
+        assert store.last_seq == 2
+
+
+def test_a_store_that_a_newer_release_upgrades_takes_nothing_more(url: str) -> None:
+    with open_store(url) as store:
+        newer = update(schema.meta).where(schema.meta.c.name == "schema_version")
+        newer = newer.values(value=str(schema.VERSION + 1))
+        store.transact(lambda one: one.connection.execute(newer).rowcount).result()
+        for _ in range(2):
+            with pytest.raises(FileError, match="upgraded the store to version") as refused:
+                store.append("music", [make_ranking(1)])
+            assert refused.value.code == "store_failed"
+        assert store.failure is not None
+
+
 def test_what_is_acknowledged_is_synced(url: str) -> None:
     with open_store(url) as store:
         shown: list[str] = []
@@ -314,7 +365,9 @@ def test_windows_that_were_computed_under_a_lost_lease_are_not_written(url: str)
             put_nothing(store)
         assert refused.value.code == "store_evaluated"
         assert store.append("music", [make_ranking(1)])[0].status == "accepted"
+        assert not store.is_evaluator
         assert store.take_evaluation()
+        assert store.is_evaluator
         put_nothing(store)
 
 

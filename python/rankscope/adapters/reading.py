@@ -186,8 +186,9 @@ def see_joined(
     encoding: str,
     notes: list[Note],
     progress: Progress = None,
+    source: TableFile | None = None,
 ) -> Iterator[Seen]:
-    """Open a table whose rows hold scores or ranks, and grades or labels.
+    """Open a table whose rows hold scores or ranks, and grades or labels, unless it is open.
 
     Raises:
         InputError: It is not of the format.
@@ -200,7 +201,8 @@ def see_joined(
     labels = () if attributed is None else (attributed.labels, attributed.predicted)
     others = [*attributes, *(name for name in labels if name is not None)]
     needed = JOINED if attributed is None else LABELLED
-    source = _open(given, needed, names, others, encoding=encoding, progress=progress)
+    if source is None:
+        source = _open(given, needed, names, others, encoding=encoding, progress=progress)
     with _seen(source, notes) as seen:
         yield seen
 

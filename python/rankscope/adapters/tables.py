@@ -298,7 +298,7 @@ class NamedColumns:
 
 
 ELSEWHERE = {
-    "pyspark": "bring it here first: .toPandas()",
+    "pyspark": "use the function of the same name in rankscope.spark, or .toPandas() first",
     "dask": "compute it first: .compute()",
     "modin": "bring it here first: .modin.to_pandas()",
     "cudf": "bring it here first: .to_pandas()",

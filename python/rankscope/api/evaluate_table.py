@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from rankscope import engine
 from rankscope.adapters import open_joined, recognise_table
+from rankscope.api.columns import Choices
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
@@ -14,14 +16,17 @@ from rankscope.file import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal, Unpack
 
+    from rankscope.adapters.files.table import TableFile
+    from rankscope.adapters.inputs import Input
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine import Measures, Request, StreamSettings
+    from rankscope.engine.memory import Memory
     from rankscope.file import Format
     from rankscope.results import Evaluation
     from rankscope.typing import Progress
@@ -51,6 +56,8 @@ def evaluate_table(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     assume_grouped: bool = False,
     threads: int | None = None,
+    memory: int | str | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
     progress: Progress = None,
     **attribution: Unpack[Settings],
@@ -59,7 +66,8 @@ def evaluate_table(
 
     Files are evaluated while they are read, so they can be larger than memory as long as the rows
     of each query are contiguous. If a query reappears, the columns are read into memory instead,
-    with the same values.
+    with the same values. If they would exceed `memory`, the rows are written to temporary files,
+    partitioned by query, and evaluated partition by partition, again with the same values.
 
     Args:
         table: The path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
@@ -93,6 +101,12 @@ def evaluate_table(
         assume_grouped: Whether a query that reappears in a file is an error, rather than a reason
             to read the file into memory.
         threads: As in `evaluate`.
+        memory: The memory that a table in files may use, in bytes or as text such as `"1GiB"`
+            (default: half of what is free, as far as the system, its control groups and `ulimit`
+            allow). A table that needs more is evaluated with temporary files, unless it has labels,
+            a convention or functions as parameters of measures, which need all rows in memory.
+        spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets). They
+            have no names, and are removed however the process ends.
         strict: As in `evaluate`.
         progress: As in `evaluate`.
         **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
@@ -101,7 +115,8 @@ def evaluate_table(
     Raises:
         UsageError: An argument is not one of its choices, or both labels and grades are given.
         InputError: A column is missing, or holds invalid values.
-        FileError: A file can't be read.
+        FileError: A file can't be read, or there is no space for temporary files.
+        OutOfMemoryError: A single query needs more than `memory`.
 
     Examples:
         >>> log = b"qid,label,score\n1,1,0.1\n1,0,0.9\n2,1,0.5\n"
@@ -118,10 +133,7 @@ def evaluate_table(
     made = read_interval(interval)
     engine.check_cluster_column(cluster)
     engine.refuse_cluster_alone(cluster, made)
-    if ties is not None:
-        check_choice("ties", ties, CHOICES["ties"])
-        if convention is not None:
-            policy = _add_ties(policy, ties)
+    policy = _read_ties(ties, policy, has_convention=convention is not None)
     check_choice("duplicates", duplicates, engine.DUPLICATES)
     check_choice("encoding", encoding, engine.ENCODINGS)
     if format is not None and isinstance(table, str | bytes | os.PathLike):
@@ -135,8 +147,13 @@ def evaluate_table(
         score_type=None,
         grades=[],
     )
-    # What a convention refuses depends on grades, which are known when all is read.
-    if given.is_in_files and convention is None and not has_labels:
+    # What a convention refuses, or a function gives, depends on grades: known when all is read.
+    needs_all = convention is not None or has_labels or not engine.can_stream(asked.measures)
+    if needs_all or not given.is_in_files:
+        _refuse_limit(given, memory=memory, spill_folder=spill_folder)
+    limit = engine.read_memory(memory, spill_folder)
+    kept: TableFile | None = None
+    if given.is_in_files and not needs_all:
         reading = engine.StreamSettings(
             attributes=slicing,
             cluster=cluster,
@@ -144,43 +161,60 @@ def evaluate_table(
             duplicates=duplicates,
             is_grouped=assume_grouped,
             threads=engine.count_threads(threads),
+            memory=limit.limit,
         )
-        # What can be read once only is held, for a query may come back.
-        is_kept = given.is_stdin and not assume_grouped
-        if not is_kept and engine.can_stream(asked.measures):
-            with engine.watch(given, progress) as watch:
-                evaluation = engine.evaluate_stream(
-                    lambda: open_joined(
-                        given, names, reading.columns, encoding=encoding, progress=watch
-                    ),
-                    asked,
-                    reading,
-                    made,
-                    weights,
-                )
-            if evaluation is not None:
-                if strict:
-                    engine.refuse_diagnostics(evaluation.notes)
-                return evaluation
-        if assume_grouped:
-            raise _comes_back(given.name)
-    rankings = Rankings.from_table(
-        table,
-        query=query,
-        doc=doc,
-        relevance=relevance,
-        score=score,
-        rank=rank,
-        labels=labels,
-        predicted=predicted,
-        positive=positive,
-        attributes=list(dict.fromkeys([*slicing, *([cluster] if cluster else [])])),
-        ties=asked.ties,
-        duplicates=duplicates,
-        encoding=encoding,
-        progress=progress,
-        **attribution,
-    )
+
+        def open_file(watch: Callable[[int], None] | None) -> TableFile:
+            return open_joined(given, names, reading.columns, encoding=encoding, progress=watch)
+
+        with engine.watch(given, progress) as watch:
+            evaluation, kept = _evaluate_file(
+                partial(open_file, watch),
+                asked,
+                reading,
+                limit,
+                interval=made,
+                weights=weights,
+                is_kept=given.is_stdin and not assume_grouped,
+                progress=progress,
+            )
+        if evaluation is not None:
+            if strict:
+                engine.refuse_diagnostics(evaluation.notes)
+            return evaluation
+    if assume_grouped and given.is_in_files:
+        raise _comes_back(given.name)
+    columns = list(dict.fromkeys([*slicing, *([cluster] if cluster else [])]))
+    if kept is None:
+        rankings = Rankings.from_table(
+            table,
+            query=query,
+            doc=doc,
+            relevance=relevance,
+            score=score,
+            rank=rank,
+            labels=labels,
+            predicted=predicted,
+            positive=positive,
+            attributes=columns,
+            ties=asked.ties,
+            duplicates=duplicates,
+            encoding=encoding,
+            progress=progress,
+            **attribution,
+        )
+    else:
+        queries, core, notes = engine.rank_table(
+            given,
+            names,
+            columns,
+            ties=asked.ties,
+            duplicates=duplicates,
+            encoding=encoding,
+            source=kept,
+        )
+        choices = Choices(asked.ties, duplicates, "float64")
+        rankings = Rankings(queries, core, given.name, choices, notes=notes)
     evaluation = rankings.evaluate(
         measures,
         policy=policy,
@@ -194,6 +228,58 @@ def evaluate_table(
     if strict:
         engine.refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def _evaluate_file(
+    open_file: Callable[[], TableFile],
+    request: Request,
+    reading: StreamSettings,
+    memory: Memory,
+    *,
+    interval: Interval | None,
+    weights: Mapping[str, float] | None,
+    is_kept: bool,
+    progress: Progress,
+) -> tuple[Evaluation | None, TableFile | None]:
+    """Evaluate a table in files without holding all of its rows, if that is possible or necessary.
+
+    Args:
+        open_file: Opens the table.
+        request: What to evaluate.
+        reading: How to read the rows.
+        memory: The memory limit, and the folder for temporary files.
+        interval: As in `evaluate`.
+        weights: As in `evaluate`.
+        is_kept: Whether the table can be read only once. Then rows are kept, for a query may come
+            back.
+        progress: As in `evaluate`.
+
+    Returns:
+        The evaluation, or `None` if the rows fit into memory; and the table, if it was kept.
+
+    Raises:
+        InputError: The table is not of the format, or a column is missing.
+        FileError: A file can't be read or written.
+        OutOfMemoryError: A query needs more memory than the limit.
+    """
+    large = None
+    if is_kept:
+        kept = open_file()
+        if not kept.read_ahead(memory.limit):
+            return None, kept
+        large = kept
+    else:
+        evaluation = engine.evaluate_stream(open_file, request, reading, interval, weights)
+        if evaluation is not None or reading.is_grouped:
+            return evaluation, None
+        if engine.exceeds(open_file, memory):
+            large = open_file()
+    if large is None:
+        return None, None
+    evaluation = engine.evaluate_spilled(
+        large, request, reading, memory, interval=interval, weights=weights, progress=progress
+    )
+    return evaluation, None
 
 
 def read_slicing(by: object) -> list[str]:
@@ -212,8 +298,19 @@ def read_slicing(by: object) -> list[str]:
     return [*names]
 
 
-def _add_ties(policy: Policy | str | None, ties: Ties) -> Policy | str:
-    """Return the policy with these ties, unless it has its own."""
+def _read_ties(
+    ties: Ties | None, policy: Policy | str | None, *, has_convention: bool
+) -> Policy | str | None:
+    """Return the policy, under a convention with these ties unless it has its own.
+
+    Raises:
+        UsageError: The ties are not one of the choices.
+    """
+    if ties is None:
+        return policy
+    check_choice("ties", ties, CHOICES["ties"])
+    if not has_convention:
+        return policy
     if isinstance(policy, Policy):
         return policy.resolve(ties)
     return ",".join(filter(None, (f"ties={ties}", policy)))
@@ -229,6 +326,23 @@ def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
             code="bad_parameter",
         )
     return has_labels
+
+
+def _refuse_limit(given: Input, **arguments: object) -> None:
+    """Raise an error for a memory limit on a table of which all rows are held in memory.
+
+    Raises:
+        UsageError: There is one.
+    """
+    named = [name for name, value in arguments.items() if value is not None]
+    if not named:
+        return
+    reason = "a table in memory" if not given.is_in_files else "labels, a convention or a function"
+    raise UsageError(
+        f"{named[0]} has no effect on {reason}, which needs all rows in memory",
+        hint=f"remove {named[0]}, or pass a file with grades and scores or ranks",
+        code="bad_memory",
+    )
 
 
 def _comes_back(name: str) -> FormatError:

@@ -17,7 +17,7 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rankscope.api.rankings import Rankings
     from rankscope.data.interval import Interval
@@ -59,17 +59,7 @@ def measure_losses(
             threads=threads,
         )
 
-    # Where it is undefined, nothing is lost, whatever the value is.
-    counts = EMPTY_VALUES.get(chosen.empty, 0.0) > 0.0
-    shares = replace(chosen, empty="zero") if counts else chosen
-    if parts.ideal is None:
-        losses = evaluate([parts.value, *parts.losses], shares)
-        values = losses if shares == chosen else evaluate([parts.value], chosen)
-    else:
-        # What is lost in all is the share of all ideals that it is, times their sum.
-        shares = replace(chosen, empty="zero", aggregate="ratio_of_sums")
-        values = evaluate([parts.value, parts.ideal], chosen)
-        losses = evaluate(parts.losses, shares)
+    values, losses = evaluate_parts(parts, chosen, evaluate)
     return make_ledger(
         Accounts(
             parts=parts,
@@ -81,6 +71,30 @@ def measure_losses(
             and chosen.unretrieved == "count",
         )
     )
+
+
+def evaluate_parts(
+    parts: Parts, chosen: Policy, evaluate: Callable[[Sequence[Measure], Policy], Evaluation]
+) -> tuple[Evaluation, Evaluation]:
+    """Evaluate a measure, and its losses.
+
+    Args:
+        parts: The measures.
+        chosen: The policy.
+        evaluate: Evaluates measures under a policy.
+    """
+    # Where it is undefined, nothing is lost, whatever the value is.
+    counts = EMPTY_VALUES.get(chosen.empty, 0.0) > 0.0
+    shares = replace(chosen, empty="zero") if counts else chosen
+    if parts.ideal is None:
+        losses = evaluate([parts.value, *parts.losses], shares)
+        values = losses if shares == chosen else evaluate([parts.value], chosen)
+    else:
+        # What is lost in all is the share of all ideals that it is, times their sum.
+        shares = replace(chosen, empty="zero", aggregate="ratio_of_sums")
+        values = evaluate([parts.value, parts.ideal], chosen)
+        losses = evaluate(parts.losses, shares)
+    return values, losses
 
 
 def _rank_stages(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rankscope import engine
 from rankscope._core import Rankings as CoreRankings
-from rankscope.adapters import arrays, recognise_table, see_joined, tables
-from rankscope.adapters.numbers import is_judged, no_judgments
+from rankscope.adapters import arrays, recognise_table, tables
 from rankscope.api.columns import Choices, Columns
 from rankscope.api.explain import explain_query
 from rankscope.api.refusals import check_order, refuse_beaten_ideals
@@ -162,20 +161,17 @@ class Rankings(Columns):
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
         attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
         given = recognise_table(table)
-        notes: list[tuple[str, int, int]] = []
-        with (
-            engine.watch(given, progress) as watch,
-            see_joined(
-                given, names, attributes, attributed, encoding=encoding, notes=notes, progress=watch
-            ) as (held, found, _, ids),
-        ):
-            columns = tables.read_table(held, found, attributes, attributed, ids=ids)
-            is_even = len(columns.relevance) == len(columns.scores) > 0
-            if is_even and not is_judged(columns.relevance):
-                raise no_judgments(given.name)
-            threads = engine.count_threads(None)
-            core = CoreRankings.from_table(columns.to_core(), ties, duplicates, threads)
-        queries = Queries(given.name, duplicates, core.query_ids, source=columns.source)
+        with engine.watch(given, progress) as watch:
+            queries, core, notes = engine.rank_table(
+                given,
+                names,
+                attributes,
+                attributed,
+                ties=ties,
+                duplicates=duplicates,
+                encoding=encoding,
+                progress=watch,
+            )
         return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
     @classmethod

@@ -134,6 +134,7 @@ MONITOR = Group(
         ),
         "ingest": Command("Store rankings from files.", "monitor.events:add_ingest"),
         "label": Command("Store labels from files.", "monitor.events:add_label"),
+        "run": Command("Monitor a data lake in place.", "monitor.lake:add_arguments"),
         "evaluate": Command(
             "Compute windows and baselines, and check alerts.", "monitor.status:add_evaluate"
         ),
@@ -164,6 +165,14 @@ MONITOR = Group(
         "export": Command("Export the events to Parquet files.", "monitor.maintenance:add_export"),
         "backup": Command(
             "Copy a store, even while it is in use.", "monitor.maintenance:add_backup"
+        ),
+        "archive": Command(
+            "Move hours whose values are final to Parquet files.",
+            "monitor.maintenance:add_archive",
+        ),
+        "delete": Command(
+            "Delete the rankings of a user, or others, with their labels.",
+            "monitor.maintenance:add_delete",
         ),
         "retain": Command(
             "Delete old events. The values computed from them are kept.",
@@ -245,10 +254,16 @@ def make_parser(words: Sequence[str]) -> tuple[Parser, Parser]:
 
 
 def _add_commands(parser: Parser, group: Group, words: Sequence[str]) -> Parser:
-    added = parser.add_subparsers(title="Commands", metavar="COMMAND", required=True)
+    # Without the name, argparse formats a usage line to find it, which takes longer than all else.
+    added = parser.add_subparsers(
+        title="Commands", metavar="COMMAND", required=True, prog=parser.prog
+    )
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+    # The others only matter to the help, and to suggest what a misspelled one means.
+    chosen = group.commands.keys() & words[at : at + 1] if at == 0 else ()
     named = parser
-    for name, command in group.commands.items():
+    for name in chosen or group.commands:
+        command = group.commands[name]
         child = added.add_parser(name, help=command.summary, description=command.summary)
         if name not in words[at : at + 1]:
             continue

@@ -70,6 +70,19 @@ def add_arguments(parser: Parser) -> None:
         "memory",
     )
     table.add_argument(
+        "--memory",
+        action=Once,
+        metavar="SIZE",
+        help="memory that the table may use, such as 1GiB (default: half of what is free); what "
+        "exceeds it is written to temporary files",
+    )
+    table.add_argument(
+        "--spill-folder",
+        action=Once,
+        metavar="FOLDER",
+        help="folder for these files (default: the system's, which TMPDIR sets)",
+    )
+    table.add_argument(
         "--cluster",
         action=Once,
         metavar="COLUMN",

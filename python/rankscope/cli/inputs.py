@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike, Progress
 
-TABLE_OPTIONS = ("by", "cluster", "assume_grouped", "positive")
+TABLE_OPTIONS = ("by", "cluster", "assume_grouped", "positive", "memory", "spill_folder")
 
 
 def add_inputs(parser: Parser) -> None:
@@ -75,6 +75,22 @@ def refuse_table_options(options: Namespace, *known: str) -> None:
         )
 
 
+def refuse_memory_options(options: Namespace) -> None:
+    """Refuse a memory limit for a table with labels or weights, all of which is held in memory.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for name in ("memory", "spill_folder"):
+        if getattr(options, name, None) is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} does not work with --col label or --col weight, which "
+                "need all rows in memory",
+                hint="write the grades into a column of the table",
+                code="usage",
+            )
+
+
 def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evaluation:
     """Evaluate a table.
 
@@ -98,9 +114,12 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
                 encoding=options.encoding,
                 assume_grouped=options.assume_grouped,
                 threads=options.threads,
+                memory=getattr(options, "memory", None),
+                spill_folder=getattr(options, "spill_folder", None),
                 strict=options.strict,
                 progress=progress,
             )
+        refuse_memory_options(options)
         rankings = rank_table(table, columns, read_ties(measures, options), options, progress)
     return evaluate_rankings(rankings, measures, options, read_weights(rankings, columns))
 

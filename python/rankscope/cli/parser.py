@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 
 from rankscope.errors import UsageError
 from rankscope.names import find_closest, quote
@@ -14,10 +16,15 @@ if TYPE_CHECKING:
 
 EXAMPLES = "Examples:"
 DEFAULT = " (default: "
+WIDTH = 80
+MARGIN = 2
 
 
 class HelpFormatter(argparse.HelpFormatter):
     """Writes the choices and the default of an argument after its help; keeps examples as typed."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=read_width())
 
     def _get_help_string(self, action: argparse.Action) -> str:
         return describe_argument(action).replace("%", "%%")
@@ -37,6 +44,21 @@ class HelpFormatter(argparse.HelpFormatter):
         if text.startswith(EXAMPLES):
             return text
         return super()._fill_text(text, width, indent)
+
+
+def read_width() -> int:
+    """Return the width of the help: that of the terminal, as `shutil.get_terminal_size` says.
+
+    argparse makes a formatter for each argument, and `shutil` takes longer to load than all of
+    them.
+    """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns) - MARGIN
+    try:
+        return (os.get_terminal_size(sys.__stdout__.fileno()).columns or WIDTH) - MARGIN  # type: ignore[union-attr]  # an AttributeError
+    except (AttributeError, ValueError, OSError):  # no terminal
+        return WIDTH - MARGIN
 
 
 def describe_argument(argument: argparse.Action) -> str:

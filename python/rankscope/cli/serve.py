@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from rankscope.cli.monitor.store import PROJECT, STORE_HELP, note_password, read_project
+from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.notify.channels import read_channels
@@ -87,6 +88,14 @@ def add_arguments(parser: Parser) -> None:
         help="TOML file with the channels of notifications and the public address of the "
         "dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
     )
+    parser.add_argument(
+        "--archive-after",
+        action=Once,
+        type=read_duration,
+        metavar="DURATION",
+        help="move hours to Parquet files once their attribution windows have been closed for this "
+        "long, such as 1d (default: never)",
+    )
     parser.add_examples(
         "rankscope serve music.db",
         "rankscope serve music.db --config rankscope.toml",
@@ -129,6 +138,7 @@ def run(options: Namespace) -> int:
             seconds=options.every,
             evaluates=not options.no_evaluate,
             channels=channels,
+            archive_after=options.archive_after,
             announce=lambda address: print(f"Listening on {show(address)}", flush=True),
         )
     return 0

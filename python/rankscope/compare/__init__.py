@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from rankscope.compare.gate import Budget as Budget
-from rankscope.compare.gate import Check as Check
-from rankscope.compare.gate import GateResult as GateResult
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.compare.gate import Budget as Budget
+    from rankscope.compare.gate import Check as Check
+    from rankscope.compare.gate import GateResult as GateResult
+else:
+    from rankscope.deferred import defer as _defer
+
+    __getattr__ = _defer(
+        __name__,
+        {
+            "Budget": "rankscope.compare.gate",
+            "Check": "rankscope.compare.gate",
+            "GateResult": "rankscope.compare.gate",
+        },
+    )

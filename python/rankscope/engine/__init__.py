@@ -6,13 +6,16 @@ from rankscope.engine.clusters import check_cluster_column as check_cluster_colu
 from rankscope.engine.clusters import number_clusters as number_clusters
 from rankscope.engine.clusters import read_clusters as read_clusters
 from rankscope.engine.clusters import refuse_cluster_alone as refuse_cluster_alone
+from rankscope.engine.evaluating import describe_answer as describe_answer
 from rankscope.engine.evaluating import evaluate_run as evaluate_run
 from rankscope.engine.evaluating import load_qrels as load_qrels
 from rankscope.engine.evaluating import make_evaluation as make_evaluation
 from rankscope.engine.evaluating import make_plan as make_plan
 from rankscope.engine.evaluating import rank_run as rank_run
+from rankscope.engine.evaluating import rank_table as rank_table
 from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
+from rankscope.engine.memory import read_memory as read_memory
 from rankscope.engine.progress import follow as follow
 from rankscope.engine.progress import tick as tick
 from rankscope.engine.progress import watch as watch
@@ -29,6 +32,8 @@ from rankscope.engine.requests import read_policy as read_policy
 from rankscope.engine.requests import read_request as read_request
 from rankscope.engine.requests import refuse_one_stdin_for_both as refuse_one_stdin_for_both
 from rankscope.engine.slices import join_groups as join_groups
+from rankscope.engine.spilling import evaluate_spilled as evaluate_spilled
+from rankscope.engine.spilling import exceeds as exceeds
 from rankscope.engine.streaming import StreamSettings as StreamSettings
 from rankscope.engine.streaming import can_stream as can_stream
 from rankscope.engine.streaming import evaluate_stream as evaluate_stream

@@ -6,7 +6,8 @@ from rankscope._core import Evaluation as CoreEvaluation
 from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
 from rankscope._core import evaluate_run as evaluate_held_run
 from rankscope.adapters import rank_run as rank_input
-from rankscope.adapters import read_judgments, read_run, recognise
+from rankscope.adapters import read_judgments, read_run, recognise, see_joined, tables
+from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.diagnostics import describe
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
@@ -28,9 +29,12 @@ from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Protocol
 
+    from rankscope.adapters.files.table import TableFile
     from rankscope.adapters.inputs import Input
+    from rankscope.adapters.tables import Attributed
     from rankscope.conventions import Convention
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.estimate import Estimate
@@ -42,6 +46,18 @@ if TYPE_CHECKING:
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
     from rankscope.typing import InputLike, Progress
+
+    class Counted(Protocol):
+        """An answer of the core, or of its parts."""
+
+        def counts(self) -> list[int]:
+            """Return the numbers of queries."""
+
+        def at_cutoffs(self) -> list[tuple[int, int]]:
+            """Return retrieved and unjudged documents by cutoff."""
+
+        def notes(self) -> list[tuple[str, int, int]]:
+            """Return the code, the count and the first line of each note."""
 
 
 FEWEST_SAMPLED = 10
@@ -213,6 +229,58 @@ def evaluate_run(
     return evaluation
 
 
+def rank_table(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    attributed: Attributed | None = None,
+    *,
+    ties: str,
+    duplicates: str,
+    encoding: str,
+    progress: Callable[[int], None] | None = None,
+    source: TableFile | None = None,
+) -> tuple[Queries, Rankings, list[tuple[str, int, int]]]:
+    """Rank a table in memory; `Rankings.from_table` documents the arguments.
+
+    Args:
+        given: The table.
+        names: By role, the name of the column, or `None` to find it.
+        attributes: The columns of what belongs to the query.
+        attributed: How labels are converted to grades.
+        ties: What decides between equal scores.
+        duplicates: What to do with a document that occurs twice in a query.
+        encoding: The encoding of a text file.
+        progress: A function that is called with the bytes read so far.
+        source: The open table, if it is open already.
+
+    Returns:
+        The queries, the rankings, and what was suspicious but legal.
+
+    Raises:
+        InputError: A column is missing, or holds invalid values.
+        FileError: A file can't be read.
+    """
+    notes: list[tuple[str, int, int]] = []
+    with see_joined(
+        given,
+        names,
+        attributes,
+        attributed,
+        encoding=encoding,
+        notes=notes,
+        progress=progress,
+        source=source,
+    ) as (held, found, _, ids):
+        columns = tables.read_table(held, found, attributes, attributed, ids=ids)
+        is_even = len(columns.relevance) == len(columns.scores) > 0
+        if is_even and not is_judged(columns.relevance):
+            raise no_judgments(given.name)
+        threads = count_threads(None)
+        core = Rankings.from_table(columns.to_core(), ties, duplicates, threads)
+    return Queries(given.name, duplicates, core.query_ids, source=columns.source), core, notes
+
+
 def make_plan(
     request: Request,
     ties: str,
@@ -272,6 +340,59 @@ def make_evaluation(
         LimitError: There are too many groups.
         PolicyError: A measure has no such interval.
     """
+    counts, notes = describe_answer(
+        answer,
+        request,
+        queries=queries,
+        run_name=run_name,
+        run_notes=run_notes,
+        duplicates=duplicates,
+    )
+    estimates: dict[str, Estimate] = {}
+    if interval:
+        of_all = make_estimates(
+            answer,
+            request.measures,
+            [0] * counts.queries,
+            1,
+            interval,
+            clusters=clusters,
+            threads=threads,
+        )
+        estimates = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
+    return Evaluation(
+        measures=request.measures,
+        policy=request.policy,
+        counts=counts,
+        notes=notes,
+        queries=queries,
+        answer=answer,
+        convention=request.convention,
+        names=request.names,
+        estimates=estimates,
+        attributes=attributes,
+        slices=make_slices(
+            answer,
+            request.measures,
+            attributes,
+            interval,
+            source=queries.source,
+            clusters=clusters,
+            threads=threads,
+        ),
+    )
+
+
+def describe_answer(
+    answer: Counted,
+    request: Request,
+    *,
+    queries: Queries,
+    run_name: str,
+    run_notes: Iterable[tuple[str, int, int]] = (),
+    duplicates: str,
+) -> tuple[Counts, list[Diagnostic]]:
+    """Return the counts and the notes of the core's answer."""
     judged, evaluated, empty, missing, run_only, tied, flat, candidates = answer.counts()
     cutoffs = cutoffs_of(request.measures)
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
@@ -312,39 +433,7 @@ def make_evaluation(
     }
     choices["candidates"] = candidates
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
-    estimates: dict[str, Estimate] = {}
-    if interval:
-        of_all = make_estimates(
-            answer,
-            request.measures,
-            [0] * judged,
-            1,
-            interval,
-            clusters=clusters,
-            threads=threads,
-        )
-        estimates = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
-    return Evaluation(
-        measures=request.measures,
-        policy=request.policy,
-        counts=counts,
-        notes=notes,
-        queries=queries,
-        answer=answer,
-        convention=request.convention,
-        names=request.names,
-        estimates=estimates,
-        attributes=attributes,
-        slices=make_slices(
-            answer,
-            request.measures,
-            attributes,
-            interval,
-            source=queries.source,
-            clusters=clusters,
-            threads=threads,
-        ),
-    )
+    return counts, notes
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:

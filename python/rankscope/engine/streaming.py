@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 18
 """How many rows are evaluated at once: enough for several threads, little memory."""
+BYTES_OF_ROW = 256
+"""The memory that evaluating a row takes at most, if its texts are short."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,7 @@ class StreamSettings:
         duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         is_grouped: Whether to refuse rows of a query that are not together.
         threads: How many threads to use.
+        memory: How many bytes of memory to use.
     """
 
     attributes: Sequence[str]
@@ -52,6 +55,12 @@ class StreamSettings:
     duplicates: str
     is_grouped: bool
     threads: int
+    memory: int
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows to evaluate at once."""
+        return max(1, min(AT_ONCE, self.memory // BYTES_OF_ROW))
 
     @property
     def columns(self) -> list[str]:
@@ -102,7 +111,7 @@ def evaluate_stream(
         run_name=file.name,
         duplicates=reading.duplicates,
         interval=interval,
-        clusters=_number_clusters(attributes, reading.cluster),
+        clusters=number_stream_clusters(attributes, reading.cluster),
         attributes=attributes[: len(reading.attributes)],
         threads=reading.threads,
     )
@@ -114,7 +123,7 @@ def _push_batches(
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, has_grades = 0, False
-    for table in whole_queries(file, names["query"]):
+    for table in whole_queries(file, names["query"], reading.rows_at_once):
         try:
             columns = tables.read_table(table, names, reading.columns, ids=file.describe_ids())
         except FormatError as error:
@@ -140,7 +149,7 @@ def _push_batches(
     return stream, source
 
 
-def _number_clusters(attributes: Sequence[Groups], name: str | None) -> list[int] | None:
+def number_stream_clusters(attributes: Sequence[Groups], name: str | None) -> list[int] | None:
     """Return the number of the cluster of each query, if there are clusters."""
     for attribute, values, codes in attributes:
         if attribute == name:
@@ -148,13 +157,13 @@ def _number_clusters(attributes: Sequence[Groups], name: str | None) -> list[int
     return None
 
 
-def whole_queries(file: TableFile, query: str | None) -> Iterator[Any]:
-    """Rearrange batches so that each ends with the last row of a query."""
+def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iterator[Any]:
+    """Rearrange batches so that each has so many rows, and ends with the last row of a query."""
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     carried = arrow.Table.from_batches([], file.schema)
     for batch in file:
         carried = arrow.concat_tables([carried, arrow.Table.from_batches([batch])])
-        if carried.num_rows < AT_ONCE or query is None:
+        if carried.num_rows < rows_at_once or query is None:
             continue
         column = carried.column(query)
         is_other = compute.fill_null(compute.not_equal(column, column[-1]), False)

@@ -7,7 +7,7 @@ from functools import cache
 
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, spelling
-from rankscope.measures.spec import Measure
+from rankscope.measures.spec import ROWS, Measure, default_measure
 from rankscope.names import LONGEST_NAME, LONGEST_QUOTE, find_closest, quote
 from rankscope.records import record
 
@@ -236,6 +236,8 @@ def _table(fold: Callable[[str], str]) -> dict[tuple[str, bool], tuple[Spelling,
 
 
 def _resolve(written: _Call) -> Measure:
+    if written.head in ROWS:  # so that most programs don't need the names in other tools
+        return default_measure(ROWS[written.head])
     if len(written.head) > LONGEST_NAME or _distinguish(written):
         raise _unknown(written)
     for fold in (str, str.casefold):

@@ -16,7 +16,8 @@ from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
-from rankscope.monitor.store.sqlite.files import beside, find_open_files
+from rankscope.monitor.store.history.files import HistoryFolder
+from rankscope.monitor.store.sqlite.files import HISTORY, beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.records import record
@@ -167,11 +168,12 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
 def _check_files(path: Path) -> Finding:
     if os.name != "posix":
         return Finding("files", True, "this system has no file permissions to check")
-    opened = find_open_files(path)
+    history = HistoryFolder(beside(path, HISTORY))
+    opened = [*find_open_files(path), *history.list_open()]
     if not opened:
         return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)
-    hint = "run chmod 600 on these files; writing to the store does this as well"
+    hint = "run chmod 600 on these files, and chmod 700 on these folders"
     return Finding("files", False, f"others can read or write {named}", hint)
 
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import os
+
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
+from rankscope.monitor.archiving import archive_project
+from rankscope.monitor.choosing import choose_rankings
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
-from rankscope.monitor.events.times import format_time, read_clock, read_moment, to_micros
+from rankscope.monitor.events.times import (
+    count_micros,
+    format_time,
+    read_clock,
+    read_length,
+    read_moment,
+    to_micros,
+)
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
 from rankscope.monitor.reader import ProjectReader
 from rankscope.monitor.round import evaluate_project, replay_project
@@ -24,11 +36,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.events.times import Time
+    from rankscope.monitor.events.times import Duration, Time
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
-    from rankscope.monitor.store.records import Deleted
+    from rankscope.monitor.store.lake.address import Layout
+    from rankscope.monitor.store.records import Archived, Deleted
     from rankscope.monitor.store.store import Store, StoreReader
 
 
@@ -216,6 +229,57 @@ class Monitor(ProjectReader):
             FileError: A file cannot be read, or the store cannot be written.
         """
         return self._log("labels", labels, names, ())
+
+    def connect_lake(
+        self,
+        rankings: str | os.PathLike[str],
+        labels: str | os.PathLike[str] | None = None,
+        *,
+        format: Layout | None = None,  # noqa: A002 - the word of the other functions
+        names: Mapping[str, str] | None = None,
+        label_names: Mapping[str, str] | None = None,
+        attributes: Sequence[str] | None = None,
+        actor: str = "local",
+    ) -> bool:
+        """Read the events of this project from a data lake, in place, and not from the store.
+
+        Nothing is read yet. Each `evaluate` lists the files, and reads those that are new or have
+        changed, and the hours that have their rows.
+
+        Args:
+            rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or the
+                folder of a table of Delta Lake or Iceberg: a path, or a URL that begins with
+                `s3://`, `gs://` or `abfs://`. Credentials are those of the environment.
+            labels: Likewise for labels; `None` where grades are logged with the rankings.
+            format: `"parquet"`, `"delta"` or `"iceberg"` (default: what the folder has).
+            names: The columns of rankings that have none of the usual names, by role.
+            label_names: Likewise for labels.
+            attributes: The columns that describe a ranking, such as its country (default: those of
+                the configuration).
+            actor: The name for the audit log.
+
+        Returns:
+            Whether anything changed.
+
+        Raises:
+            UsageError: The project is not configured, it has events of its own, or the URL cannot
+                be read.
+            FileError: The folder cannot be listed, or the store cannot be written.
+        """
+        configuration = self.configuration
+        return connect_lake(
+            self.writer,
+            self.project,
+            rankings=os.fspath(rankings),
+            labels=None if labels is None else os.fspath(labels),
+            layout=format,
+            names=names or {},
+            label_names=label_names or {},
+            attributes=configuration.attributes if attributes is None else attributes,
+            window=configuration.definition.window * SECOND,
+            now=self.clock(),
+            actor=actor,
+        )
 
     def replace_set(
         self,
@@ -445,6 +509,63 @@ class Monitor(ProjectReader):
         return response.resolve_incident(
             self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
         )
+
+    def archive(self, older_than: Duration = "0s") -> Archived:
+        """Move hours to Parquet files next to the store, once all their values are final.
+
+        Values, explanations and everything else that reads events find them there. Hours that are
+        archived already are written again if events of them have arrived since.
+
+        Args:
+            older_than: How long the attribution windows of an hour have to be closed, such as
+                `"1d"` or a `timedelta`.
+
+        Returns:
+            The number of hours, rankings and labels that were moved, and the size of the files.
+
+        Raises:
+            UsageError: The project is not set up, or the duration is invalid.
+            FileError: A file cannot be written.
+        """
+        delay = count_micros(read_length(older_than, "older_than"))
+        if delay < 0:
+            raise UsageError(
+                f"older_than must not be negative, found {older_than}",
+                hint="hours are archived once their attribution windows are closed, or later",
+                code="usage",
+            )
+        return archive_project(self.writer, self.project, now=self.clock(), older_than=delay)
+
+    def delete(
+        self,
+        *,
+        user: str | None = None,
+        rankings: str | Sequence[str] | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> Deleted:
+        """Delete the rankings that have everything that is given, with all their labels.
+
+        The next evaluation computes the windows of their hours without them. Use this to delete
+        what belongs to a user, or what was logged by mistake; `delete_before` deletes what is old
+        and keeps the values.
+
+        Args:
+            user: The `user_id` of the rankings.
+            rankings: A `ranking_id`, or several.
+            since: The earliest time of a ranking: a `datetime` with a time zone, or ISO text.
+            until: The first time that is not deleted.
+
+        Returns:
+            The number of rankings and labels that were deleted.
+
+        Raises:
+            UsageError: Nothing is given, the user is empty, or the time range ends before it
+                begins.
+            FileError: Not all of them could be deleted.
+        """
+        chosen = choose_rankings(user=user, rankings=rankings, since=since, until=until)
+        return self.writer.erase(self.project, chosen)
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

@@ -9,7 +9,9 @@ from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
+from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.intake.lake import scan_lake
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.incidents.incident import Event, Incident
     from rankscope.monitor.ask.shared_fall import FallComparison
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.intake.lake import Scan
     from rankscope.monitor.store.store import Store, StoreReader
 
 
@@ -38,6 +41,7 @@ class Round:
         later: How many more hours, none of them final, are to be summed later.
         periods: How many periods rules have looked at, counted once for each rule.
         events: What people are notified of: what happened, and the incident.
+        scan: What was found in the lake of the project, `None` if it has none.
     """
 
     as_of: datetime
@@ -47,6 +51,7 @@ class Round:
     later: int
     periods: int
     events: tuple[tuple[Event, Incident], ...]
+    scan: Scan | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,14 @@ def evaluate_project(
         FileError: The store cannot be written.
     """
     configuration = find_configuration(store, project)
+    scan = scan_lake(
+        store,
+        project,
+        window=configuration.definition.window * SECOND,
+        now=now,
+        threads=threads,
+        is_thorough=is_thorough,
+    )
     refreshed = refresh(
         store, project, configuration, now=now, threads=threads, is_thorough=is_thorough
     )
@@ -113,6 +126,7 @@ def evaluate_project(
         later=refreshed.later,
         periods=advanced.periods,
         events=advanced.events,
+        scan=scan,
     )
 
 

@@ -2,4 +2,15 @@
 
 from __future__ import annotations
 
-from rankscope.report.report import Report as Report
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.report.report import Report as Report
+else:
+    from rankscope.deferred import defer as _defer
+
+    __getattr__ = _defer(
+        __name__,
+        {
+            "Report": "rankscope.report.report",
+        },
+    )

@@ -25,6 +25,8 @@ BATCH_OF_LISTS = 1 << 10
 BUFFER = 1 << 20
 MOST_COLUMNS = 16_384
 MOST_ROW_GROUPS = 100_000
+TEXT_WIDTH = 24
+"""The bytes of a usual text, and of its place."""
 MOST_PROBED = 256
 """So many row groups are looked at to find long texts; of more, all are taken to have some."""
 
@@ -123,6 +125,26 @@ class ParquetFile:
             for column in [] if batch is None else batch.columns:
                 worst += facts.row_group(number).num_rows * _longest_of(column)
         return paths if worst > self._allowance.most else []
+
+    def estimate(self) -> tuple[int, int]:
+        """Estimate the number of rows, counting each value of a list, and their bytes in memory."""
+        facts = self._parquet.metadata
+        groups = min(facts.num_row_groups, MOST_PROBED)
+        counts: dict[str, int] = {}
+        size = 0
+        for number in range(groups):
+            group = facts.row_group(number)
+            for at in range(facts.num_columns):
+                leaf = group.column(at)
+                if leaf.path_in_schema.partition(".")[0] in self.schema.names:
+                    counts[leaf.path_in_schema] = (
+                        counts.get(leaf.path_in_schema, 0) + leaf.num_values
+                    )
+                    is_text = leaf.physical_type == "BYTE_ARRAY"
+                    least = leaf.num_values * (TEXT_WIDTH if is_text else WIDTH)
+                    size += max(leaf.total_uncompressed_size * is_text, least)
+        share = facts.num_row_groups / max(groups, 1)
+        return int(max(counts.values(), default=0) * share), int(size * share)
 
     def _check_limits(self) -> None:
         facts = self._parquet.metadata

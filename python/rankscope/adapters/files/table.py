@@ -52,6 +52,15 @@ IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
 
 
+BYTES_OF_ROW = {False: 64, True: 96}
+"""What evaluating a row takes beside its values, by whether it has a document."""
+GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
+USUAL_GROWTH = 3
+"""How many bytes of memory the rows of a byte of a file take."""
+PACKED = (".gz", ".zst", ".bz2")
+GROWTH_OF_PACKED = 4
+
+
 def open_reader(opened: OpenFile) -> File:
     """Return the reader that the table of formats names for an open file.
 
@@ -146,6 +155,8 @@ class TableFile:
         self._rows = 0
         self._notes: dict[str, tuple[int, int]] = {}
         self._id_types: dict[str, str] = {}
+        self._ahead: list[Any] = []
+        self._batches = self._read()
         self._current = self._open(files[0])
         self._is_ranked = self._is_in_rank_order()
         self.columns = dict(self._current.columns)
@@ -159,6 +170,29 @@ class TableFile:
         self.schema = self._schema_of(self._current)
 
     def __iter__(self) -> Iterator[Any]:
+        self._ahead.reverse()
+        while self._ahead:
+            yield self._ahead.pop()
+        yield from self._batches
+
+    def read_ahead(self, most: int) -> bool:
+        """Read batches that come first in the next iteration, up to a limit of memory.
+
+        Args:
+            most: The bytes of memory that their rows and their evaluation may take.
+
+        Returns:
+            Whether the limit was exceeded, and there may be more batches.
+        """
+        size = 0
+        for batch in self._batches:
+            self._ahead.append(batch)
+            size += 2 * batch.nbytes + BYTES_OF_ROW["doc" in self.columns] * batch.num_rows
+            if size > most:
+                return True
+        return False
+
+    def _read(self) -> Iterator[Any]:
         for number, given in enumerate(self._files):
             if number > 0:
                 self._current = self._open(given)
@@ -211,6 +245,22 @@ class TableFile:
         types = self._id_types
         query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
         return SourceIds(query, doc)
+
+    def estimate_memory(self) -> int:
+        """Estimate the bytes of memory that all rows and their evaluation take.
+
+        Returns:
+            About as many bytes, or 0 for a pipe, whose size nobody knows.
+        """
+        stored = sum(map(size_of, self._files))
+        estimate = getattr(self._current, "estimate", None)
+        if estimate is not None:
+            rows, size = estimate()
+            share = stored / max(size_of(self._files[0]), 1)
+            return int((2 * size + BYTES_OF_ROW["doc" in self.columns] * rows) * share)
+        growth = GROWTH.get(self._form or tell_format(str(self._files[0])), USUAL_GROWTH)
+        is_packed = isinstance(self._files[0], str) and self._files[0].endswith(PACKED)
+        return stored * growth * (GROWTH_OF_PACKED if is_packed else 1)
 
     def find_line(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a row, or the row number in a file without lines.

@@ -42,6 +42,16 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
         metavar="STORE",
         help=f"{STORE_HELP}{', ' if more else ''}{more}",
     )
+    add_project_arguments(parser, is_timed=is_timed)
+
+
+def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> None:
+    """Add `--project`, `--json`, and `--as-of` to a command.
+
+    Args:
+        parser: The parser of the command.
+        is_timed: Whether the command depends on the current time.
+    """
     parser.add_argument(
         "--project",
         action=Once,

@@ -63,7 +63,12 @@ class ServiceSink:
         self._wait = wait
         self._chance = chance
 
-    def take(self, reading: Reading) -> Sequence[str | Rejection]:
+    @property
+    def takes_prepared(self) -> bool:
+        """It writes events as JSON again."""
+        return False
+
+    def take(self, reading: Reading[Event]) -> Sequence[str | Rejection]:
         """Send the events of a batch.
 
         Raises:
@@ -113,7 +118,7 @@ class ServiceSink:
             self._tell_discarded({}, rejected.get("unknown_field", 0))
         return int(told.get("replaced", 0))
 
-    def _count_discarded(self, reading: Reading) -> None:
+    def _count_discarded(self, reading: Reading[Event]) -> None:
         """Let the service count what was discarded here; if an answer is lost, it counts twice."""
         counts = count_rejections(reading)
         unknown = counts.pop("unknown_field", 0)

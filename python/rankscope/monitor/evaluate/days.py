@@ -109,7 +109,7 @@ def sum_day(
         tuple(summed.rankings.tolist()),
         (
             *(pack_cell(HOUR, one) for one in summed.cells),
-            *(pack_cell(DAY, one) for one in _add_hours(day, cells)),
+            *(pack_cell(DAY, one) for one in add_hours(day, cells)),
         ),
         tuple(summed.pack(foldings)),
     )
@@ -161,7 +161,7 @@ def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
+def add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:
     """Add up the hours of a day, cell by cell; a day has no more versions than an hour."""
     hours = list(cells)
     rankings: Counter[tuple[int, Environment, str, str]] = Counter()

@@ -145,13 +145,14 @@ class Aliases:
         given = given or {}
         taken = set(given.values())
         # Names that are given come last, so that they win over what they would mean else.
-        self._role_of = {
+        self.role_of: Mapping[str, str] = {
             name: role
             for role, synonyms in names.items()
             if role not in given
             for name in synonyms
             if name not in taken
         } | {name: role for role, name in given.items() if role in names}
+        """The roles by name."""
         self._known: dict[tuple[str, ...], Fields] = {}
 
     def find(self, keys: Iterable[str]) -> Fields:
@@ -172,7 +173,7 @@ class Aliases:
         roles: dict[str, str] = {}
         unknown = []
         for key in keys:
-            role = self._role_of.get(key)
+            role = self.role_of.get(key)
             if role is None:
                 unknown.append(key)
             elif role in roles:

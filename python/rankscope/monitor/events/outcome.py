@@ -10,7 +10,7 @@ from rankscope.monitor.events.rejection import Rejection
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.events.rejection import Reading
 
@@ -43,12 +43,13 @@ OTHER_COUNTERS = frozenset(
         "deleted_rankings",
         "deleted_labels",
         "replaced_rankings",
+        "erased_rankings",
     }
 )
 """The counters of a store that are of no rejected event; all others are reasons of rejections."""
 
 
-def count_rejections(reading: Reading) -> Counter[str]:
+def count_rejections(reading: Reading[Any]) -> Counter[str]:
     """Count rejections by code, and unknown fields, for the counters of a store."""
     counts = Counter(rejection.code for rejection in reading.rejections)
     if reading.unknown:
@@ -56,7 +57,7 @@ def count_rejections(reading: Reading) -> Counter[str]:
     return counts
 
 
-def tell_statuses(reading: Reading, outcomes: Sequence[Outcome]) -> list[str]:
+def tell_statuses(reading: Reading[Any], outcomes: Sequence[Outcome]) -> list[str]:
     """Return the status of each object from the outcomes of its events.
 
     Args:

@@ -82,6 +82,16 @@ class EventReader:
         """How much an event may hold."""
         return self._limits
 
+    @property
+    def names(self) -> tuple[Mapping[str, str], ...]:
+        """The roles of fields by their names.
+
+        Those of rankings whose documents are one list, of rankings whose documents are several, of
+        documents, and of labels.
+        """
+        known = (self._rankings, self._columns, self._items, self._labels)
+        return tuple(aliases.role_of for aliases in known)
+
     def find_roles(
         self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
     ) -> Mapping[str, str]:
@@ -98,7 +108,7 @@ class EventReader:
         aliases = self._labels if kind == "labels" else self._rows
         return aliases.find([name for name in names if name not in attributes]).roles
 
-    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading:
+    def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
         """Read rankings.
 
         Args:
@@ -111,7 +121,7 @@ class EventReader:
             batch.add(given, lambda given: self._read_ranking(given, now, batch))
         return batch.finish()
 
-    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading:
+    def read_labels(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
         """Read labels.
 
         Args:
@@ -125,7 +135,7 @@ class EventReader:
 
     def read_ranking_rows(
         self, table: object, *, now: int, attributes: Sequence[str] = ()
-    ) -> Reading:
+    ) -> Reading[Event]:
         """Read rankings from a table with one document a row.
 
         Args:
@@ -149,7 +159,7 @@ class EventReader:
             )
         return batch.finish()
 
-    def read_label_rows(self, table: object, *, now: int) -> Reading:
+    def read_label_rows(self, table: object, *, now: int) -> Reading[Event]:
         """Read labels from a table with one label a row.
 
         Args:
@@ -289,9 +299,7 @@ class EventReader:
             event_id = self._read_id(given, fields, "event_id")
         else:
             batch.note(["made_event_ids"])
-            event_id = _make_id(
-                "label", ranking_id, doc_id, str(time), kind, *labels, "=", repr(value)
-            )
+            event_id = make_label_id(Label("", ranking_id, doc_id, time, labels, value, kind))
         return Label(event_id, ranking_id, doc_id, time, labels, value, kind)
 
     def _note_unknown(self, given: Mapping[str, Any], fields: Fields, batch: Batch) -> None:
@@ -411,6 +419,12 @@ def _lift_ubi(given: Mapping[str, Any]) -> Mapping[str, Any]:
         return given
     rest = {name: value for name, value in given.items() if name != "event_attributes"}
     return {**rest, "object_id": shown["object_id"]}
+
+
+def make_label_id(label: Label) -> str:
+    """Derive the event id of a label that has none from everything that it says."""
+    parts = (label.ranking_id, label.doc_id, str(label.time), label.kind, *label.labels)
+    return _make_id("label", *parts, "=", repr(label.value))
 
 
 def _make_id(*parts: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Generic, TypeVar
 
 from rankscope.errors import FormatError
 from rankscope.records import record
@@ -122,13 +123,15 @@ def show(value: object) -> str:
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
 
 
+E = TypeVar("E")
+
 MOST_UNKNOWN = 100
 OTHER = "<other>"
 
 
 @record(frozen=True, slots=True)
-class Reading:
-    """The result of reading a batch of objects.
+class Reading(Generic[E]):
+    """The result of reading a batch of objects as events, of one type or another.
 
     Args:
         answers: For each object its events, or why it was not taken. A ranking whose documents
@@ -138,12 +141,12 @@ class Reading:
             beyond the first hundred are `<other>`.
     """
 
-    answers: tuple[tuple[Event, ...] | Rejection, ...]
+    answers: tuple[tuple[E, ...] | Rejection, ...]
     notes: dict[str, int]
     unknown: dict[str, int]
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[E]:
         """The accepted events, in order."""
         taken = (answer for answer in self.answers if not isinstance(answer, Rejection))
         return [event for events in taken for event in events]
@@ -152,6 +155,13 @@ class Reading:
     def rejections(self) -> list[Rejection]:
         """The rejections, in order."""
         return [answer for answer in self.answers if isinstance(answer, Rejection)]
+
+
+def count_unknown(reading: Reading[E], names: Iterable[str]) -> Reading[E]:
+    """Add columns that mean nothing here; every ranking that was taken has them."""
+    taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
+    unknown = dict.fromkeys(names, taken)
+    return Reading(reading.answers, reading.notes, reading.unknown | unknown)
 
 
 class Batch:
@@ -187,7 +197,7 @@ class Batch:
         """Note an unknown field of the current object."""
         self._pending.add((True, name))
 
-    def finish(self) -> Reading:
+    def finish(self) -> Reading[Event]:
         """Return what was read."""
         return Reading(tuple(self._answers), dict(self._notes), dict(self._unknown))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 from rankscope.adapters.files.formats import refuse_archive_name, refuse_binary
 from rankscope.adapters.files.opening import OpenFile, TextSource, close, open_binary
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from rankscope.adapters.files.opening import Progress
     from rankscope.file import EventFormat
 
+T = TypeVar("T")
+
 PIECE = 1 << 20
 LONGEST_LINE = 8 << 20
 LONGEST_JSON = 64 << 20
@@ -37,15 +40,15 @@ BLANKS = b" \t\r"
 
 
 @record(frozen=True, slots=True)
-class Objects:
-    """A batch of objects of a file.
+class Objects(Generic[T]):
+    """A batch of objects of a file, parsed or as texts.
 
     Args:
         objects: The objects; in the place of what is none, a `RefusedError` that says why.
         places: Their lines or rows, from 1.
     """
 
-    objects: list[object]
+    objects: list[T]
     places: list[int]
 
 
@@ -97,7 +100,7 @@ class EventFile:
         refuse_archive_name(self.given, self.name)
         raise _bad_format(self.name)
 
-    def read_objects(self) -> Iterator[Objects]:
+    def read_objects(self) -> Iterator[Objects[object]]:
         """Read a file of JSON.
 
         Yields:
@@ -107,12 +110,28 @@ class EventFile:
             InputError: It is no text, or too large to be read at once.
             FileError: It cannot be read.
         """
+        if self.tell_format() != "json":
+            json = EventJSON()
+            for some in self.read_lines():
+                yield Objects([_parse(json, text) for text in some.objects], some.places)
+            return
         with self._open() as file:
             source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
-            if self.tell_format() == "json":
-                yield self._read_whole(source)
-            else:
-                yield from _gather(_split_lines(source))
+            yield self._read_whole(source)
+
+    def read_lines(self) -> Iterator[Objects[bytes | RefusedError]]:
+        """Read the lines of a file that has an object on each.
+
+        Yields:
+            Their texts, some at a time.
+
+        Raises:
+            InputError: It is no text.
+            FileError: It cannot be read.
+        """
+        with self._open() as file:
+            source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
+            yield from _gather(_split_lines(source))
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
         """Read a file as tables. Numbers in CSV stay text.
@@ -151,7 +170,7 @@ class EventFile:
         finally:
             close(file)
 
-    def _read_whole(self, source: TextSource) -> Objects:
+    def _read_whole(self, source: TextSource) -> Objects[object]:
         text = bytearray()
         while piece := source.read(PIECE):
             text += piece
@@ -224,25 +243,29 @@ def _split_lines(source: TextSource) -> Iterator[tuple[int, bytes | RefusedError
             rest, is_skipping = b"", True
 
 
-def _gather(lines: Iterator[tuple[int, bytes | RefusedError]]) -> Iterator[Objects]:
-    reader = EventJSON()
-    some = Objects([], [])
+def _gather(
+    lines: Iterator[tuple[int, bytes | RefusedError]],
+) -> Iterator[Objects[bytes | RefusedError]]:
+    some: Objects[bytes | RefusedError] = Objects([], [])
     size = 0
     for line, text in lines:
         some.places.append(line)
-        if isinstance(text, RefusedError):
-            some.objects.append(text)
-        else:
-            size += len(text)
-            try:
-                some.objects.append(reader.settle(reader.load(text)))
-            except RefusedError as error:
-                some.objects.append(error)
+        some.objects.append(text)
+        size += 0 if isinstance(text, RefusedError) else len(text)
         if len(some.objects) == AT_ONCE or size > LONGEST_LINE:
             yield some
             some, size = Objects([], []), 0
     if some.objects:
         yield some
+
+
+def _parse(json: EventJSON, text: bytes | RefusedError) -> object:
+    if isinstance(text, RefusedError):
+        return text
+    try:
+        return json.settle(json.load(text))
+    except RefusedError as error:
+        return error
 
 
 def _too_long() -> RefusedError:

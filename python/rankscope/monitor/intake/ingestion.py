@@ -12,7 +12,8 @@ from rankscope.errors import InputError, UsageError
 from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Reading, Rejection
+from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
+from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.records import record
 from rankscope.results.text import show
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
     class Sink(Protocol):
         """Where events go."""
 
-        def take(self, reading: Reading) -> Sequence[str | Rejection]:
+        @property
+        def takes_prepared(self) -> bool:
+            """Whether it takes events as `EventDecoder` makes them, too."""
+
+        def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
             """Store the events of a batch, and return the status of each object, in order."""
 
 
@@ -138,7 +143,12 @@ class StoreSink:
         self._store = store
         self._project = project
 
-    def take(self, reading: Reading) -> Sequence[str | Rejection]:
+    @property
+    def takes_prepared(self) -> bool:
+        """It stores them as they are."""
+        return True
+
+    def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
         """Store the events of a batch."""
         rejected = count_rejections(reading)
         if not reading.events and not rejected:
@@ -257,6 +267,12 @@ class Ingestion:
             FileError: Likewise.
         """
         try:
+            if file.tell_format() == "jsonl" and self._sink.takes_prepared and not self._attributes:
+                decoder = EventDecoder(self._reader)
+                for texts in file.read_lines():
+                    reading = decoder.decode(texts.objects, self._kind, now=self._now())
+                    self._take(reading, file.name, texts.places)
+                return
             if file.tell_format() in {"jsonl", "json"}:
                 for some in file.read_objects():
                     self._take(self._read_objects(some.objects), file.name, some.places)
@@ -294,7 +310,7 @@ class Ingestion:
             roles = self._reader.find_roles(names, self._kind, self._attributes)
             attributes = self._choose_attributes(names)
             reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
-            reading = _count_unknown(reading, set(names).difference(roles.values(), attributes))
+            reading = count_unknown(reading, set(names).difference(roles.values(), attributes))
         self._take(reading, "", range(1, len(reading.answers) + 1))
 
     def _take_rows(
@@ -314,8 +330,7 @@ class Ingestion:
         parts = chain([first], parts)
         if self._kind == "rankings" and event_rows.holds_rankings(first):
             for rows in parts:
-                objects = event_rows.list_objects(rows)
-                self._take(self._read_objects(objects), file, rows.places.tolist())
+                self._take(self._read_lists(rows), file, rows.places.tolist())
             return
         roles = self._reader.find_roles(list(first.columns), self._kind, self._attributes)
         if self._kind == "labels":
@@ -336,15 +351,34 @@ class Ingestion:
     def _take_ranking_rows(
         self, cells: Rows, rows: Rows, name: str | None, roles: Mapping[str, str], file: str
     ) -> None:
-        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - likewise
 
         attributes = self._choose_attributes(rows.columns)
+        unknown = set(rows.columns).difference(roles.values(), attributes)
+        if name is not None and self._sink.takes_prepared:
+            decoder = TableDecoder(self._reader, attributes)
+            decoded = decoder.decode_documents(cells, name, roles, now=self._now())
+            if decoded is not None:
+                self._take(count_unknown(decoded[0], unknown), file, decoded[1])
+                return
         reading = self._reader.read_ranking_rows(
             cells.columns, now=self._now(), attributes=attributes
         )
-        reading = _count_unknown(reading, set(rows.columns).difference(roles.values(), attributes))
+        reading = count_unknown(reading, unknown)
         places = first_places(rows.columns[name].to_pylist(), rows.places.tolist()) if name else []
         self._take(reading, file, places)
+
+    def _read_lists(self, rows: Rows) -> Reading[Any]:
+        """Read rankings in rows with lists of documents."""
+        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import list_objects  # noqa: PLC0415 - likewise
+
+        decoder = TableDecoder(self._reader, self._attributes)
+        reading = None
+        if self._sink.takes_prepared:
+            reading = decoder.decode_lists(rows, self._read_objects, now=self._now())
+        return self._read_objects(list_objects(rows)) if reading is None else reading
 
     def _choose_attributes(self, names: Collection[str]) -> list[str]:
         """Choose the columns of a table that are attributes."""
@@ -356,7 +390,7 @@ class Ingestion:
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))
 
-    def _read_objects(self, objects: Sequence[object]) -> Reading:
+    def _read_objects(self, objects: Sequence[object]) -> Reading[Event]:
         if self._kind == "labels":
             return self._reader.read_labels(objects, now=self._now())
         moved = [self._move_attributes(one) for one in objects] if self._attributes else objects
@@ -374,7 +408,7 @@ class Ingestion:
         rest = {name: value for name, value in given.items() if name not in moved}
         return rest | {place: {**there, **moved}}
 
-    def _take(self, reading: Reading, file: str, places: Sequence[int]) -> None:
+    def _take(self, reading: Reading[Any], file: str, places: Sequence[int]) -> None:
         if self._ignored:
             unknown = {
                 name: count for name, count in reading.unknown.items() if name not in self._ignored
@@ -398,10 +432,3 @@ class Ingestion:
         self._reasons[refused.code] += 1
         if len(self._refused) < MOST_SHOWN:
             self._refused.append(refused)
-
-
-def _count_unknown(reading: Reading, names: Iterable[str]) -> Reading:
-    """Add columns that mean nothing here; every ranking that was taken has them."""
-    taken = sum(not isinstance(answer, Rejection) for answer in reading.answers)
-    unknown = dict.fromkeys(names, taken)
-    return Reading(reading.answers, reading.notes, reading.unknown | unknown)

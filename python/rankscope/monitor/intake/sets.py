@@ -48,7 +48,12 @@ class SetSink:
         self._digests: dict[str, bytes] = {}
         self._unknown = 0
 
-    def take(self, reading: Reading) -> Sequence[str | Rejection]:
+    @property
+    def takes_prepared(self) -> bool:
+        """It compares the events of a set as they were read."""
+        return False
+
+    def take(self, reading: Reading[Event]) -> Sequence[str | Rejection]:
         """Collect the events of a batch, and return the status of each object."""
         self._unknown += count_rejections(reading)["unknown_field"]
         return [self._collect(at, answer) for at, answer in enumerate(reading.answers)]

@@ -81,6 +81,16 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
+def take_rows(rows: Rows, places: Sequence[int] | NDArray[np.int64]) -> Rows:
+    """Return the rows at some places, from 0."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    at = np.asarray(places, dtype=np.int64)
+    taken = load_arrow().array(at)
+    columns = {name: column.take(taken) for name, column in rows.columns.items()}
+    return Rows(columns, rows.places[at])
+
+
 def read_cells(rows: Rows, roles: Mapping[str, str]) -> Rows:
     """Convert CSV text to numbers for numeric roles. Invalid numbers stay text.
 
@@ -117,7 +127,7 @@ def are_together(runs: Iterable[Any]) -> bool:
     for ids in runs:
         if not len(ids):
             continue
-        starts = np.flatnonzero(_differs_from_last(ids)) + 1
+        starts = np.flatnonzero(differs_from_next(ids)) + 1
         begun = [ids[0].as_py(), *ids.take(load_arrow().array(starts)).to_pylist()]
         seen.extend(map(hash, begun[1:] if seen and begun[0] == last else begun))
         last = ids[-1].as_py()
@@ -137,7 +147,7 @@ def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
     waiting: Rows | None = None
     for part in parts:
         rows = part if waiting is None else _join(waiting, part)
-        differs = np.flatnonzero(_differs_from_last(rows.columns[name]))
+        differs = np.flatnonzero(differs_from_next(rows.columns[name]))
         cut = int(differs[-1]) + 1 if len(differs) else 0
         if cut:
             yield _slice(rows, 0, cut)
@@ -187,7 +197,7 @@ def first_places(ids: Sequence[object], places: Sequence[int]) -> list[int]:
     return list(first.values())
 
 
-def _differs_from_last(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array of Arrow
+def differs_from_next(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array of Arrow
     """Check for each id whether the next one differs."""
     compute = load_arrow("pyarrow.compute")
     before, after = ids.slice(0, len(ids) - 1), ids.slice(1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
 """Codes of errors after which nothing more is written: the content of the disk is unknown."""
-OF_ONE_JOB = frozenset({"store_evaluated"})
+OF_ONE_JOB = frozenset({"store_evaluated", "history_missing", "history_damaged"})
 """Codes of errors that concern one job of a group, and not the store."""
 
 

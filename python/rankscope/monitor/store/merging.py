@@ -98,6 +98,7 @@ def take(chunk: Chunk, start: int, end: int) -> Chunk:
             labels.codes[begin:until],
             labels.values[begin:until],
             None if labels.event_ids is None else _cut(labels.event_ids, begin, until),
+            None if labels.seqs is None else labels.seqs[begin:until],
         ),
         None if chunk.event_ids is None else _cut(chunk.event_ids, start, end),
     )
@@ -144,6 +145,7 @@ def choose_labels(labels: LabelColumns, places: NDArray[np.int64]) -> LabelColum
         labels.codes[places],
         labels.values[places],
         None if labels.event_ids is None else take_texts(labels.event_ids, places),
+        None if labels.seqs is None else labels.seqs[places],
     )
 
 
@@ -213,6 +215,7 @@ def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) ->
     for one in pieces:
         known = [places.setdefault(name, len(places)) for name in one.names]
         codes.append(np.array(known, dtype=np.int64)[one.codes] if known else one.codes)
+    seqs = [one.seqs for one in pieces if one.seqs is not None]
     return LabelColumns(
         np.concatenate([one.rankings + start for one, start in zip(pieces, starts, strict=True)]),
         _join([one.doc_ids for one in pieces]),
@@ -222,6 +225,7 @@ def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) ->
         np.concatenate(codes),
         np.concatenate([one.values for one in pieces]),
         _join_all([one.event_ids for one in pieces]),
+        None if len(seqs) < len(pieces) else np.concatenate(seqs),
     )
 
 

@@ -41,6 +41,27 @@ class Deleted:
     rankings: int
     labels: int
 
+    def add(self, other: Deleted) -> Deleted:
+        """Return the sum of this and other events."""
+        return Deleted(self.rankings + other.rankings, self.labels + other.labels)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which rankings to delete: those that have all that is given.
+
+    Args:
+        user_id: The user who saw them.
+        ranking_ids: Their ids.
+        since: The earliest time, in microseconds since 1970.
+        until: The first time that is not deleted.
+    """
+
+    user_id: str | None = None
+    ranking_ids: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+
 
 @record(frozen=True, slots=True)
 class Exported:
@@ -53,6 +74,23 @@ class Exported:
 
     rankings: int
     labels: int
+
+
+@record(frozen=True, slots=True)
+class Archived:
+    """What was moved from the tables to files.
+
+    Args:
+        hours: The number of hours whose files were written.
+        rankings: The number of rankings that were moved.
+        labels: The number of labels that were moved.
+        bytes: The size of the files.
+    """
+
+    hours: int
+    rankings: int
+    labels: int
+    bytes: int
 
 
 @record(frozen=True, slots=True)
@@ -152,6 +190,7 @@ class LabelColumns:
         codes: The position of each label's list in `names`.
         values: Grades, NaN where there is none.
         event_ids: The offsets of their event ids, and the ids, where they were requested.
+        seqs: The numbers under which they are stored, where event ids were requested.
     """
 
     rankings: NDArray[np.int64]
@@ -162,6 +201,7 @@ class LabelColumns:
     codes: NDArray[np.int64]
     values: NDArray[np.float64]
     event_ids: Texts | None = None
+    seqs: NDArray[np.int64] | None = None
 
 
 @record(frozen=True, slots=True)

@@ -6,17 +6,25 @@ here. A backend adds the connections, and a transaction that is durable once it 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from functools import partial, update_wrapper
 
+from rankscope.errors import FileError, UsageError
+from rankscope.monitor.store.history import manifest
+from rankscope.monitor.store.history.archiver import archive_hours
+from rankscope.monitor.store.history.deletion import delete_before, erase_rankings
+from rankscope.monitor.store.history.source import ArchivedRankings
+from rankscope.monitor.store.lake import state as lake_state
+from rankscope.monitor.store.lake.partitions import LakePartitions
+from rankscope.monitor.store.lake.state import read_lake
 from rankscope.monitor.store.records import Changes, Deleted, LabelCount
 from rankscope.monitor.store.sources import HotTables, read_sources
 from rankscope.monitor.store.tables import (
     incidents,
     outbox,
     rankings,
-    retention,
     rules,
     sets,
     windows,
@@ -37,16 +45,22 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from rankscope.errors import FileError
     from rankscope.monitor.events.event import Event, Label, Ranking
     from rankscope.monitor.events.outcome import Outcome
+    from rankscope.monitor.store.history.files import HistoryFolder
     from rankscope.monitor.store.keys import ApiKey, Secret
-    from rankscope.monitor.store.records import Chunk
+    from rankscope.monitor.store.lake.address import Lake
+    from rankscope.monitor.store.lake.reader import LakeReader
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk
     from rankscope.monitor.store.sources import Source
+    from rankscope.monitor.store.tables.events import PreparedEvent
     from rankscope.monitor.store.tables.transaction import Transaction
 
     P = ParamSpec("P")
     T = TypeVar("T")
+
+LAKE_SECONDS = 60.0
+"""After so long it is looked up again which projects read a lake: other processes may write."""
 
 
 def reads(
@@ -95,6 +109,7 @@ class StoreReader(ABC):
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._lakes: dict[str, LakeReader] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -171,7 +186,49 @@ class StoreReader(ABC):
 
     def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
         """Return where the rankings of a project are, as of the moment of a connection."""
-        return (HotTables(connection, project),)
+        lake = read_lake(connection, project)
+        if lake is not None:
+            return (LakePartitions(connection, project, self._open_lake(project, lake)),)
+        hot = HotTables(connection, project)
+        if self.history is None:
+            return (hot,)
+        project_id = project_table.find_project(connection, project)
+        if project_id is None or not manifest.has_archived(connection, project_id):
+            return (hot,)
+        return (hot, ArchivedRankings(connection, project, self.history))
+
+    def require_history(self) -> HistoryFolder:
+        """Return the folder of archived hours.
+
+        Raises:
+            UsageError: The backend has none.
+        """
+        if self.history is None:
+            raise UsageError(
+                "this store can't archive hours: it has no folder for their files",
+                hint="use a store in a file",
+                code="no_history",
+            )
+        return self.history
+
+    @property
+    def history(self) -> HistoryFolder | None:
+        """The folder of archived hours; `None` if the backend has none."""
+        return None
+
+    def _open_lake(self, project: str, lake: Lake) -> LakeReader:
+        """Return the reader of a lake, which keeps some of its files in memory."""
+        reader = self._lakes.get(project)
+        if reader is None or reader.lake != lake:
+            from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow
+
+            reader = self._lakes[project] = LakeReader(lake)
+        return reader
+
+    def open_lake(self, project: str) -> LakeReader | None:
+        """Return the reader of a project's lake, `None` if it has none."""
+        lake = self.lake(project)
+        return None if lake is None else self._open_lake(project, lake)
 
     def find_ranking(self, project: str, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
@@ -273,6 +330,10 @@ class StoreReader(ABC):
     lost_events = reads(project_table.read_lost_events)
     lost_commits = reads(project_table.read_lost_commits)
 
+    lake = reads(lake_state.read_lake)
+    lake_files = reads(lake_state.read_files)
+    lake_hours = reads(lake_state.read_hours)
+
     contexts = reads(rankings.read_contexts)
     versions = reads(version_table.list_versions)
 
@@ -321,6 +382,8 @@ class Store(StoreReader):
     """
 
     _keys_version = 0
+    _lake_projects: frozenset[str] | None = None
+    _lakes_seen = 0.0
 
     @abstractmethod
     def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
@@ -360,14 +423,22 @@ class Store(StoreReader):
         """
         return True
 
+    @property
+    def is_evaluator(self) -> bool:
+        """Whether this process has the lease, as far as it knows without asking."""
+        return True
+
     def append(
-        self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
+        self,
+        project: str,
+        events: Sequence[Event | PreparedEvent],
+        rejected: Mapping[str, int] | None = None,
     ) -> list[Outcome]:
         """Store events, and return their outcomes once they are durable.
 
         Args:
             project: The name of the project.
-            events: The events; all of them are stored, or none.
+            events: The events, prepared or not; all of them are stored, or none.
             rejected: How many events were rejected before they came here, by code.
 
         Raises:
@@ -376,13 +447,18 @@ class Store(StoreReader):
         return self.submit(project, events, rejected).result()
 
     def submit(
-        self, project: str, events: Sequence[Event], rejected: Mapping[str, int] | None = None
+        self,
+        project: str,
+        events: Sequence[Event | PreparedEvent],
+        rejected: Mapping[str, int] | None = None,
     ) -> Future[list[Outcome]]:
         """Store events as `append` does, without waiting.
 
         Raises:
-            FileError: They cannot be accepted now.
+            FileError: They cannot be accepted now, or the project reads a data lake.
         """
+        if events:
+            self._refuse_lake(project)
         batch = prepare(events)
         work = partial(store_events, project=project, batch=batch, rejected=dict(rejected or {}))
         return self.transact(work, max(1, len(batch)))
@@ -408,6 +484,7 @@ class Store(StoreReader):
             UsageError: An id is that of another ranking or label, outside the set.
             FileError: The set stays as it was, or it isn't certain that it was replaced.
         """
+        self._refuse_lake(project)
         work = partial(
             sets.replace_set,
             project=project,
@@ -421,25 +498,29 @@ class Store(StoreReader):
         """Delete the rankings before a time with their labels, and earlier labels without ranking.
 
         Raises:
-            FileError: Not everything was deleted.
+            FileError: Not everything was deleted, or the project reads a data lake.
         """
-        if project not in self.projects():
-            return Deleted(0, 0)
-        self.transact(partial(retention.mark_deleted, project=project, time=time)).result()
-        size = retention.AT_ONCE
-        pending = self.query(partial(retention.find_pending, project=project, time=time))
-        count = labels = 0
-        for start in range(0, len(pending), size):
-            seqs = pending[start : start + size]
-            work = partial(retention.delete_pending, project=project, seqs=seqs)
-            labels += self.transact(work, size).result().labels
-        while True:
-            work = partial(retention.delete_rankings, project=project, time=time)
-            deleted = self.transact(work, size).result()
-            if not deleted.rankings:
-                return Deleted(count, labels)
-            count += deleted.rankings
-            labels += deleted.labels
+        self._refuse_lake(project)
+        return delete_before(self, self.history, project, time)
+
+    def archive(self, project: str, before: int) -> Archived:
+        """Move the hours of a project that end by some time to files; see `archive_hours`.
+
+        Raises:
+            UsageError: The backend has no folder for files.
+            FileError: A file cannot be written, or one that is replaced cannot be read.
+        """
+        self._refuse_lake(project)
+        return archive_hours(self, self.require_history(), project, before)
+
+    def erase(self, project: str, chosen: Chosen) -> Deleted:
+        """Delete rankings by what they are, with all their labels; see `erase_rankings`.
+
+        Raises:
+            FileError: Not all of them were deleted, or the project reads a data lake.
+        """
+        self._refuse_lake(project)
+        return erase_rankings(self, self.history, project, chosen)
 
     @property
     def keys_version(self) -> int:
@@ -465,6 +546,33 @@ class Store(StoreReader):
 
     _insert_key = writes(key_table.insert_key)
     _revoke_key = writes(key_table.revoke_key)
+
+    def set_lake(self, project: str, lake: Lake, now: int, actor: str) -> bool:
+        """Connect a project with a lake; see `set_lake`."""
+        try:
+            return self._set_lake(project, lake, now, actor)
+        finally:
+            self._lake_projects = None
+
+    def _refuse_lake(self, project: str) -> None:
+        """Refuse to change the events of a project whose events are in a lake.
+
+        Raises:
+            FileError: They are.
+        """
+        seen = time.monotonic()
+        if self._lake_projects is None or seen - self._lakes_seen > LAKE_SECONDS:
+            self._lake_projects = frozenset(self.query(lake_state.list_lakes))
+            self._lakes_seen = seen
+        if project in self._lake_projects:
+            raise FileError(
+                f"the project {project!r} reads its events from a data lake",
+                hint="write them to the lake, or use another project",
+                code="lake_project",
+            )
+
+    _set_lake = writes(lake_state.set_lake)
+    store_scan = writes(lake_state.store_scan)
 
     configure = writes(project_table.insert_configuration)
     put_windows = writes(windows.replace_windows)

@@ -18,15 +18,17 @@ from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
-from rankscope.errors import InputError, UsageError
+from rankscope.errors import FormatError, InputError, UsageError
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
+from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.intake.ingestion import StoreSink
 from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink
 from rankscope.monitor.server.api.events import Labels, Rankings, SetRankings
 from rankscope.monitor.server.api.fields import Count
 from rankscope.monitor.server.http.body import (
+    ARROW,
     LINES,
     check_length,
     find_encoding,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
+    from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.events.rejection import Reading
@@ -57,6 +60,8 @@ if TYPE_CHECKING:
     """A body in JSON, and for the log the number of objects by status."""
 
 ACCEPTS = ("application/json", "application/x-ndjson")
+STATUSES_OF = {"bad_arrow": 400, "empty_body": 400, "batch_too_large": 413, "missing_extra": 415}
+"""The status of a refused stream of Arrow by the code of its error; 422 where it is another."""
 
 
 class SetAnswer(TypedDict):
@@ -126,6 +131,7 @@ class Body:
         is_packed: Whether it is compressed by gzip.
         is_lines: Whether it is NDJSON.
         request_id: The id of the request, for the answer.
+        is_arrow: Whether it is a stream of Arrow.
     """
 
     project: str
@@ -134,6 +140,7 @@ class Body:
     is_packed: bool
     is_lines: bool
     request_id: str
+    is_arrow: bool = False
 
 
 class Ingest:
@@ -174,7 +181,7 @@ class Ingest:
                 partial(self._take, kind="rankings"),
                 summary="Log rankings: one, a list, or one on each line.",
                 body=Rankings,
-                accepts=ACCEPTS,
+                accepts=(*ACCEPTS, ARROW),
                 result=BatchAnswer,
             ),
             Endpoint(
@@ -184,7 +191,7 @@ class Ingest:
                 partial(self._take, kind="labels"),
                 summary="Log labels: one, a list, or one on each line.",
                 body=Labels,
-                accepts=ACCEPTS,
+                accepts=(*ACCEPTS, ARROW),
                 result=BatchAnswer,
             ),
             Endpoint(
@@ -201,7 +208,7 @@ class Ingest:
 
     async def _take(self, call: Call, kind: str) -> Response:
         request = call.request
-        form = read_media_type(request)
+        form = read_media_type(request, ARROW)
         check_length(request, self._settings)
         with self._memory.reserve() as hold:
             body = Body(
@@ -211,11 +218,12 @@ class Ingest:
                 find_encoding(request) == "gzip",
                 form in LINES,
                 request.state.request_id,
+                is_arrow=form == ARROW,
             )
-            if body.is_packed or len(body.content) > SMALL_BYTES:
+            if body.is_packed or body.is_arrow or len(body.content) > SMALL_BYTES:
                 content, counts = await self._take_elsewhere(body)
             else:
-                reading = read_body(body, self._settings, self._now())
+                reading = decode_body(body, self._settings, self._now())
                 rejected = count_rejections(reading)
                 stored = self._store.submit(body.project, reading.events, rejected)
                 outcomes = await asyncio.wrap_future(stored)
@@ -274,7 +282,7 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
         RefusedRequestError: The body can't be decoded, or is too large.
         FileError: The store can't be written.
     """
-    reading = read_body(body, settings, now)
+    reading = decode_body(body, settings, now)
     rejected: Mapping[str, int] = count_rejections(reading)
     outcomes: list[Outcome] = []
     events = reading.events
@@ -301,7 +309,7 @@ def store_set(
         FileError: The store can't be written.
     """
     sink = SetSink(environment, StoreSink(store, body.project))
-    reading = read_body(body, settings, now)
+    reading = read_body(_unpack(body, settings), body, settings, now)
     statuses = sink.take(reading)
     for answer, status in zip(reading.answers, statuses, strict=True):
         reason = answer if isinstance(answer, Rejection) else status
@@ -331,8 +339,8 @@ def store_set(
     return json.dumps(said, separators=(",", ":")).encode(), {"accepted": counts["accepted"]}
 
 
-def read_body(body: Body, settings: Settings, now: int) -> Reading:
-    """Decode a body as events.
+def decode_body(body: Body, settings: Settings, now: int) -> Reading[Any]:
+    """Decode a body as events that are ready to be stored.
 
     Args:
         body: The body.
@@ -342,11 +350,48 @@ def read_body(body: Body, settings: Settings, now: int) -> Reading:
     Raises:
         RefusedRequestError: It can't be decoded, or is too large.
     """
-    plain = gunzip(body.content, settings) if body.is_packed else body.content
+    plain = _unpack(body, settings)
+    if body.is_arrow:
+        return _decode_stream(plain, body, settings, now)
+    decoder = _make_decoder(settings.events)
+    reading = decoder.decode_body(
+        plain, body.kind, is_lines=body.is_lines, most=settings.batch, now=now
+    )
+    return read_body(plain, body, settings, now) if reading is None else reading
+
+
+def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Event]:
+    """Read a body as events, object by object.
+
+    Args:
+        plain: The content of the body, decompressed.
+        body: The body.
+        settings: Limits on bodies.
+        now: The time, in microseconds since 1970 in UTC.
+
+    Raises:
+        RefusedRequestError: It can't be decoded, or has too many objects.
+    """
     objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
     reader = _make_reader(settings.events)
     read = reader.read_labels if body.kind == "labels" else reader.read_rankings
     return read(objects, now=now)
+
+
+def _decode_stream(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Any]:
+    from rankscope.monitor.intake.streams import decode_stream  # noqa: PLC0415 - loads NumPy
+
+    reader = _make_reader(settings.events)
+    try:
+        return decode_stream(plain, body.kind, reader, most=settings.batch, now=now)
+    except FormatError as error:
+        raise RefusedRequestError(
+            STATUSES_OF.get(error.code, 422), error.message, code=error.code, hint=error.hint
+        ) from error
+
+
+def _unpack(body: Body, settings: Settings) -> bytes:
+    return gunzip(body.content, settings) if body.is_packed else body.content
 
 
 @lru_cache(maxsize=8)
@@ -354,7 +399,12 @@ def _make_reader(limits: Limits) -> EventReader:
     return EventReader(limits=limits)
 
 
-def write_answer(reading: Reading, outcomes: Sequence[Outcome], body: Body) -> Answer:
+@lru_cache(maxsize=8)
+def _make_decoder(limits: Limits) -> EventDecoder:
+    return EventDecoder(_make_reader(limits))
+
+
+def write_answer(reading: Reading[Any], outcomes: Sequence[Outcome], body: Body) -> Answer:
     """Write the answer to a body.
 
     Returns:
@@ -366,7 +416,7 @@ def write_answer(reading: Reading, outcomes: Sequence[Outcome], body: Body) -> A
     return said.encode(), counts
 
 
-def answer_events(reading: Reading, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def answer_events(reading: Reading[Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Make the answer to a batch.
 
     Args:

@@ -7,6 +7,7 @@ import re
 
 from rankscope._core import __version__
 from rankscope.monitor.server.api.fields import Object, PathParameters
+from rankscope.monitor.server.http.body import ARROW
 from rankscope.monitor.server.http.problems import Problem
 from rankscope.monitor.server.http.query import FORM
 from rankscope.monitor.server.http.schema import describe_type
@@ -104,6 +105,14 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     }
 
 
+STREAM = {
+    "type": "string",
+    "format": "binary",
+    "description": "A stream of Arrow, not compressed and without dictionaries: a label a row, a "
+    "document a row, or a ranking a row with lists of documents.",
+}
+
+
 def _refer(kind: Any, records: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a type
     """Describe a type, and keep the records that it refers to by their names."""
     schema = dict(describe_type(kind))
@@ -136,7 +145,11 @@ def _describe(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
             kinds = {FORM: _add_token(body) if endpoint.scope else body}
         else:
             kinds = {
-                kind: body if kind == JSON else _describe_lines(kind, body)
+                kind: STREAM
+                if kind == ARROW
+                else body
+                if kind == JSON
+                else _describe_lines(kind, body)
                 for kind in endpoint.accepts
             }
         said["requestBody"] = {

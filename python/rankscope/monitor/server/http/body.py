@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 FORMS = LINES | {"application/json"}
+ARROW = "application/vnd.apache.arrow.stream"
 
 
 class MemoryBudget:
@@ -57,8 +58,12 @@ class MemoryBudget:
             self._held -= own
 
 
-def read_media_type(request: Request) -> str:
+def read_media_type(request: Request, *others: str) -> str:
     """Return the media type of a body.
+
+    Args:
+        request: The request.
+        others: Media types that it may have beside those of JSON.
 
     Raises:
         RefusedRequestError: The type or the encoding isn't supported.
@@ -67,12 +72,15 @@ def read_media_type(request: Request) -> str:
     form, _, parameters = (given[0] if len(given) == 1 else "").partition(";")
     form = form.strip().lower()
     charset = parameters.replace('"', "").replace(" ", "").lower()
-    if form not in FORMS or charset not in {"", "charset=utf-8"}:
+    if form not in FORMS.union(others) or charset not in {"", "charset=utf-8"}:
+        accepted = ("application/json", "application/x-ndjson", *others)
         raise RefusedRequestError(
             415,
-            "expected a body of application/json or application/x-ndjson in UTF-8",
+            f"expected a body of {' or '.join(accepted)}, text in UTF-8"
+            if others
+            else "expected a body of application/json or application/x-ndjson in UTF-8",
             code="content_type",
-            headers={"accept": "application/json, application/x-ndjson"},
+            headers={"accept": ", ".join(accepted)},
         )
     if find_encoding(request) not in {"", "identity", "gzip"}:
         raise RefusedRequestError(

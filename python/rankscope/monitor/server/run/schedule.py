@@ -32,6 +32,8 @@ class Scheduler:
         evaluate: Evaluates one of them.
         takes: Takes the lease of the one process that evaluates and delivers, and returns whether
             this one has it (default: no other process does so).
+        delivers: Returns whether this process has the lease, and takes nothing: windows that were
+            computed under a lease that was lost are not to be written (default: it has).
         deliverer: Delivers notifications (default: nothing does).
         seconds: How long to wait after a round.
         now: Returns the time, in microseconds since 1970 in UTC.
@@ -49,6 +51,7 @@ class Scheduler:
         evaluate: Callable[[str], object],
         *,
         takes: Callable[[], bool] = lambda: True,
+        delivers: Callable[[], bool] = lambda: True,
         deliverer: Deliverer | None = None,
         seconds: float = SECONDS,
         now: Callable[[], int],
@@ -73,7 +76,7 @@ class Scheduler:
         self._delivering = None
         if deliverer is not None:
             self._delivering = Repeater(
-                lambda: takes() and deliverer.step(),
+                lambda: delivers() and deliverer.step(),
                 seconds=DELIVERY_SECONDS,
                 name="rankscope-delivery",
                 complain=self._complain("delivery.failed"),

@@ -16,6 +16,7 @@ from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
 from rankscope.monitor.alerts.notify.http import Poster
 from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.alerts.notify.sending import check_services
+from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.round import evaluate_project
@@ -56,6 +57,7 @@ def serve_store(
     poster: Poster | None = None,
     channels: Channels | None = None,
     sender: Sender | None = None,
+    archive_after: int | None = None,
 ) -> None:
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
@@ -77,12 +79,16 @@ def serve_store(
         poster: Posts to webhooks (default: to public addresses only).
         channels: The channels of the operator (default: none).
         sender: Sends messages to their services (default: Apprise does).
+        archive_after: For how long attribution windows have to be closed before an hour is
+            archived, in microseconds (default: nothing is archived).
 
     Raises:
         UsageError: Other machines could reach it, and there is no key; or a channel has an address
-            of no service.
+            of no service; or the store can't archive.
         FileError: It can't listen there.
     """
+    if archive_after is not None:
+        store.require_history()
     own = f"[{host}]" if ":" in host else host
     settings = Settings(
         hosts=tuple(dict.fromkeys((*Settings().hosts, own.lower(), *map(str.lower, names)))),
@@ -98,13 +104,24 @@ def serve_store(
         poster = poster or Poster()
         evaluator = Worker(store, is_modest=True)
         decoders = Workers(store, settings.decoders)
+        schedule = ArchiveSchedule(archive_after)
+
+        def evaluate(project: str) -> None:
+            moment = now()
+            # One thread, so that logging isn't held up.
+            work = partial(evaluate_project, now=moment, threads=1, is_thorough=False)
+            evaluator.run(partial(work, project=project))
+            if schedule.older_than is not None and schedule.is_due(project, moment):
+                older_than = schedule.older_than
+                evaluator.run(
+                    partial(archive_project, project=project, now=moment, older_than=older_than)
+                )
+
         scheduler = Scheduler(
             store.projects,
-            lambda project: evaluator.run(
-                # One thread, so that logging isn't held up.
-                partial(evaluate_project, project=project, now=now(), threads=1, is_thorough=False)
-            ),
+            evaluate,
             takes=store.take_evaluation if evaluates else lambda: False,
+            delivers=lambda: evaluates and store.is_evaluator,
             deliverer=Deliverer(
                 store,
                 log=LogChannel(AccessLog(log.deliver, now).write),

@@ -28,6 +28,11 @@ class Lease:
         self._holder: Connection | None = None
         self._is_lost = False
 
+    @property
+    def is_held(self) -> bool:
+        """Whether this process has the lease, unless its connection was lost unnoticed."""
+        return self._holder is not None
+
     def take(self, connection: Connection) -> bool:
         """Take the lease unless another process has it, and return whether it was taken."""
         self._is_lost = False

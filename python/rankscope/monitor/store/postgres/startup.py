@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 OLDEST = 4
 """The first version of the tables that was in PostgreSQL."""
 
+# Rows are locked in one order by all, and read again once others release them.
+LOCK = (
+    select(schema.meta)
+    .where(schema.meta.c.name.in_(["last_seq", "schema_version"]))
+    .order_by(schema.meta.c.name)
+    .with_for_update()
+)
+
 
 def lock_number(name: str) -> int:
     """Return the number of an advisory lock, which has to be one of 64 bits.
@@ -54,10 +62,24 @@ def prepare_store(connection: Connection, address: Address) -> str:
         return _make_tables(connection)
     store, version = _read_facts(connection, address, tables)
     if version < schema.VERSION:
+        lock_writers(connection)
         migrate(connection, version, SecretTable(connection))
         changed = update(schema.meta).where(schema.meta.c.name == "schema_version")
         connection.execute(changed.values(value=str(schema.VERSION)))
     return store
+
+
+def lock_writers(connection: Connection) -> tuple[int, int]:
+    """Keep other transactions from writing until this one ends.
+
+    Transactions that write therefore follow each other, and the numbers of events become visible
+    in their order and without gaps.
+
+    Returns:
+        The number of the last event, and the version of the tables.
+    """
+    facts = dict(map(tuple, connection.execute(LOCK)))
+    return int(facts["last_seq"]), int(facts["schema_version"])
 
 
 def check_store(connection: Connection, address: Address) -> str:

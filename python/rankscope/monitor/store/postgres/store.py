@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
     REPEATED,
@@ -25,6 +26,7 @@ from rankscope.monitor.store.postgres.startup import (
     check_store,
     list_tables,
     lock_number,
+    lock_writers,
     prepare_store,
 )
 from rankscope.monitor.store.store import Store, StoreReader
@@ -56,9 +58,6 @@ KEY_SECONDS = 1.0
 FIRST_COUNT, GROWTH = 1_000, 4
 """Rows are counted after so many events, and again when there are so many times more."""
 LAST_SEQ = schema.meta.c.name == "last_seq"
-# The row is locked until the transaction ends: transactions that write follow each other, so that
-# numbers become visible in their order and without gaps.
-LOCK = select(schema.meta.c.value).where(LAST_SEQ).with_for_update()
 
 
 def open_postgres_reader(url: str) -> PostgresReader:
@@ -133,7 +132,8 @@ class PostgresReader(StoreReader):
         Raises:
             FileError: It is damaged.
         """
-        problem = self.query(find_wrong_count) or self.query(_find_wrong_number)
+        checks = (find_wrong_count, find_wrong_lake, _find_wrong_number)
+        problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
             raise FileError(
                 f"the store is damaged ({problem})",
@@ -189,6 +189,11 @@ class PostgresStore(PostgresReader, Store):
         try:
             with self._writing.begin() as connection:
                 store = prepare_store(connection, address)
+                # The server counts the rows of a store that it has counted once.
+                is_counted = connection.exec_driver_sql(
+                    "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'events'::regclass"
+                ).scalar_one()
+                self._counted = lock_writers(connection)[0] if is_counted else 0
         except BaseException:
             super().close()
             raise
@@ -228,6 +233,11 @@ class PostgresStore(PostgresReader, Store):
             FileError: The database cannot be reached.
         """
         return self.transact(_take_lease).result()
+
+    @property
+    def is_evaluator(self) -> bool:
+        """Whether this process has the lease, as far as it knows without asking."""
+        return self._lease.is_held
 
     def close(self) -> None:
         """Commit what was submitted, and close the connections."""
@@ -269,7 +279,7 @@ class PostgresStore(PostgresReader, Store):
                 self._connection = self._writing.connect()
             connection = self._connection
             with connection.begin() as opened:
-                seq = int(connection.execute(LOCK).scalar_one())
+                seq = self._lock(connection)
                 transaction = PostgresTransaction(connection, seq, self._cache, self._lease)
                 results = [work(transaction) for work in works]
                 transaction.flush()
@@ -291,6 +301,8 @@ class PostgresStore(PostgresReader, Store):
                 ) from raised
             if isinstance(error, FileError) and (is_lost or state in REPEATED):
                 raise NotCommittedError(error) from raised
+            if error is raised:
+                raise
             raise error from raised
         self._cache.update(transaction.new_numbers)
         self._seq = transaction.seq
@@ -303,9 +315,12 @@ class PostgresStore(PostgresReader, Store):
         self._counted = self._seq
         try:
             with self._connection.begin():
-                self._connection.exec_driver_sql("ANALYZE events, rankings, labels, contexts")
-        except FileError:
-            self._disconnect()
+                self._connection.exec_driver_sql(
+                    "ANALYZE (SKIP_LOCKED) events, rankings, labels, contexts"
+                )
+        except FileError as error:
+            if error.code == "store_unreachable":
+                self._disconnect()
 
     def _finish(self, transaction: PostgresTransaction, seq: int) -> None:
         """Write the number of the last event, and the secrets of webhooks."""
@@ -318,6 +333,22 @@ class PostgresStore(PostgresReader, Store):
         if transaction.seq != seq:
             changed = update(schema.meta).where(LAST_SEQ)
             connection.execute(changed.values(value=str(transaction.seq)))
+
+    def _lock(self, connection: Connection) -> int:
+        """Keep others from writing, and return the number of the last event.
+
+        Raises:
+            FileError: A newer release has upgraded the tables.
+        """
+        seq, version = lock_writers(connection)
+        if version != schema.VERSION:
+            raise FileError(
+                f"another process has upgraded the store to version {version}",
+                hint="start this one with the same release of rankscope",
+                code="store_failed",
+                file=str(self.address),
+            )
+        return seq
 
     def _disconnect(self) -> None:
         """Close the connection that writes; with it, its locks are released."""

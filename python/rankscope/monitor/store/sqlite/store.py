@@ -10,6 +10,11 @@ from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.history import manifest
+from rankscope.monitor.store.history.files import HistoryFolder
+from rankscope.monitor.store.history.hour_file import HourFile
+from rankscope.monitor.store.history.known import ArchivedEvents
+from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
     STOPS,
@@ -19,6 +24,7 @@ from rankscope.monitor.store.sqlite.connection import (
 )
 from rankscope.monitor.store.sqlite.files import (
     ENDINGS,
+    HISTORY,
     PRIVATE,
     SQLITE,
     beside,
@@ -90,11 +96,17 @@ class SQLiteReader(StoreReader):
         super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
         self.path = path
         self._secrets = SecretFile(path)
+        self._history = HistoryFolder(beside(path, HISTORY))
 
     @property
     def url(self) -> str:
         """The URL by which other processes can open it, too."""
         return f"{SQLITE}{self.path.absolute()}"
+
+    @property
+    def history(self) -> HistoryFolder:
+        """The folder of archived hours."""
+        return self._history
 
     def find_secret(self, secret_id: str) -> Secret | None:
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup.
@@ -107,18 +119,22 @@ class SQLiteReader(StoreReader):
     def backup(self, path: str | os.PathLike[str]) -> int:
         """Copy the store to a new file while other processes use it.
 
-        The copy has a `.high-water` of its own, and everything that was acknowledged up to one
-        moment. It has no secrets of webhooks, and only its owner may read it.
+        The copy has a `.high-water` and a folder of archived hours of its own, and everything that
+        was acknowledged up to one moment. It has no secrets of webhooks, and only its owner may
+        read it.
 
         Returns:
             The number of the last event in the copy.
 
         Raises:
-            FileError: The file exists, or the copy cannot be written; nothing of it is left then.
+            FileError: The file exists, or the copy cannot be written, or an archived hour is
+                damaged; nothing of it is left then.
         """
         target = Path(path).absolute()
         marked = beside(target, MARK)
-        there = [each.name for each in (target, marked) if os.path.lexists(each)]
+        folder = HistoryFolder(beside(target, HISTORY))
+        copies = (target, marked, folder.path)
+        there = [each.name for each in copies if os.path.lexists(each)]
         if there or not target.parent.is_dir():
             raise FileError(
                 f"{there[0]} exists already" if there else "the folder does not exist",
@@ -129,21 +145,24 @@ class SQLiteReader(StoreReader):
         is_marked = False
         try:
             with converted_errors(target), replacing(target, mode=PRIVATE) as part:
-                mark = self._copy(part)
+                mark = self._copy(part, folder)
                 is_marked = True
                 with closing(HighWater(marked)) as high_water:
                     high_water.start(mark)
         except BaseException:
             if is_marked:
                 marked.unlink(missing_ok=True)
+            folder.remove_all()
             raise
         sync_folder(target.parent)
         return mark.seq
 
-    def _copy(self, part: Path) -> Mark:
-        """Copy the store as it is at one moment to an empty file, and sync that."""
+    def _copy(self, part: Path, folder: HistoryFolder) -> Mark:
+        """Copy the store as it is at one moment to an empty file and a folder, and sync them."""
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
+            for hour in manifest.list_all_archived(connection):
+                self.history.copy(hour, folder)
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
         opened = os.open(part, os.O_RDWR)
@@ -161,10 +180,13 @@ class SQLiteReader(StoreReader):
         """
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-            problem = find_wrong_count(connection) if found == "ok" else found
+            problem = found if found != "ok" else find_wrong_count(connection)
+            problem = problem or find_wrong_lake(connection)
         if problem is not None:
             raise damaged(self.path, f"{problem:.120}")
         self.query(check_windows)
+        for hour in self.query(manifest.list_all_archived):
+            HourFile(self.history, hour, is_forced=True).verify()
         for project in self.projects():
             for _ in self.read(project):
                 pass
@@ -317,7 +339,9 @@ class SQLiteStore(SQLiteReader, Store):
         """Do the work of a group in one transaction, which is on the disk when this returns."""
         with self._connection.begin():
             before = driver_of(self._connection).total_changes
-            transaction = Transaction(self._connection, self._mark.seq, self._cache)
+            transaction = Transaction(
+                self._connection, self._mark.seq, self._cache, ArchivedEvents(self._history)
+            )
             results = [work(transaction) for work in works]
             transaction.flush()
             mark = self._number(transaction, before)

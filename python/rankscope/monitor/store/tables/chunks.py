@@ -17,7 +17,7 @@ from rankscope.monitor.store.tables.statements import FIRST, LAST, Utf8, fetch_r
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     import numpy as np
@@ -105,7 +105,7 @@ def _select_labels(*, event_ids: bool) -> Select[Any]:
             labels.c.kind,
             labels.c.labels,
             labels.c.value,
-            *([Utf8(labels.c.event_id)] if event_ids else []),
+            *([Utf8(labels.c.event_id), labels.c.seq] if event_ids else []),
         )
         .join_from(
             rankings,
@@ -134,17 +134,25 @@ def _make_chunk(rows: Sequence[Any], label_rows: Sequence[Any]) -> Chunk:
         _texts(query_keys),
         _texts(user_ids),
         unpack_columns(pieces),
-        _make_labels(label_rows, positions, event_ids=bool(event_ids)),
+        make_labels(label_rows, positions, event_ids=bool(event_ids)),
         _texts(event_ids[0]) if event_ids else None,
     )
 
 
-def _make_labels(
-    rows: Sequence[Any], positions: dict[int, int], *, event_ids: bool
+def make_labels(
+    rows: Sequence[Any], positions: Mapping[Any, int], *, event_ids: bool
 ) -> LabelColumns:
+    """Make columns of labels.
+
+    Args:
+        rows: What stands for the ranking; the document, time, kind, labels as JSON, and value; and
+            the id and the number of the event, where they are wanted.
+        positions: The position of each ranking in its chunk.
+        event_ids: Whether rows have the ids and numbers of events.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    columns = list(zip(*rows, strict=True)) or [()] * (7 if event_ids else 6)
+    columns = list(zip(*rows, strict=True)) or [()] * (8 if event_ids else 6)
     seqs, doc_ids, times, kinds, texts, values, *ids = columns
     codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
     return LabelColumns(
@@ -156,6 +164,7 @@ def _make_labels(
         _integers([codes[text] for text in texts]),
         np.array(values, dtype=np.float64),
         _texts(ids[0]) if ids else None,
+        _integers(ids[1]) if ids else None,
     )
 
 

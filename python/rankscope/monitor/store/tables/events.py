@@ -10,21 +10,23 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from rankscope.monitor.events.event import LABEL_KINDS, Ranking
+from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.outcome import Outcome
 from rankscope.monitor.store.tables.documents import pack
-from rankscope.monitor.store.tables.schema import events, labels, rankings
+from rankscope.monitor.store.tables.schema import events, history_labels, labels, rankings
 from rankscope.monitor.store.tables.statements import fetch_rows, insert_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from sqlalchemy import BindParameter, Connection, Select, Table
 
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.tables.transaction import Transaction
+    from rankscope.monitor.store.tables.transaction import RankingContext, Transaction
+
+    PreparedEvent: TypeAlias = "PreparedRanking | PreparedLabel"
 
 AT_ONCE = 500
 """How many ids a statement asks for."""
@@ -46,28 +48,93 @@ COUNT_LABELS = select(func.count()).where(
 
 
 # There is one for each event: named tuples are made five times as fast as records.
-class PreparedEvent(NamedTuple):
-    """An event as it is stored, except for its number and its project.
+class PreparedRanking(NamedTuple):
+    """A ranking as it is stored, except for its number and its project.
 
     Args:
-        event: The event.
+        event_id: What it is known by when it is sent again.
+        ranking_id: What labels name.
         digest: 16 bytes that identify its content.
-        items: Its documents, packed; empty for a label.
+        time: When it was shown, in microseconds since 1970 in UTC.
+        query_key: What repeats.
+        user_id: Who saw it.
+        context: Its model, version, environment and attributes.
+        packed: Its documents.
     """
 
-    event: Event
+    event_id: str
+    ranking_id: str
     digest: bytes
-    items: bytes
+    time: int
+    query_key: str
+    user_id: str
+    context: RankingContext
+    packed: bytes
 
 
-def prepare(batch: Sequence[Event]) -> list[PreparedEvent]:
-    """Do the work that needs no transaction, in the thread of the sender."""
+class PreparedLabel(NamedTuple):
+    """A label as it is stored, except for its number and its project.
+
+    Args:
+        event_id: What it is known by when it is sent again.
+        ranking_id: The ranking.
+        digest: 16 bytes that identify its content.
+        doc_id: The document.
+        time: When it happened, in microseconds since 1970 in UTC.
+        kind: The position of its kind in `LABEL_KINDS`.
+        labels: What happened, as a list of JSON.
+        value: Its grade, or `None`.
+    """
+
+    event_id: str
+    ranking_id: str
+    digest: bytes
+    doc_id: str
+    time: int
+    kind: int
+    labels: str
+    value: float | None
+
+
+def prepare(batch: Sequence[Event | PreparedEvent]) -> list[PreparedEvent]:
+    """Do the work that needs no transaction, in the thread of the sender.
+
+    Events that the core has decoded are prepared already.
+    """
     return [
-        PreparedEvent(
-            event, digest(event), pack(event.items) if isinstance(event, Ranking) else b""
-        )
+        _prepare_ranking(event)
+        if isinstance(event, Ranking)
+        else _prepare_label(event)
+        if isinstance(event, Label)
+        else event
         for event in batch
     ]
+
+
+def _prepare_ranking(ranking: Ranking) -> PreparedRanking:
+    return PreparedRanking(
+        ranking.event_id,
+        ranking.ranking_id,
+        digest(ranking),
+        ranking.time,
+        ranking.query_key,
+        ranking.user_id,
+        (ranking.model, ranking.version, ranking.environment, ranking.attributes),
+        pack(ranking.items),
+    )
+
+
+def _prepare_label(label: Label) -> PreparedLabel:
+    return PreparedLabel(
+        label.event_id,
+        label.ranking_id,
+        digest(label),
+        label.doc_id,
+        label.time,
+        LABEL_KINDS.index(label.kind),
+        _dump_names(label.labels),
+        label.value,
+    )
 
 
 def store_events(
@@ -79,52 +146,55 @@ def store_events(
     """Store the new events of a batch, and count all of them and those rejected before, by code."""
     project_id = transaction.project(project)
     connection = transaction.connection
-    event_ids = [prepared.event.event_id for prepared in batch]
-    ranking_ids = list(dict.fromkeys(prepared.event.ranking_id for prepared in batch))
+    event_ids = [event.event_id for event in batch]
+    ranking_ids = list(dict.fromkeys(event.ranking_id for event in batch))
     known_events = _find(connection, SELECT_EVENTS, project_id, event_ids)
     known_rankings = _find(connection, SELECT_RANKINGS, project_id, ranking_ids)
+    hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
     new_rankings: list[str] = []
     labelled: list[str] = []
     rows: dict[Table, list[tuple[object, ...]]] = {events: [], rankings: [], labels: []}
     outcomes = []
-    for event, content, items in batch:
+    for event in batch:
         before = known_events.get(event.event_id)
-        if before is None and isinstance(event, Ranking):
+        if before is None and isinstance(event, PreparedRanking):
             before = known_rankings.get(event.ranking_id)
         if before is not None:
             seq, stored = before
-            outcomes.append(Outcome("duplicate" if stored == content else "conflict", seq))
+            outcomes.append(Outcome("duplicate" if stored == event.digest else "conflict", seq))
             continue
         seq = transaction.next_seq()
-        known_events[event.event_id] = seq, content
-        rows[events].append((seq, project_id, event.event_id, content))
-        if isinstance(event, Ranking):
-            known_rankings[event.ranking_id] = seq, content
-            new_rankings.append(event.ranking_id)
+        event_id, ranking_id, content = event[:3]
+        known_events[event_id] = seq, content
+        rows[events].append((seq, project_id, event_id, content))
+        if isinstance(event, PreparedRanking):
+            known_rankings[ranking_id] = seq, content
+            new_rankings.append(ranking_id)
+            context_id = transaction.context(project_id, event.context, event.time)
             rows[rankings].append(
                 (
                     seq,
                     project_id,
-                    event.ranking_id,
+                    ranking_id,
                     event.time,
                     event.query_key,
                     event.user_id,
-                    transaction.context(project_id, event),
-                    items,
+                    context_id,
+                    event.packed,
                 )
             )
         else:
-            labelled.append(event.ranking_id)
+            labelled.append(ranking_id)
             rows[labels].append(
                 (
                     seq,
                     project_id,
-                    event.ranking_id,
+                    ranking_id,
                     event.doc_id,
                     event.time,
-                    event.event_id,
-                    LABEL_KINDS.index(event.kind),
-                    _dump_names(event.labels),
+                    event_id,
+                    event.kind,
+                    event.labels,
                     event.value,
                 )
             )
@@ -133,6 +203,9 @@ def store_events(
     waited = _select(connection, COUNT_LABELS, project_id, new_rankings)
     pending = sum(ranking_id not in known_rankings for ranking_id in labelled)
     transaction.pending[project_id] += pending - sum(count for (count,) in waited)
+    rows[history_labels] = [
+        (seq, hours[ranking_id]) for seq, _, ranking_id, *_ in rows[labels] if ranking_id in hours
+    ]
     for table, new in rows.items():
         insert_rows(connection, table, new)
     for outcome in outcomes:
@@ -140,6 +213,32 @@ def store_events(
     for code, count in rejected.items():
         transaction.counts[project_id, code] += count
     return outcomes
+
+
+def _find_archived(
+    transaction: Transaction,
+    project_id: int,
+    batch: Sequence[PreparedEvent],
+    known_events: dict[str, tuple[int, bytes]],
+    known_rankings: dict[str, tuple[int, bytes]],
+) -> dict[str, int]:
+    """Add events and rankings that are archived to those that are known.
+
+    Returns:
+        The numbers of the hours of these rankings, by their ids.
+    """
+    archived, connection = transaction.archived, transaction.connection
+    if archived is None:
+        return {}
+    ids = {event.event_id for event in batch}
+    events_there = archived.find_events(connection, project_id, ids - known_events.keys())
+    known_events |= {name: (seq, digest(event)) for name, (seq, event) in events_there.items()}
+    ids = {event.ranking_id for event in batch if event.event_id not in known_events}
+    rankings_there = archived.find_rankings(connection, project_id, ids - known_rankings.keys())
+    known_rankings |= {
+        name: (seq, digest(ranking)) for name, (seq, ranking, _) in rankings_there.items()
+    }
+    return {name: hour_id for name, (_, _, hour_id) in rankings_there.items()}
 
 
 def _find(

@@ -27,6 +27,12 @@ def list_projects(connection: Connection) -> list[str]:
     return list(connection.execute(select(projects.c.name).order_by(projects.c.name)).scalars())
 
 
+def find_project(connection: Connection, name: str) -> int | None:
+    """Find the number of a project, `None` if nothing of it is stored."""
+    wanted = select(projects.c.project_id).where(projects.c.name == name)
+    return connection.execute(wanted).scalar_one_or_none()
+
+
 def read_counters(connection: Connection, project: str) -> dict[str, int]:
     """Return how many events were stored or discarded, by reason."""
     wanted = select(counters.c.reason, counters.c.count)

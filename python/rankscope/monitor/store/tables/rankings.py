@@ -10,8 +10,18 @@ from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Context, LabelCount
 from rankscope.monitor.store.tables.documents import unpack
-from rankscope.monitor.store.tables.schema import contexts, events, labels, projects, rankings
+from rankscope.monitor.store.tables.schema import (
+    contexts,
+    events,
+    history_contexts,
+    history_labels,
+    labels,
+    lakes,
+    projects,
+    rankings,
+)
 from rankscope.monitor.store.tables.statements import FIRST, LAST, floor_time, in_project
+from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +37,16 @@ RETRACTION = LABEL_KINDS.index("retraction")
 
 def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
     """Return the contexts of a project by their numbers."""
-    rows = connection.execute(select(contexts).where(in_project(contexts.c.project_id, project)))
+    return _select_contexts(connection, in_project(contexts.c.project_id, project))
+
+
+def read_contexts_of(connection: Connection, project_id: int) -> dict[int, Context]:
+    """Return the contexts of the project with a number, by their own numbers."""
+    return _select_contexts(connection, contexts.c.project_id == project_id)
+
+
+def _select_contexts(connection: Connection, is_theirs: ColumnElement[bool]) -> dict[int, Context]:
+    rows = connection.execute(select(contexts).where(is_theirs))
     return {row.context_id: _to_context(row) for row in rows}
 
 
@@ -181,34 +200,48 @@ def has_labels(connection: Connection, project: str, since: int, until: int, bef
 
 
 def is_pending() -> ColumnElement[bool]:
-    """Select the labels whose ranking is not stored."""
-    return ~exists().where(
+    """Select the labels whose ranking is not stored, neither in the tables nor in a file."""
+    is_ranked = exists().where(
         rankings.c.project_id == labels.c.project_id, rankings.c.ranking_id == labels.c.ranking_id
     )
+    return ~is_ranked & ~exists().where(history_labels.c.seq == labels.c.seq)
 
 
 def find_wrong_count(connection: Connection) -> str | None:
-    """Compare the counts that are kept with the rows, and return what differs, if anything."""
+    """Compare the counts that are kept with the rows, and return what differs, if anything.
+
+    Those of projects that read a lake are of its files, and not of the rows here.
+    """
+    theirs = select(lakes.c.project_id)
     times = rankings.c.time
     counted = select(rankings.c.context_id, func.count(), func.min(times), func.max(times))
+    archived = select(
+        history_contexts.c.context_id,
+        func.sum(history_contexts.c.rankings),
+        func.min(history_contexts.c.first),
+        func.max(history_contexts.c.last),
+    )
     kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
-    pending = select(labels.c.project_id, func.count()).where(is_pending())
-    for what, stored, found in (
-        (
-            "rankings",
-            kept.where(contexts.c.rankings != 0),
-            counted.group_by(rankings.c.context_id),
-        ),
-        (
-            "labels that wait",
-            select(projects.c.project_id, projects.c.pending).where(projects.c.pending != 0),
-            pending.group_by(labels.c.project_id),
-        ),
+    spans: dict[int, RankingSpan] = {}
+    for found in (
+        counted.group_by(rankings.c.context_id),
+        archived.group_by(history_contexts.c.context_id),
     ):
-        if set(map(tuple, connection.execute(stored))) != set(
-            map(tuple, connection.execute(found))
-        ):
-            return f"the number of {what} is wrong"
+        for context_id, count, first, last in connection.execute(found):
+            new, before = RankingSpan(int(count), first, last), spans.get(context_id)
+            spans[context_id] = new if before is None else before.merge(new)
+    of_rows = contexts.c.project_id.not_in(theirs)
+    stored = connection.execute(kept.where(contexts.c.rankings != 0, of_rows))
+    if {context_id: RankingSpan(*span) for context_id, *span in stored} != spans:
+        return "the number of rankings is wrong"
+    waiting = select(projects.c.project_id, projects.c.pending).where(
+        projects.c.pending != 0, projects.c.project_id.not_in(theirs)
+    )
+    pending = select(labels.c.project_id, func.count()).where(is_pending())
+    if set(map(tuple, connection.execute(waiting))) != set(
+        map(tuple, connection.execute(pending.group_by(labels.c.project_id)))
+    ):
+        return "the number of labels that wait is wrong"
     return None
 
 

@@ -126,7 +126,7 @@ history = Table(
     Column("labels", BigInteger, nullable=False),
     Column("first_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
     Column("checksum", LargeBinary(16), nullable=False),
     UniqueConstraint("project_id", "start"),
 )
@@ -149,11 +149,12 @@ history_ids = Table(
     "history_ids",
     TABLES,
     Column("key", BigInteger, primary_key=True, autoincrement=False),
-    Column("hour_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )
 """In which hour an archived event may be, by 8 bytes of a hash of its id. Only the file of the hour
-says whether it is there: there may be rows of hours and events that were deleted."""
+says whether it is there: there are also rows of hours that are being archived, and of hours and
+events that were deleted."""
 
 history_labels = Table(
     "history_labels",
@@ -358,3 +359,43 @@ webhooks = Table(
 )
 """Where the notifications of a project are sent. The database has only the id of the secret that
 signs them."""
+
+lakes = Table(
+    "lakes",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("text", Text, nullable=False),
+)
+"""Where the rankings and labels of a project are that are read in place, as JSON."""
+
+lake_files = Table(
+    "lake_files",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("stamp", Text, nullable=False),
+    Column("seen", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("first", BigInteger),
+    Column("last", BigInteger),
+    Column("counts", Text, nullable=False),
+)
+"""The files of lakes that were read, with the times of the first and the last row; `stamp` changes
+with the content of a file, and `counts` is JSON."""
+
+lake_hours = Table(
+    "lake_hours",
+    TABLES,
+    Column("project_id", Integer, ForeignKey("projects.project_id"), primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("spans", Text, nullable=False),
+    Column("counts", Text, nullable=False),
+    Column("matched", BigInteger, nullable=False),
+    Column("arrived", Text, nullable=False),
+)
+"""The hours of lakes that have rankings. `seq` is the number of the last change; `spans` is JSON
+with the number of rankings by context and their first and last times, `arrived` with the changes
+that added rankings. `matched` is the number of labels of these rankings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from hashlib import blake2b
+from typing import Protocol
 
 from sqlalchemy import insert, select, update
 
@@ -13,12 +14,32 @@ from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
+
     from sqlalchemy import Connection
 
-    from rankscope.monitor.events.event import Ranking
+    from rankscope.monitor.events.event import Event, Ranking
     from rankscope.monitor.store.keys import Secret
 
+    RankingContext: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
+    """What rankings share: their model, version, environment and attributes."""
+
 MOST_CACHED = 100_000
+
+
+class KnownEvents(Protocol):
+    """Finds events that are archived."""
+
+    def find_events(
+        self, connection: Connection, project_id: int, event_ids: Iterable[str]
+    ) -> Mapping[str, tuple[int, Event]]:
+        """Find events by their ids, with their numbers."""
+
+    def find_rankings(
+        self, connection: Connection, project_id: int, ranking_ids: Iterable[str]
+    ) -> Mapping[str, tuple[int, Ranking, int]]:
+        """Find rankings by their ids, with the numbers of their events and of their hours."""
 
 
 class NumberCache:
@@ -42,6 +63,7 @@ class Transaction:
     Attributes:
         connection: The connection, within the transaction.
         seq: The number of the last event so far.
+        archived: Finds events that are archived; `None` where none can be.
         counts: What to add to the counters, by project and reason.
         rankings: The new rankings, by context.
         pending: How many more labels have no ranking, by project.
@@ -52,9 +74,16 @@ class Transaction:
         new_numbers: The numbers that this transaction made or read.
     """
 
-    def __init__(self, connection: Connection, seq: int, cache: NumberCache) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        seq: int,
+        cache: NumberCache,
+        archived: KnownEvents | None = None,
+    ) -> None:
         self.connection = connection
         self.seq = seq
+        self.archived = archived
         self.counts: Counter[tuple[int, str]] = Counter()
         self.rankings: dict[int, RankingSpan] = {}
         self.pending: Counter[int] = Counter()
@@ -81,9 +110,9 @@ class Transaction:
             self.new_numbers.projects[name] = number
         return number
 
-    def context(self, project_id: int, ranking: Ranking) -> int:
+    def context(self, project_id: int, content: RankingContext, time: int) -> int:
         """Return the number of the context of a new ranking, and count the ranking there."""
-        content = (ranking.model, ranking.version, ranking.environment, ranking.attributes)
+        model, version, environment, attributes = content
         key = (project_id, *content)
         number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
         if number is None:
@@ -96,16 +125,16 @@ class Transaction:
                 row = {
                     "project_id": project_id,
                     "digest": digest,
-                    "model": ranking.model,
-                    "version": ranking.version,
-                    "environment": ranking.environment,
-                    "attributes": json.dumps(dict(ranking.attributes)),
+                    "model": model,
+                    "version": version,
+                    "environment": environment,
+                    "attributes": json.dumps(dict(attributes)),
                     "rankings": 0,
                 }
                 made = insert(contexts).values(row).returning(contexts.c.context_id)
                 number = int(self.connection.execute(made).scalar_one())
             self.new_numbers.contexts[key] = number
-        new, before = RankingSpan(1, ranking.time, ranking.time), self.rankings.get(number)
+        new, before = RankingSpan(1, time, time), self.rankings.get(number)
         self.rankings[number] = new if before is None else before.merge(new)
         return number
 

@@ -14,14 +14,14 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
-from rankscope.monitor.store.tables.schema import contexts, rankings
+from rankscope.monitor.store.tables.schema import contexts, history_contexts, rankings
 from rankscope.monitor.store.tables.statements import fetch_rows, floor_time, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sqlalchemy import BindParameter, Connection
+    from sqlalchemy import BindParameter, ColumnElement, Connection
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
@@ -72,11 +72,18 @@ def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> No
 
 def subtract_rankings(connection: Connection, deleted: Mapping[int, int]) -> None:
     """Subtract deleted rankings from the counts of their contexts."""
+    hot = rankings.c.context_id == contexts.c.context_id
+    archived = history_contexts.c.context_id == contexts.c.context_id
     first, last = (
-        select(edge(rankings.c.time))
-        .where(rankings.c.context_id == contexts.c.context_id)
-        .scalar_subquery()
-        for edge in (func.min, func.max)
+        _choose_edge(
+            select(edge(rankings.c.time)).where(hot).scalar_subquery(),
+            select(edge(time)).where(archived).scalar_subquery(),
+            is_first=is_first,
+        )
+        for edge, time, is_first in (
+            (func.min, history_contexts.c.first, True),
+            (func.max, history_contexts.c.last, False),
+        )
     )
     changed = (
         update(contexts)
@@ -86,6 +93,14 @@ def subtract_rankings(connection: Connection, deleted: Mapping[int, int]) -> Non
     rows = [{"context": context, "count": count} for context, count in deleted.items()]
     if rows:
         connection.execute(changed, rows)
+
+
+def _choose_edge(
+    hot: ColumnElement[int], archived: ColumnElement[int], *, is_first: bool
+) -> ColumnElement[int]:
+    """Select the earlier or the later one of two times, either of which may be missing."""
+    is_hot = hot <= archived if is_first else hot >= archived
+    return case((archived.is_(None), hot), (hot.is_(None), archived), (is_hot, hot), else_=archived)
 
 
 def count_by_context(connection: Connection, seqs: Sequence[int]) -> dict[int, int]:

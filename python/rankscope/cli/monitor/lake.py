@@ -1,0 +1,195 @@
+"""`rankscope monitor run`: monitors the events of a data lake in place."""
+
+from __future__ import annotations
+
+import sys
+
+from rankscope.cli.monitor.incidents import describe_incident
+from rankscope.cli.monitor.store import (
+    ACTOR,
+    add_project_arguments,
+    open_writer,
+    read_word,
+)
+from rankscope.cli.monitor.times import write_moment
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once
+from rankscope.errors import UsageError
+from rankscope.monitor.alerts.incidents.notice import write_part
+from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.lake.address import LAYOUTS
+from rankscope.names import quote
+from rankscope.results.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Collection, Mapping
+
+    from rankscope.cli.parser import Parser
+    from rankscope.monitor.round import Round
+
+STORE = "rankscope.db"
+REFUSED = 3
+OUTCOMES = ("accepted", "duplicate", "conflict")
+COUNTS = ("files", "new", "changed", "removed")
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.description = (
+        "Evaluate the events of a data lake in place, without storing them: Parquet files, and "
+        "tables of Delta Lake and Iceberg, here or in a bucket. Each run reads the files that are "
+        "new or have changed, recomputes the hours that they touch, and checks the alert rules. "
+        "The store keeps the configuration, values and incidents. Set it up with `rankscope "
+        "monitor configure`. Without --rankings, the command reads what it read last."
+    )
+    parser.add_argument(
+        "--store",
+        action=Once,
+        default=STORE,
+        metavar="STORE",
+        help="file of the store, or sqlite:///FILE",
+    )
+    add_project_arguments(parser, is_timed=True)
+    for name, what in (("--rankings", "rankings"), ("--labels", "labels")):
+        parser.add_argument(
+            name,
+            action=Once,
+            type=read_word,
+            metavar="URL",
+            help=f"{what}: a folder, a quoted pattern such as 's3://bucket/{what}/**.parquet', or "
+            "the folder of a table",
+        )
+    parser.add_argument(
+        "--format",
+        action=Once,
+        choices=LAYOUTS,
+        metavar="FORMAT",
+        help="how the tables are stored (default: what their folders have)",
+    )
+    for name, what, roles in (
+        ("--col", "rankings", RANKING_NAMES | ITEM_NAMES),
+        ("--label-col", "labels", LABEL_NAMES),
+    ):
+        parser.add_argument(
+            name,
+            action="append",
+            default=[],
+            metavar="ROLE=COLUMN",
+            help=f"the column of {what} to use for a role, if it does not have a usual name; "
+            f"roles: {', '.join(dict.fromkeys(roles))}",
+        )
+    parser.add_argument(
+        "--attributes",
+        action=Once,
+        nargs="+",
+        type=read_word,
+        metavar="NAME",
+        help="columns that describe a ranking, such as device country (default: the attributes "
+        "that the project slices by)",
+    )
+    parser.add_examples(
+        "rankscope monitor run --rankings 'impressions/**.parquet' --labels 'clicks/**.parquet'",
+        "rankscope monitor run --store music.db --rankings s3://log/impressions --labels "
+        "s3://log/clicks",
+        "rankscope monitor run --store music.db --json",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Read what is new in a lake, evaluate it, and print a line about it."""
+    names = _read_names(options.col, "--col", RANKING_NAMES | ITEM_NAMES)
+    label_names = _read_names(options.label_col, "--label-col", LABEL_NAMES)
+    with open_writer(options) as monitor:
+        before = monitor.store.counters(monitor.project)
+        if options.rankings is not None:
+            monitor.connect_lake(
+                options.rankings,
+                options.labels,
+                format=options.format,
+                names=names,
+                label_names=label_names,
+                attributes=options.attributes,
+                actor=ACTOR,
+            )
+        else:
+            _refuse_others(options)
+            if monitor.store.lake(monitor.project) is None:
+                raise UsageError(
+                    "the project does not read a data lake yet",
+                    hint="name the files: --rankings 'impressions/**.parquet' --labels "
+                    "'clicks/**.parquet'",
+                    code="no_lake",
+                )
+        done = monitor.evaluate(is_replay=options.as_of is not None)
+        after = monitor.store.counters(monitor.project)
+        pending = monitor.store.count_pending(monitor.project)
+    rejected = {
+        code: count - before.get(code, 0)
+        for code, count in sorted(after.items())
+        if code not in OUTCOMES and count > before.get(code, 0)
+    }
+    _print(options, done, rejected, pending)
+    return REFUSED if rejected else 0
+
+
+def _print(options: Namespace, done: Round, rejected: Mapping[str, int], pending: int) -> None:
+    scan = done.scan
+    if scan is None:
+        raise TypeError("a project with a lake is scanned in every thorough round")
+    for kind, columns in scan.unused.items():
+        print(f"note: columns of {kind} that are not used: {_join(columns)}", file=sys.stderr)
+    for code, count in rejected.items():
+        print(f"note: {count:,} rejected [{code}]", file=sys.stderr)
+    if pending:
+        print(f"note: labels without a ranking so far: {pending:,}", file=sys.stderr)
+    if options.json:
+        print_json(
+            {
+                "as_of": format_time(done.as_of),
+                **scan.to_dict(),
+                "hours": done.hours,
+                "rankings": done.rankings,
+                "rejected": dict(rejected),
+                "pending_labels": pending,
+                "incidents": [write_part(event, incident) for event, incident in done.events],
+            }
+        )
+        return
+    counts = [f"{getattr(scan, name)} {name}" for name in COUNTS]
+    counts += [f"{done.hours} hours", f"{done.rankings} rankings"]
+    print(f"as of {write_moment(done.as_of)}: {', '.join(counts)}")
+    for event, incident in done.events:
+        print(f"{event}\t{describe_incident(incident.to_dict())}")
+
+
+def _join(names: Collection[str]) -> str:
+    return ", ".join(map(show, names))
+
+
+def _refuse_others(options: Namespace) -> None:
+    """Refuse options that say how to read what is not named."""
+    for name in ("labels", "format", "attributes", "col", "label_col"):
+        if getattr(options, name):
+            raise UsageError(
+                f"--{name.replace('_', '-')} needs --rankings",
+                hint="name the rankings, too: they are connected together",
+                code="usage",
+            )
+
+
+def _read_names(given: list[str], option: str, roles: Collection[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for text in given:
+        role, sign, name = text.partition("=")
+        if not (sign and name) or role not in roles or role in names:
+            raise UsageError(
+                f"cannot read {option} {quote(text)}",
+                hint=f"write {option} ROLE=COLUMN, each role once, with one of: {', '.join(roles)}",
+                code="usage",
+            )
+        names[role] = name
+    return names

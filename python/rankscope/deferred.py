@@ -1,0 +1,60 @@
+"""Names of a package that are imported when they are first used.
+
+A program pays only for what it uses: `import rankscope` loads a fraction of the modules. Type
+checkers and editors see ordinary imports, under `TYPE_CHECKING` beside the call of `defer`.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+
+def defer(
+    package: str, modules: Mapping[str, str], *, functions: Collection[str] = ()
+) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package.
+
+    Args:
+        package: The name of the package.
+        modules: The module from which the package takes each name.
+        functions: The names that are those of submodules as well, which are imported here. Python
+            sets the attribute of a package when it first imports a submodule; now that this is
+            done, the name can stand for the function.
+
+    Returns:
+        A function that imports what a name stands for, or the submodule of this name.
+
+    Examples:
+        >>> get = defer("rankscope.results", {"Table": "rankscope.results.table"})
+        >>> get("Table").__name__
+        'Table'
+    """
+    for name in functions:
+        import_module(f"{package}.{name}")
+        delattr(sys.modules[package], name)
+
+    def get(name: str) -> object:
+        if name in modules:
+            value = getattr(import_module(modules[name]), name)
+        elif name.startswith("_"):  # which Python and its tools look for
+            raise _no_attribute(package, name)
+        else:
+            try:
+                value = import_module(f"{package}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{package}.{name}":
+                    raise
+                raise _no_attribute(package, name) from None
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
+
+
+def _no_attribute(package: str, name: str) -> AttributeError:
+    return AttributeError(f"module {package!r} has no attribute {name!r}", name=name)

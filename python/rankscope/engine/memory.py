@@ -1,0 +1,156 @@
+"""How much memory an evaluation may use: what the caller says, or half of what is free."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from rankscope.errors import UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4} | {
+    "ki": 1 << 10,
+    "mi": 1 << 20,
+    "gi": 1 << 30,
+    "ti": 1 << 40,
+}
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
+LEAST = 1 << 20
+"""Less memory than this is a mistake, such as `1` for `1GiB`."""
+
+
+@record(frozen=True, slots=True)
+class Memory:
+    """How much memory an evaluation may use, and where the rows go that exceed it.
+
+    Args:
+        limit: The limit in bytes.
+        folder: The folder for temporary files.
+    """
+
+    limit: int
+    folder: str
+
+
+def read_memory(memory: object, folder: object) -> Memory:
+    """Read the memory limit and the folder for temporary files.
+
+    Args:
+        memory: Bytes, a text such as `"1GiB"`, or `None` for half of what is free.
+        folder: A path, or `None` for the system's folder for temporary files.
+
+    Raises:
+        UsageError: The size is none, or too small, or the folder is no folder.
+    """
+    return Memory(find_free() // 2 if memory is None else read_size(memory), read_folder(folder))
+
+
+def read_size(given: object) -> int:
+    """Read a size in bytes.
+
+    Raises:
+        UsageError: It is none, or less than 1 MiB.
+
+    Examples:
+        >>> [read_size(size) for size in ("1GiB", "1.5 GB", "200M", 1 << 20)]
+        [1073741824, 1500000000, 200000000, 1048576]
+    """
+    size = None
+    if isinstance(given, str) and (found := SIZE.fullmatch(given)):
+        size = int(float(found[1]) * UNITS[(found[2] or "").lower()])
+    elif isinstance(given, int) and not isinstance(given, bool):
+        size = int(given)
+    if size is None or size < LEAST:
+        raise UsageError(
+            f"expected memory as a size of at least 1MiB, found {given!r}",
+            hint="write memory='1GiB'",
+            code="bad_memory",
+        )
+    return size
+
+
+def read_folder(given: object) -> str:
+    """Return the path of the folder for temporary files.
+
+    Raises:
+        UsageError: It is no folder.
+    """
+    if given is None:
+        from tempfile import gettempdir  # noqa: PLC0415 - takes long to load
+
+        return gettempdir()
+    path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(path, str) or not os.path.isdir(path):  # noqa: PTH112 - as above
+        raise UsageError(
+            f"expected spill_folder as the path of a folder, found {given!r}",
+            hint="name a folder that exists, on a disk with enough space",
+            code="bad_memory",
+        )
+    return path
+
+
+def find_free() -> int:
+    """Return the bytes of memory that the process can still use.
+
+    That is the least of what the system has available, what the control groups of the process
+    allow (as in containers), and its own limit (`ulimit -v`).
+    """
+    return min((max(free, 0) for free in _find_limits()), default=1 << 40)
+
+
+def _find_limits() -> Iterator[int]:
+    available = _read_field("/proc/meminfo", "MemAvailable")
+    if available is not None:
+        yield available
+    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    yield from _find_group_limits()
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    used = _read_field("/proc/self/status", "VmSize")
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if used is not None and limit != resource.RLIM_INFINITY:
+        yield limit - used
+
+
+def _find_group_limits() -> Iterator[int]:
+    """Yield what each control group of the process has left, of version 2 and 1."""
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root = "/sys/fs/cgroup/memory" if controllers else "/sys/fs/cgroup"
+        limit, usage, cache = (
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            if controllers
+            else ("memory.max", "memory.current", "inactive_file")
+        )
+        # The limits of all groups above hold too. In a container, the root may be its own group.
+        parts = [part for part in path.split("/") if part and part != ".."]
+        for depth in range(len(parts), -1, -1):
+            group = "/".join([root, *parts[:depth]])
+            most, used = _read(f"{group}/{limit}").strip(), _read(f"{group}/{usage}").strip()
+            if most.isdigit() and used.isdigit():
+                # Pages of files that nobody uses are given back when memory is needed.
+                freed = re.search(rf"^{cache} (\d+)$", _read(f"{group}/memory.stat"), re.MULTILINE)
+                yield int(most) - int(used) + (int(freed[1]) if freed else 0)
+
+
+def _read_field(path: str, field: str) -> int | None:
+    """Return a field of a file of the kernel, in bytes."""
+    found = re.search(rf"^{field}:\s+(\d+) kB", _read(path), re.MULTILINE)
+    return None if found is None else int(found[1]) * 1024
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123 - as above
+            return file.read()
+    except OSError:
+        return ""

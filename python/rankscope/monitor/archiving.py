@@ -1,0 +1,57 @@
+"""Moves the hours of a project whose values are final to files."""
+
+from __future__ import annotations
+
+from rankscope.monitor.definition.configuration import find_configuration
+from rankscope.monitor.events.limits import HOUR, SECOND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.store.records import Archived
+    from rankscope.monitor.store.store import Store
+
+EVERY = HOUR
+"""How often a service archives a project, so that late labels do not write files again and again.
+"""
+
+
+def archive_project(store: Store, project: str, *, now: int, older_than: int = 0) -> Archived:
+    """Move the hours to files in which the attribution window of every ranking is closed.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        now: The current time, in microseconds since 1970 in UTC.
+        older_than: For how long these windows have to be closed, in microseconds.
+
+    Raises:
+        UsageError: The project is not configured, or the store has no folder for files.
+        FileError: A file cannot be written, or one that is replaced cannot be read.
+    """
+    window = find_configuration(store, project).definition.window * SECOND
+    return store.archive(project, now - window - older_than)
+
+
+class ArchiveSchedule:
+    """Says when a service has to archive a project again.
+
+    Args:
+        older_than: For how long attribution windows have to be closed, in microseconds; `None`
+            where nothing is archived.
+
+    Examples:
+        >>> schedule = ArchiveSchedule(0)
+        >>> [schedule.is_due("music", now) for now in (0, HOUR - 1, HOUR)]
+        [True, False, True]
+    """
+
+    def __init__(self, older_than: int | None) -> None:
+        self.older_than = older_than
+        self._last: dict[str, int] = {}
+
+    def is_due(self, project: str, now: int) -> bool:
+        """Return whether to archive a project now, and note that it is done."""
+        if self.older_than is None or now - self._last.get(project, now - EVERY) < EVERY:
+            return False
+        self._last[project] = now
+        return True

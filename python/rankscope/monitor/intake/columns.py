@@ -1,0 +1,339 @@
+"""Turns tables of rankings into the columns that the core decodes.
+
+A table has a document a row, or a ranking a row with lists of documents. Only columns of the usual
+types are taken; the reader of rows has the others.
+"""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+from rankscope.monitor.intake.tables import differs_from_next
+from rankscope.monitor.store.arrays import read_texts
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
+    """Offsets of texts, the texts end to end, and whether each is there, empty where all are."""
+
+HEADS = ("event_id", "query_key", "user_id", "model", "version", "environment")
+ATTRIBUTES = ("attributes", "features", "tags")
+LARGEST_WHOLE = 1e15
+
+
+class UnusualColumnError(Exception):
+    """A column of another type than those that are taken here."""
+
+
+@record(frozen=True, slots=True)
+class Columns:
+    """Rankings as columns.
+
+    Args:
+        count: The number of rankings.
+        places: The places of those that the columns have, from 0.
+        heads: The columns of rankings, as the core takes them.
+        documents: The columns of documents, likewise.
+    """
+
+    count: int
+    places: Sequence[int]
+    heads: tuple[Any, ...]
+    documents: tuple[Any, ...]
+
+
+def find_starts(columns: Mapping[str, Foreign], name: str) -> NDArray[np.int64]:
+    """Return where the rows of each ranking begin, and where the last end.
+
+    Args:
+        columns: Columns whose rows of a ranking are together.
+        name: The column of ids.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    ids = columns[name]
+    starts = np.flatnonzero(differs_from_next(ids)) + 1
+    return np.concatenate([[0], starts, [len(ids)]]).astype(np.int64)
+
+
+def list_rows(bounds: NDArray[np.int64], places: Sequence[int]) -> NDArray[np.int64]:
+    """Return the rows of the rankings at some places."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    some = [np.arange(bounds[place], bounds[place + 1]) for place in places]
+    return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
+
+
+def split_documents(
+    columns: Mapping[str, Foreign],
+    roles: Mapping[str, str],
+    attributes: Sequence[str],
+    bounds: NDArray[np.int64],
+) -> Columns:
+    """Return rankings of which each row has one document.
+
+    Args:
+        columns: Arrays of Arrow, by name.
+        roles: The names of columns by role.
+        attributes: The names of columns of attributes.
+        bounds: Where the rows of each ranking begin, and where the last end.
+
+    Raises:
+        UnusualColumnError: A column is missing, or of another type.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    needed = ["ranking_id", "doc_id", "time", "rank" if "rank" in roles else "score"]
+    if not {roles.get(role) for role in needed} | set(attributes) <= columns.keys():
+        raise UnusualColumnError
+    count = len(bounds) - 1
+    plain = np.ones(count, dtype=np.uint8)
+    begins = load_arrow().array(bounds[:-1])
+    inside = np.ones(bounds[-1], dtype=bool)
+    inside[bounds[1:] - 1] = False
+
+    def first(name: str) -> Foreign:
+        """Return the value that all rows of a ranking share."""
+        differs = differs_from_next(columns[name])
+        _exclude(plain, bounds, np.flatnonzero(differs & inside[:-1]))
+        return columns[name].take(begins)
+
+    heads = {role: first(roles[role]) for role in ("ranking_id", "time", *HEADS) if role in roles}
+    named = [(name, _read_attribute(first(name))) for name in attributes]
+    documents = {role: columns[roles[role]] for role in ITEM_NAMES if role in roles}
+    # A grade that is not a number is none in a table.
+    shown = _read_documents(documents, plain, bounds, nan_is_none=("relevance",))
+    return Columns(
+        count, range(count), _read_heads(heads, named, [], bounds, plain), (*shown, True)
+    )
+
+
+def split_lists(
+    columns: Mapping[str, Foreign], roles: Mapping[str, str], attributes: Sequence[str]
+) -> Columns:
+    """Return rankings of which each is a row, with lists of documents.
+
+    Args:
+        columns: Arrays of Arrow, by name.
+        roles: The names of columns by role.
+        attributes: The names of columns of attributes, where there are such columns.
+
+    Raises:
+        UnusualColumnError: A column is missing, or of another type.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    count = len(next(iter(columns.values())))
+    if "labels" in roles or columns.keys() & set(RANKING_NAMES["items"]):
+        raise UnusualColumnError
+    # A column without any value is not there.
+    columns = {name: one for name, one in columns.items() if one.null_count < count}
+    roles = {role: name for role, name in roles.items() if name in columns}
+    lists = {role: columns[roles[role]] for role in ITEM_NAMES if role in roles}
+    if "doc_id" not in lists or not {"ranking_id", "time"} <= roles.keys():
+        raise UnusualColumnError
+    usual = _find_usual(lists)
+    places = np.flatnonzero(usual)
+    if len(places) < count:
+        kept = load_arrow().array(usual)
+        columns = {name: column.filter(kept) for name, column in columns.items()}
+        lists = {role: columns[roles[role]] for role in lists}
+    bounds, _ = _open_list(lists["doc_id"])
+    plain = np.ones(len(places), dtype=np.uint8)
+    documents = {role: _open_list(column)[1] for role, column in lists.items()}
+    shown = _read_documents(documents, plain, bounds, nan_is_none=())
+    named: list[Any] = [
+        (name, _read_attribute(columns[name])) for name in attributes if name in columns
+    ]
+    for role in ATTRIBUTES:
+        if role in roles:
+            named += _read_maps(columns[roles[role]])
+    known = {*roles.values(), *attributes}
+    unknown = [(name, _read_has(column)) for name, column in columns.items() if name not in known]
+    heads = {role: columns[roles[role]] for role in ("ranking_id", "time", *HEADS) if role in roles}
+    said = _read_heads(heads, named, unknown, bounds, plain)
+    return Columns(count, places.tolist(), said, (*shown, False))
+
+
+def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
+    """Find the rows that have lists of one length each."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    types, compute = load_arrow().types, load_arrow("pyarrow.compute")
+    if not all(types.is_list(one.type) or types.is_large_list(one.type) for one in lists.values()):
+        raise UnusualColumnError
+    sizes = [
+        np.asarray(compute.fill_null(compute.list_value_length(column), -1))
+        for column in lists.values()
+    ]
+    usual: NDArray[np.bool_] = np.logical_and.reduce(
+        [sizes[0] >= 0, *(size == sizes[0] for size in sizes)]
+    )
+    return usual
+
+
+def _open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
+    """Return the bounds of lists without nulls, and their values."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets = np.asarray(column.offsets).astype(np.int64)
+    first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
+    return offsets - first, column.values.slice(first, last - first)
+
+
+def _read_heads(
+    heads: Mapping[str, Foreign],
+    attributes: Sequence[Any],
+    unknown: Sequence[tuple[str, NDArray[np.uint8]]],
+    bounds: NDArray[np.int64],
+    plain: NDArray[np.uint8],
+) -> tuple[Any, ...]:
+    others = [_read_ids(heads[role]) if role in heads else None for role in HEADS]
+    ids = _read_ids(heads["ranking_id"])
+    return bounds, plain, _read_times(heads["time"]), ids, others, attributes, unknown
+
+
+def _read_documents(
+    columns: Mapping[str, Foreign],
+    plain: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    *,
+    nan_is_none: Sequence[str],
+) -> tuple[Any, ...]:
+    """Return ids, whether these are integers, ranks, scores and grades."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    compute = load_arrow("pyarrow.compute")
+    ids = columns["doc_id"]
+    numbers: dict[str, NDArray[np.float64]] = {}
+    for role in ("score", "relevance"):
+        if role in columns:
+            column = columns[role]
+            values = numbers[role] = _read_numbers(column)
+            is_odd = np.isinf(values) if role in nan_is_none else ~np.isfinite(values)
+            if column.null_count:
+                is_odd &= ~np.asarray(compute.is_null(column))
+            _exclude(plain, bounds, np.flatnonzero(is_odd))
+    is_integer = load_arrow().types.is_integer(ids.type)
+    ranks = _read_ranks(columns["rank"]) if "rank" in columns else None
+    return _read_ids(ids), is_integer, ranks, numbers.get("score"), numbers.get("relevance")
+
+
+def _exclude(plain: NDArray[np.uint8], bounds: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    """Mark the rankings of some rows as not plain."""
+    plain[bounds.searchsorted(rows, side="right") - 1] = 0
+
+
+def _read_ids(column: Foreign) -> Texts:
+    """Return texts, or integers as texts."""
+    pa = load_arrow()
+    kind = column.type
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if not is_text and not (pa.types.is_integer(kind) and kind != pa.uint64()):
+        raise UnusualColumnError
+    return *read_texts(column, "ids"), _read_missing(column)
+
+
+def _read_missing(column: Foreign) -> NDArray[np.uint8]:
+    """Return whether each value is there; empty where all are."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return _read_has(column) if column.null_count else np.zeros(0, dtype=np.uint8)
+
+
+def _read_has(column: Foreign) -> NDArray[np.uint8]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if load_arrow().types.is_nested(column.type):
+        raise UnusualColumnError
+    return np.asarray(column.is_valid()).astype(np.uint8)
+
+
+def _read_attribute(column: Foreign) -> Texts:
+    pa = load_arrow()
+    # A truth value is written as JSON has it.
+    return _read_ids(column.cast(pa.string()) if pa.types.is_boolean(column.type) else column)
+
+
+def _read_maps(column: Foreign) -> list[Any]:
+    """Return the attributes of rows, from a map or an object in each."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    types = load_arrow().types
+    if types.is_struct(column.type):
+        names = [field.name for field in column.type]
+        return [
+            (name, _read_attribute(values))
+            for name, values in zip(names, column.flatten(), strict=True)
+        ]
+    if not types.is_map(column.type):
+        raise UnusualColumnError
+    offsets = np.asarray(column.offsets).astype(np.int64)
+    if column.null_count and np.diff(offsets)[~np.asarray(column.is_valid())].any():
+        raise UnusualColumnError
+    first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
+    names, values = (part.slice(first, size) for part in (column.keys, column.items))
+    return [(offsets - first, _read_ids(names), _read_attribute(values))]
+
+
+def _read_times(column: Foreign) -> Texts | tuple[bool, NDArray[np.int64]]:
+    """Return times as texts, or as numbers and whether these are microseconds; null as no time."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _read_ids(column)
+    is_zoned = pa.types.is_timestamp(kind) and kind.tz in {"UTC", "+00:00"} and kind.unit == "us"
+    if not is_zoned and not (pa.types.is_integer(kind) and kind != pa.uint64()):
+        raise UnusualColumnError
+    numbers = column.cast(pa.int64()).fill_null(np.iinfo(np.int64).min)
+    return is_zoned, np.asarray(numbers)
+
+
+def _read_numbers(column: Foreign) -> NDArray[np.float64]:
+    """Return numbers, null as NaN."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    kind = column.type
+    if kind not in {pa.float64(), pa.float32()} and not pa.types.is_integer(kind):
+        raise UnusualColumnError
+    try:
+        return np.asarray(column.cast(pa.float64()).fill_null(np.nan))
+    except pa.ArrowInvalid:  # an integer that no double is
+        raise UnusualColumnError from None
+
+
+def _read_ranks(column: Foreign) -> NDArray[np.int64]:
+    """Return ranks; -1, which no rank is, in the place of what is not a whole number."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    if pa.types.is_integer(column.type) and column.type != pa.uint64():
+        return np.asarray(column.cast(pa.int64()).fill_null(-1))
+    values = _read_numbers(column)
+    is_rank = (np.floor(values) == values) & (np.abs(values) < LARGEST_WHOLE)
+    return np.where(is_rank, values, -1.0).astype(np.int64)
+
+
+def find_list_roles(names: Sequence[str], roles: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the names of columns by role, from the roles of all names.
+
+    Raises:
+        UnusualColumnError: Two columns have one role.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        role = roles.get(name)
+        if role is not None and found.setdefault(role, name) != name:
+            raise UnusualColumnError
+    return found

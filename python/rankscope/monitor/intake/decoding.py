@@ -1,0 +1,235 @@
+"""Decodes JSON and columns as events that are ready to be stored.
+
+The core decodes the objects that are plain, nearly all of them: it accepts them, and finds what is
+to be noted about them. `EventReader` reads the others, and says what is wrong with them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+
+from rankscope import _core
+from rankscope.monitor.events.json import EventJSON
+from rankscope.monitor.events.names import RANKING_NAMES
+from rankscope.monitor.events.rejection import (
+    MOST_UNKNOWN,
+    OTHER,
+    Reading,
+    RefusedError,
+    Rejection,
+)
+from rankscope.monitor.store.tables.events import PreparedLabel, PreparedRanking, prepare
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.reader import EventReader
+    from rankscope.monitor.intake.columns import Columns
+    from rankscope.monitor.store.tables.events import PreparedEvent
+
+    Found: TypeAlias = tuple[int, tuple[tuple[Any, ...], ...]] | None
+    """The place of the remarks on an object, and its events; `None` where it is not plain."""
+    Decoded: TypeAlias = tuple[list[Found], list[tuple[tuple[str, ...], tuple[str, ...]]]]
+    """The objects; and by place the codes of notes and the names of unknown fields."""
+
+DEEPEST = 16
+"""Lists and objects in each other, in a field that is not known, that the core looks into."""
+AROUND = 4
+"""The event, the list of documents and the document lie around a field, and a value in it."""
+BOM = b"\xef\xbb\xbf"
+LONG_NUMBER = re.compile(rb"[0-9]{4300}")
+"""A number that Python does not read: with one in a text, all of its integers are bounded."""
+
+
+class EventDecoder:
+    """Decodes texts of JSON as events.
+
+    Args:
+        reader: Reads what is not plain. Everything that is decoded is as it would read it.
+
+    Examples:
+        >>> from rankscope.monitor.events.reader import EventReader
+        >>> click = b'{"ranking_id": "r", "doc_id": "a", "time": 0, "labels": "click"}'
+        >>> reading = EventDecoder(EventReader()).decode([click, b"{}"], "labels", now=0)
+        >>> reading.events[0].labels, reading.notes
+        ('["click"]', {'made_event_ids': 1})
+        >>> print(reading.rejections[0])
+        1.ranking_id: expected an id, found none [missing_field]
+    """
+
+    def __init__(self, reader: EventReader) -> None:
+        limits = reader.limits
+        self._reader = reader
+        lists = dict.fromkeys(RANKING_NAMES["items"], "items")
+        self._core = _core.EventDecoder(
+            [list(names.items()) for names in (*reader.names, lists)],
+            [
+                limits.items,
+                limits.id_bytes,
+                limits.attributes,
+                limits.name_bytes,
+                limits.value_bytes,
+                limits.labels,
+                limits.rank,
+                max(0, min(DEEPEST, limits.depth - AROUND)),
+            ],
+        )
+
+    def decode_body(
+        self, body: bytes, kind: str, *, is_lines: bool, most: int, now: int
+    ) -> Reading[PreparedEvent] | None:
+        """Decode a body that holds an object, a list of them, or one on each line.
+
+        Args:
+            body: The body.
+            kind: `rankings` or `labels`.
+            is_lines: Whether there is an object on each line.
+            most: The most objects in it.
+            now: The time, in microseconds since 1970 in UTC.
+
+        Returns:
+            The events; `None` where the body as a whole cannot be accepted, or only a parser that
+            reads it at once can tell.
+        """
+        if body.startswith(BOM):
+            return None
+        if is_lines:
+            texts = [line for line in body.split(b"\n") if line.strip()]
+        elif body.lstrip(b" \t\r\n").startswith(b"{"):
+            texts = [body]
+        else:
+            texts = _core.split_json(body) or []
+        if not 0 < len(texts) <= most:
+            return None
+        decoded = self._decode(texts, kind, now)
+        objects = []
+        for text, one in zip(texts, decoded[0], strict=True):
+            if one is None:
+                value = _parse(text)
+                is_broken = isinstance(value, _BrokenTextError) or LONG_NUMBER.search(text)
+                if is_broken and not is_lines:
+                    return None
+                objects.append(value)
+        return self._merge(texts, decoded, objects, kind, now)
+
+    def decode(
+        self, texts: Sequence[bytes | RefusedError], kind: str, *, now: int
+    ) -> Reading[PreparedEvent]:
+        """Decode texts of JSON, an object each.
+
+        Args:
+            texts: The texts; in the place of what is none, a `RefusedError` that says why.
+            kind: `rankings` or `labels`.
+            now: The time, in microseconds since 1970 in UTC.
+        """
+        given = [b"" if isinstance(text, RefusedError) else text for text in texts]
+        decoded = self._decode(given, kind, now)
+        rest = [text for text, one in zip(texts, decoded[0], strict=True) if one is None]
+        return self._merge(texts, decoded, list(map(_parse, rest)), kind, now)
+
+    def _decode(self, texts: list[bytes], kind: str, now: int) -> Decoded:
+        read = self._core.read_labels if kind == "labels" else self._core.read_rankings
+        return read(texts, self._find_span(now))
+
+    def decode_columns(
+        self, columns: Columns, rest: Callable[[Sequence[int]], Reading[Event]], *, now: int
+    ) -> Reading[PreparedEvent]:
+        """Decode rankings from columns.
+
+        Args:
+            columns: The columns.
+            rest: Reads the rankings at some places.
+            now: The time, in microseconds since 1970 in UTC.
+        """
+        try:
+            found, said = _core.decode_columns(
+                self._core, columns.heads, columns.documents, self._find_span(now)
+            )
+        except ValueError:  # a text is not UTF-8, which reading it says
+            found, said = [None] * len(columns.places), []
+        placed = dict(zip(columns.places, found, strict=True))
+        whole = [placed.get(place) for place in range(columns.count)]
+        places = [place for place, one in enumerate(whole) if one is None]
+        read_all = partial(rest, range(columns.count))
+        return merge((whole, said), rest(places), "rankings", read_all)
+
+    def _find_span(self, now: int) -> tuple[int, int]:
+        limits = self._reader.limits
+        return now - limits.age, now + limits.ahead
+
+    def _merge(
+        self,
+        texts: Sequence[bytes | RefusedError],
+        decoded: Decoded,
+        rest: list[object],
+        kind: str,
+        now: int,
+    ) -> Reading[PreparedEvent]:
+        read = self._reader.read_labels if kind == "labels" else self._reader.read_rankings
+        return merge(decoded, read(rest, now=now), kind, lambda: read(map(_parse, texts), now=now))
+
+
+def merge(
+    decoded: Decoded, rest: Reading[Event], kind: str, read_all: Callable[[], Reading[Event]]
+) -> Reading[PreparedEvent]:
+    """Put together the objects that the core decoded, and the others.
+
+    Args:
+        decoded: What the core decoded.
+        rest: The others, in order.
+        kind: `rankings` or `labels`.
+        read_all: Reads all objects.
+    """
+    found, said = decoded
+    names = {name for _, unknown in said for name in unknown}.union(rest.unknown)
+    if said and (len(names) > MOST_UNKNOWN or OTHER in names):
+        # Which names are counted depends on the order of all objects.
+        rest = read_all()
+        found, said = [None] * len(found), []
+    notes, unknown_fields = Counter(rest.notes), Counter(rest.unknown)
+    for at, count in Counter(one[0] for one in found if one is not None).items():
+        codes, unknown = said[at]
+        notes.update(dict.fromkeys(codes, count))
+        unknown_fields.update(dict.fromkeys(unknown, count))
+    others = iter(rest.answers)
+    answers: list[tuple[PreparedEvent, ...] | Rejection] = []
+    for one in found:
+        if one is not None:
+            answers.append(_name_rows(one[1], kind))
+            continue
+        answer = next(others)
+        if isinstance(answer, Rejection):
+            answers.append(replace(answer, index=len(answers)))
+        else:
+            answers.append(tuple(prepare(answer)))
+    return Reading(tuple(answers), dict(notes), dict(unknown_fields))
+
+
+def _name_rows(rows: tuple[tuple[Any, ...], ...], kind: str) -> tuple[PreparedEvent, ...]:
+    if kind == "labels":
+        return tuple(map(PreparedLabel._make, rows))
+    ranking, *labels = rows
+    return PreparedRanking._make(ranking), *map(PreparedLabel._make, labels)
+
+
+class _BrokenTextError(RefusedError):
+    """A text that is not JSON."""
+
+
+def _parse(text: bytes | RefusedError) -> object:
+    """Parse a text of JSON. What is refused is a `RefusedError`."""
+    if isinstance(text, RefusedError):
+        return text
+    json = EventJSON()
+    try:
+        return json.settle(json.load(text))
+    except RefusedError as error:
+        return _BrokenTextError(
+            error.where, error.expected, error.found, code=error.code, hint=error.hint
+        )

@@ -1,0 +1,327 @@
+"""Connects a project with a data lake, and finds which of its files are new or have changed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from rankscope.engine import count_threads
+from rankscope.errors import FileError, UsageError
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from rankscope.monitor.store.lake.address import Kind, Layout
+    from rankscope.monitor.store.lake.files import DataFile
+    from rankscope.monitor.store.lake.reader import LakeHour, LakeReader, LookedAt
+    from rankscope.monitor.store.lake.state import KnownFile, SeenHour
+    from rankscope.monitor.store.store import Store
+
+EARLY = HOUR
+"""Labels are looked for from so long before their ranking on: the clocks of senders differ."""
+LATE = DAY
+"""Labels are looked for until so long after the attribution window, so that late ones count."""
+SECONDS = 60.0
+"""A service lists files at most this often."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """What was found in a lake.
+
+    Args:
+        files: How many files it has.
+        new: How many of them are new.
+        changed: How many were written again.
+        removed: How many files are gone.
+        hours: How many hours of rankings have changed with them.
+        rankings: How many rankings these hours have now.
+        notes: By code, how many of these rankings have something suspicious but legal.
+        unused: The columns of new files that are not used.
+    """
+
+    files: int
+    new: int = 0
+    changed: int = 0
+    removed: int = 0
+    hours: int = 0
+    rankings: int = 0
+    notes: Mapping[str, int]
+    unused: Mapping[str, Sequence[str]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {
+            "files": self.files,
+            "new": self.new,
+            "changed": self.changed,
+            "removed": self.removed,
+            "hours": self.hours,
+            "rankings": self.rankings,
+            "notes": dict(self.notes),
+            "unused_columns": {kind: list(names) for kind, names in self.unused.items()},
+        }
+
+
+def connect_lake(
+    store: Store,
+    project: str,
+    *,
+    rankings: str,
+    labels: str | None,
+    layout: str | None,
+    names: Mapping[str, str],
+    label_names: Mapping[str, str],
+    attributes: Sequence[str],
+    window: int,
+    now: int,
+    actor: str,
+) -> bool:
+    """Connect a project with a lake, or change its lake.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        rankings: The path or URL of the rankings.
+        labels: That of the labels, or `None`.
+        layout: How tables are stored (default: found out by their folders).
+        names: By role, the name of a column of rankings that has none of the usual names.
+        label_names: Likewise for labels.
+        attributes: The columns that describe a ranking.
+        window: The attribution window, in microseconds.
+        now: The current time, in microseconds since 1970 in UTC.
+        actor: The name for the audit log.
+
+    Returns:
+        Whether anything changed.
+
+    Raises:
+        UsageError: The URL cannot be read, or events were ingested into the project.
+        FileError: The folder cannot be listed, or the store cannot be written.
+    """
+    from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
+
+    if layout is not None and layout not in LAYOUTS:
+        raise UsageError(
+            f"expected {' or '.join(LAYOUTS)}, found {layout!r}",
+            hint="leave it out to find it out",
+            code="usage",
+        )
+
+    def address(url: str, roles: Mapping[str, str], described: Sequence[str]) -> TableAddress:
+        checked = check_url(url)
+        chosen: Layout = layout or find_layout(checked)  # type: ignore[assignment]  # as checked
+        return TableAddress(
+            url=checked,
+            layout=chosen,
+            names=tuple(sorted(roles.items())),
+            attributes=tuple(described),
+        )
+
+    lake = Lake(
+        rankings=address(rankings, names, attributes),
+        labels=None if labels is None else address(labels, label_names, ()),
+        reach=window + LATE,
+        early=EARLY,
+    )
+    return store.set_lake(project, lake, now, actor)
+
+
+def scan_lake(
+    store: Store,
+    project: str,
+    *,
+    window: int,
+    now: int,
+    threads: int | None = None,
+    is_thorough: bool = True,
+) -> Scan | None:
+    """Read the files of a lake that are new or have changed, and the hours that have their rows.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        window: The attribution window, in microseconds.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: How many hours are read at once (default: all cores).
+        is_thorough: Whether files are listed even if that was done in the last minute.
+
+    Returns:
+        What was found; `None` if the project has no lake, or files are not listed yet.
+
+    Raises:
+        FileError: Files cannot be read, or there are none any more.
+        InputError: A file does not have the columns that are needed.
+    """
+    reader = store.open_lake(project)
+    if reader is None:
+        return None
+    if reader.lake.reach < window + LATE:
+        # The definition has changed since.
+        store.set_lake(project, replace(reader.lake, reach=window + LATE), now, "evaluation")
+        reader = store.open_lake(project) or reader
+    if not is_thorough and time.monotonic() - reader.scanned < SECONDS:
+        return None
+    reader.reopen()
+    # Rows that are in the past by the clock of this computer are never from the future.
+    scanned = _Scanner(store, project, reader, max(now, read_clock()), threads).scan()
+    reader.scanned = time.monotonic()
+    return scanned
+
+
+class _Scanner:
+    """Scans a lake once."""
+
+    def __init__(
+        self, store: Store, project: str, reader: LakeReader, now: int, threads: int | None
+    ) -> None:
+        self._store = store
+        self._project = project
+        self._reader = reader
+        self._now = now
+        self._threads = count_threads(threads)
+
+    def scan(self) -> Scan:
+        known = {(one.kind, one.file.path): one for one in self._store.lake_files(self._project)}
+        listed = {kind: self._list(kind) for kind in self._reader.tables}
+        present = {(kind, one.path) for kind, files in listed.items() for one in files}
+        removed = [one for key, one in known.items() if key not in present]
+        fresh: list[tuple[Kind, DataFile]] = [
+            (kind, one)
+            for kind, files in listed.items()
+            for one in files
+            if (kind, one.path) not in known or known[kind, one.path].file != one
+        ]
+        nothing = Scan(files=len(present), notes={}, unused={})
+        if not fresh and not removed:
+            return nothing
+        with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
+            read = list(pool.map(self._look_at, fresh))
+        files = [one.known for one in read]
+        replaced = [known[key] for kind, one in fresh if (key := (kind, one.path)) in known]
+        kept = [
+            one
+            for key, one in known.items()
+            if key in present and key not in {(each.kind, each.file.path) for each in files}
+        ]
+        now_there = sorted([*kept, *files], key=lambda one: one.file.path)
+        hours = {start for one in read for start in one.hours}
+        before = [one.start for one in self._store.lake_hours(self._project)]
+        gone = [*removed, *replaced]
+        hours.update(start for start in before if self._had_rows(start, gone))
+        new_labels = [
+            one for one in files if one.kind == "labels" and ("labels", one.file.path) not in known
+        ]
+        hours.update(self._find_labelled(new_labels, now_there, set(before) - hours))
+        seen, notes = self._read_hours(sorted(hours), now_there)
+        self._store.store_scan(
+            self._project,
+            files=files,
+            removed=[(one.kind, one.file.path) for one in removed],
+            hours=seen,
+        )
+        unused: dict[str, set[str]] = {}
+        for one in read:
+            unused.setdefault(one.known.kind, set()).update(one.unused)
+        return Scan(
+            files=len(present),
+            new=len(fresh) - len(replaced),
+            changed=len(replaced),
+            removed=len(removed),
+            hours=len(seen),
+            rankings=sum(span[0] for hour in seen for span in hour.spans.values()),
+            notes=dict(notes),
+            unused={kind: sorted(names) for kind, names in unused.items() if names},
+        )
+
+    def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
+        kind, file = fresh
+        return self._reader.look_at(kind, file, self._now)
+
+    def _list(self, kind: Kind) -> list[DataFile]:
+        files = self._reader.tables[kind].list_files()
+        if not files:
+            # An empty listing is more often a mistake than a lake that lost everything.
+            raise FileError(
+                f"there are no files of {kind}",
+                hint="check the path; the values of the last run are kept",
+                code="lake_empty",
+                file=self._reader.lake.sources[kind].url,
+            )
+        return files
+
+    def _had_rows(self, start: int, gone: Iterable[KnownFile]) -> bool:
+        """Return whether an hour may have had rows of files that are gone."""
+        lake = self._reader.lake
+        return any(
+            one.overlaps(start, start + HOUR)
+            if one.kind == "rankings"
+            else one.overlaps(start - lake.early, start + HOUR + lake.reach)
+            for one in gone
+        )
+
+    def _find_labelled(
+        self, labels: Sequence[KnownFile], files: Sequence[KnownFile], hours: set[int]
+    ) -> set[int]:
+        """Return the hours that have rankings of new labels."""
+        lake = self._reader.lake
+        near = {
+            start
+            for start in hours
+            if any(one.overlaps(start - lake.early, start + HOUR + lake.reach) for one in labels)
+        }
+        if not near:
+            return set()
+        ids = self._reader.label_ids(labels)
+        there = [
+            one
+            for one in files
+            if one.kind == "rankings" and any(one.overlaps(at, at + HOUR) for at in near)
+        ]
+        with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
+            found = pool.map(partial(self._reader.find_hours, ids=ids), there)
+            return near.intersection(*[set().union(*found)])
+
+    def _read_hours(
+        self, starts: Sequence[int], files: Sequence[KnownFile]
+    ) -> tuple[list[SeenHour], Counter[str]]:
+        rankings = [one for one in files if one.kind == "rankings"]
+        labels = [one for one in files if one.kind == "labels"]
+        notes: Counter[str] = Counter()
+
+        def read(start: int) -> tuple[SeenHour, Counter[str]]:
+            return _see(start, self._reader.read_hour(start, rankings, labels))
+
+        seen = []
+        with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
+            for hour, noted in pool.map(read, starts):
+                seen.append(hour)
+                notes += noted
+        return seen, notes
+
+
+def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:
+    """Count what an hour has."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    from rankscope.monitor.store.lake.state import SeenHour  # noqa: PLC0415 - loads SQLAlchemy
+
+    shown = hour.shown
+    spans = {}
+    # In the order of their first rankings, as contexts are numbered when events are sent.
+    used, first = np.unique(shown.contexts, return_index=True)
+    for number in used[np.argsort(first)].tolist():
+        times = shown.times[shown.contexts == number]
+        spans[shown.contents[number]] = (len(times), int(times[0]), int(times[-1]))
+    return (
+        SeenHour(start=start, spans=spans, counts=hour.counts, matched=hour.joined.matched),
+        hour.notes,
+    )

@@ -1,0 +1,1 @@
+"""The history of a store: hours that are final, as Parquet files in a folder beside it."""

@@ -1,0 +1,308 @@
+"""The folder of archived hours: names of files, their checksums, and how they are made durable."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from secrets import token_hex
+from typing import NamedTuple
+from urllib.parse import quote
+
+from rankscope.errors import FileError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+KEPT_SECONDS = 3600.0
+"""How long a file that is not in the manifest is kept: a reader may still use one that was
+replaced, and another process may be writing one."""
+LONGEST_NAME = 150
+PIECE = 1 << 20
+PART = ".part"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ArchivedHour(NamedTuple):
+    """An archived hour, as the manifest has it.
+
+    Args:
+        hour_id: Its number.
+        start: When it begins, in microseconds since 1970 in UTC.
+        path: The path of its file in the folder.
+        rankings: The number of rankings in the file.
+        labels: The number of labels in the file.
+        first_seq: The smallest number of its events.
+        last_seq: The largest number of its events.
+        size: The number of bytes of the file.
+        checksum: 16 bytes of BLAKE2b of the file.
+    """
+
+    hour_id: int
+    start: int
+    path: str
+    rankings: int
+    labels: int
+    first_seq: int
+    last_seq: int
+    size: int
+    checksum: bytes
+
+
+class Published(NamedTuple):
+    """A file that is durable.
+
+    Args:
+        path: Its path in the folder.
+        size: The number of its bytes.
+        checksum: 16 bytes of BLAKE2b of it.
+    """
+
+    path: str
+    size: int
+    checksum: bytes
+
+
+class HistoryFolder:
+    """The folder of the archived hours of a store.
+
+    Files are named after their checksum and never changed. Only their owner may read them.
+
+    Args:
+        path: The folder, which is made with the first file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._verified: set[tuple[object, ...]] = set()
+
+    def check(self, hour: ArchivedHour, *, is_forced: bool = False) -> Path:
+        """Return the path of the file of an hour, whose checksum is compared once.
+
+        Args:
+            hour: The hour.
+            is_forced: Whether to read the file although it was compared before.
+
+        Raises:
+            FileError: The file is missing, or not the one that was written.
+        """
+        path = self.path / hour.path
+        try:
+            facts = path.stat()
+            key = (hour.path, hour.checksum, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            if key in self._verified and not is_forced:
+                return path
+            checksum = compute_checksum(path) if facts.st_size == hour.size else b""
+        except OSError as error:
+            raise missing(path, error) from error
+        if checksum != hour.checksum:
+            raise damaged(path, "it is not the file that was written")
+        self._verified.add(key)
+        return path
+
+    def open_part(self, project: str, start: int) -> AbstractContextManager[Path]:
+        """Let a block write a file beside the place of the file of an hour.
+
+        What is left of the file when the block ends is removed.
+
+        Args:
+            project: The name of the project.
+            start: The start of the hour, in microseconds since 1970.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+        return self._open_part(self.path / name_hour(project, start))
+
+    @contextmanager
+    def _open_part(self, folder: Path) -> Iterator[Path]:
+        part = folder / f".{token_hex(8)}{PART}"
+        try:
+            self._make_folders(folder)
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+            yield part
+        except FileError:  # of what is read while this is written
+            raise
+        except OSError as error:
+            raise FileError(
+                f"the file cannot be written ({error.strerror or error})",
+                hint="check the permissions of the folder, and the free space on the disk",
+                code="store_full" if error.errno in {27, 28, 122} else "io",
+                file=str(part),
+            ) from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def publish(self, part: Path) -> Published:
+        """Make a written file durable under the name of its content."""
+        checksum = compute_checksum(part)
+        size = part.stat().st_size
+        _sync(part)
+        place = part.with_name(f"{checksum.hex()}.parquet")
+        part.replace(place)
+        _sync(place.parent)
+        return Published(place.relative_to(self.path).as_posix(), size, checksum)
+
+    def copy(self, hour: ArchivedHour, target: HistoryFolder) -> None:
+        """Copy the file of an hour to another folder, and make the copy durable.
+
+        Raises:
+            FileError: The file is missing or damaged, or the copy cannot be written.
+        """
+        path = self.check(hour)
+        with target._open_part((target.path / hour.path).parent) as part:
+            shutil.copyfile(path, part)
+            if target.publish(part).checksum != hour.checksum:
+                raise damaged(path, "it has changed while it was copied")
+
+    def retire(self, path: str) -> None:
+        """Note that a file was replaced just now, so that it is removed only later."""
+        with suppress(OSError):
+            os.utime(self.path / path)
+
+    def remove(self, path: str) -> None:
+        """Remove a file, and its folders where they are empty.
+
+        Raises:
+            FileError: The file cannot be removed.
+        """
+        place = self.path / path
+        try:
+            place.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileError(
+                f"the file cannot be removed ({error.strerror})",
+                hint="remove it: its events were deleted",
+                code="io",
+                file=str(place),
+            ) from error
+        for folder in place.parents:
+            if folder in self.path.parents:
+                break
+            try:
+                folder.rmdir()
+            except OSError:  # it is not empty
+                break
+
+    def remove_all(self) -> None:
+        """Remove the folder with all files, as far as that is possible."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def list_hour(self, project: str, start: int) -> list[str]:
+        """List the paths of the files of an hour, also of those that were replaced."""
+        folder = self.path / name_hour(project, start)
+        return [one.relative_to(self.path).as_posix() for one in sorted(folder.glob("*.parquet"))]
+
+    def list_open(self) -> list[Path]:
+        """List the files and folders that others than the owner may read or write."""
+        there = [self.path, *sorted(self.path.rglob("*"))] if self.path.is_dir() else []
+        return [
+            path
+            for path in there
+            if stat.S_IMODE(path.stat().st_mode)
+            & ~(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
+        ]
+
+    def list_files(self) -> list[str]:
+        """List the paths of all files in the folder, complete or not, by name."""
+        return sorted(
+            path.relative_to(self.path).as_posix()
+            for path in self.path.rglob("*")
+            if path.is_file()
+        )
+
+    def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
+        """Remove files that the manifest does not have, and return how many they were.
+
+        Args:
+            known: The paths of the files in the manifest.
+            kept_seconds: How old such a file has to be.
+        """
+        count = 0
+        for path in self.list_files():
+            place = self.path / path
+            if path in known or place.suffix not in {".parquet", PART}:
+                continue
+            with suppress(FileNotFoundError):
+                if time.time() - place.stat().st_mtime >= kept_seconds:
+                    self.remove(path)
+                    count += 1
+        return count
+
+    def _make_folders(self, folder: Path) -> None:
+        """Make a folder of the history and those above it, which only the owner may open."""
+        missing_ones = []
+        while not folder.is_dir():
+            missing_ones.append(folder)
+            folder = folder.parent
+        for one in reversed(missing_ones):
+            with suppress(FileExistsError):
+                one.mkdir(PRIVATE_FOLDER)
+            _sync(one.parent)
+
+
+def name_hour(project: str, start: int) -> str:
+    """Return the folder of an hour of a project, within the folder of the history.
+
+    Args:
+        project: The name of the project.
+        start: The start of the hour, in microseconds since 1970.
+
+    Examples:
+        >>> name_hour("music", 1_793_934_000_000_000)
+        'music/rankings/date=2026-11-06/hour=03'
+        >>> name_hour("../a b", 0)
+        '%2E%2E%2Fa%20b/rankings/date=1970-01-01/hour=00'
+    """
+    name = quote(project, safe="").replace(".", "%2E")
+    if len(name) > LONGEST_NAME:
+        name = f"{name[:LONGEST_NAME]}~{blake2b(project.encode(), digest_size=8).hexdigest()}"
+    when = EPOCH + timedelta(microseconds=start)
+    return f"{name}/rankings/date={when:%Y-%m-%d}/hour={when:%H}"
+
+
+def compute_checksum(path: Path) -> bytes:
+    """Return 16 bytes of BLAKE2b of a file."""
+    found = blake2b(digest_size=16)
+    with path.open("rb") as opened:
+        while piece := opened.read(PIECE):
+            found.update(piece)
+    return found.digest()
+
+
+def missing(path: Path, error: OSError) -> FileError:
+    """Return the error of an archived file that cannot be read."""
+    return FileError(
+        f"an archived hour cannot be read: {error.strerror or error}",
+        hint="restore this file from a backup of the store; if its events were deleted a moment "
+        "ago, read again",
+        code="history_missing",
+        file=str(path),
+    )
+
+
+def damaged(path: Path, reason: str) -> FileError:
+    """Return the error of an archived file that is damaged."""
+    return FileError(
+        f"an archived hour is damaged: {reason}",
+        hint="restore this file from a backup of the store",
+        code="history_damaged",
+        file=str(path),
+    )
+
+
+def _sync(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

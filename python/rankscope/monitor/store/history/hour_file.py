@@ -1,0 +1,379 @@
+"""Reads the file of an archived hour: as chunks, or single events by their ids."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FileError, FormatError
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.arrays import (
+    read_integers,
+    read_lists,
+    read_numbers,
+    read_texts,
+    read_times,
+    write_texts,
+)
+from rankscope.monitor.store.columns import read_items, read_kinds, read_names
+from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.history.files import damaged, missing
+from rankscope.monitor.store.history.layout import FORMAT
+from rankscope.monitor.store.merging import split, take
+from rankscope.monitor.store.records import Chunk, LabelColumns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from typing import Any, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
+    from rankscope.monitor.store.records import Context, ItemColumns, Texts
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+
+LABEL = "labels.list.element."
+COLUMNS = (
+    "seq",
+    "ranking_id",
+    "time",
+    "query_key",
+    "user_id",
+    "context",
+    "doc_id",
+    "rank",
+    "score",
+    "relevance",
+    *(f"{LABEL}{name}" for name in ("position", "doc_id", "kind", "labels", "value", "time")),
+)
+TIME = 3
+"""The number of the column of times."""
+IDS = ("event_id", f"{LABEL}event_id", f"{LABEL}seq")
+"""What is read besides where the ids of events are wanted."""
+
+
+class HourFile:
+    """The rankings of an archived hour, with the labels that were archived with them.
+
+    Args:
+        folder: The folder of the history.
+        hour: The hour, as the manifest has it.
+        is_forced: Whether to compare the checksum although it was compared before.
+
+    Raises:
+        FileError: The file is missing or damaged.
+    """
+
+    def __init__(
+        self, folder: HistoryFolder, hour: ArchivedHour, *, is_forced: bool = False
+    ) -> None:
+        self._path = folder.check(hour, is_forced=is_forced)
+        self._hour = hour
+
+    def verify(self) -> None:
+        """Compare the file with the manifest.
+
+        Raises:
+            FileError: The file is missing or damaged, or not that of the hour.
+        """
+        rankings = labels = 0
+        for chunk in self.read():
+            rankings += len(chunk.seqs)
+            labels += len(chunk.labels.codes)
+            if chunk.times[0] < self._hour.start or chunk.times[-1] >= self._hour.start + HOUR:
+                raise damaged(self._path, "it has rankings of another hour")
+        if (rankings, labels) != (self._hour.rankings, self._hour.labels):
+            told = f"it has {rankings:,} rankings and {labels:,} labels"
+            raise damaged(self._path, told)
+
+    def read(
+        self,
+        since: int | None = None,
+        until: int | None = None,
+        size: int | None = None,
+        *,
+        event_ids: bool = False,
+    ) -> Iterator[Chunk]:
+        """Read the rankings from one time to before another, in order.
+
+        Args:
+            since: The earliest time, in microseconds since 1970.
+            until: The first time that is not read.
+            size: The largest number of rankings in a chunk (default: that of a row group).
+            event_ids: Whether chunks have the ids of events.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        with self._open() as file:
+            for group in range(file.num_row_groups):
+                check_deadline()
+                first, last = _find_times(file, group)
+                is_early = since is not None and last < since
+                if is_early or (until is not None and first >= until):
+                    continue
+                chunk = self._read_group(file, group, event_ids=event_ids)
+                start, end = 0, len(chunk.seqs)
+                if since is not None:
+                    start = int(np.searchsorted(chunk.times, since))
+                if until is not None:
+                    end = int(np.searchsorted(chunk.times, until))
+                if start < end:
+                    yield from split(take(chunk, start, end), size or end)
+
+    def has_any(self, name: str, values: Collection[str]) -> bool:
+        """Return whether a column of texts has one of some values.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        with self._open() as file:
+            return any(
+                len(_find_rows(file, group, name, values)) for group in range(file.num_row_groups)
+            )
+
+    def find_rankings(
+        self, ranking_ids: Collection[str], contexts: Mapping[int, Context]
+    ) -> dict[str, tuple[int, Ranking, list[Label]]]:
+        """Find rankings by their ids: their numbers, the rankings, and their archived labels.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        found: dict[str, tuple[int, Ranking, list[Label]]] = {}
+        with self._open() as file:
+            for group in range(file.num_row_groups):
+                places = _find_rows(file, group, "ranking_id", ranking_ids)
+                if not len(places):
+                    continue
+                chunk = self._read_group(file, group, event_ids=True)
+                for place in places.tolist():
+                    ranking = make_ranking(chunk, place, contexts)
+                    labels = [label for _, label in make_labels(chunk, place)]
+                    found[ranking.ranking_id] = int(chunk.seqs[place]), ranking, labels
+        return found
+
+    def find_events(
+        self, event_ids: Collection[str], contexts: Mapping[int, Context]
+    ) -> dict[str, tuple[int, Event]]:
+        """Find rankings and labels by the ids of their events, with their numbers.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        found: dict[str, tuple[int, Event]] = {}
+        with self._open() as file:
+            for group in range(file.num_row_groups):
+                places = _find_event_rows(file, group, event_ids)
+                if not len(places):
+                    continue
+                chunk = self._read_group(file, group, event_ids=True)
+                for place in places.tolist():
+                    events: list[tuple[int, Event]] = [
+                        (int(chunk.seqs[place]), make_ranking(chunk, place, contexts)),
+                        *make_labels(chunk, place),
+                    ]
+                    found |= {
+                        event.event_id: (seq, event)
+                        for seq, event in events
+                        if event.event_id in event_ids
+                    }
+        return found
+
+    def list_ids(self) -> Iterator[tuple[Texts, Texts, Texts]]:
+        """Iterate over the ids of rankings, of their events, and of the events of their labels.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        with self._open() as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(
+                    group, columns=["ranking_id", "event_id", f"{LABEL}event_id"]
+                )
+                yield (
+                    read_texts(table.column("ranking_id"), "ranking_id"),
+                    _read_event_ids(table),
+                    read_texts(_list_labels(table)[1].column("event_id"), "event_id"),
+                )
+
+    @contextmanager
+    def _open(self) -> Iterator[Foreign]:
+        """Open the file, whose errors are converted, in the block as well."""
+        pa, parquet = load_arrow(), load_arrow("pyarrow.parquet")
+        try:
+            with parquet.ParquetFile(self._path, page_checksum_verification=True) as file:
+                written = (file.metadata.metadata or {}).get(b"rankscope.history", b"").decode()
+                if written != FORMAT:
+                    raise damaged(self._path, f"its columns have version {written or 'none'!r}")
+                yield file
+        except FileError:
+            raise
+        except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+            raise missing(self._path, error) from error
+        except (pa.ArrowException, OSError, FormatError) as error:
+            reason = str(error).splitlines()[0]
+            raise damaged(self._path, f"{reason:.200}") from error
+
+    def _read_group(self, file: Foreign, group: int, *, event_ids: bool) -> Chunk:
+        table = file.read_row_group(group, columns=[*COLUMNS, *(IDS if event_ids else ())])
+        items = read_items(table)
+        return Chunk(
+            read_integers(table.column("seq"), "seq"),
+            read_times(table.column("time"), "time"),
+            read_integers(table.column("context"), "context"),
+            read_texts(table.column("ranking_id"), "ranking_id"),
+            read_texts(table.column("query_key"), "query_key"),
+            read_texts(table.column("user_id"), "user_id"),
+            items,
+            _read_labels(table, items, event_ids=event_ids),
+            _read_event_ids(table) if event_ids else None,
+        )
+
+
+def _read_labels(table: Foreign, items: ItemColumns, *, event_ids: bool) -> LabelColumns:
+    """Read the labels of the rankings of a row group."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    offsets, labels = _list_labels(table)
+    rankings = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    positions = labels.column("position")
+    doc_ids = labels.column("doc_id")
+    if positions.null_count < len(positions):
+        rows = compute.add(positions.cast(pa.int64()), pa.array(items.offsets[rankings] - 1))
+        doc_ids = compute.coalesce(write_texts(items.doc_ids).take(rows), doc_ids)
+    names, codes = read_names(labels)
+    return LabelColumns(
+        rankings,
+        read_texts(doc_ids, "labels.doc_id"),
+        read_times(labels.column("time"), "labels.time"),
+        read_kinds(labels),
+        names,
+        codes,
+        read_numbers(labels.column("value"), "labels.value"),
+        read_texts(labels.column("event_id"), "labels.event_id") if event_ids else None,
+        read_integers(labels.column("seq"), "labels.seq") if event_ids else None,
+    )
+
+
+def _list_labels(table: Foreign) -> tuple[NDArray[np.int64], Foreign]:
+    """Return the offsets of the labels of rankings, and the labels as a table."""
+    pa = load_arrow()
+    offsets, labels = read_lists(table.column("labels"), "labels")
+    return offsets, pa.RecordBatch.from_struct_array(labels)
+
+
+def _read_event_ids(table: Foreign) -> Texts:
+    """Read the ids of the events of rankings; one that is missing is the id of the ranking."""
+    compute = load_arrow("pyarrow.compute")
+    found = compute.coalesce(table.column("event_id"), table.column("ranking_id"))
+    return read_texts(found, "event_id")
+
+
+def _find_rows(file: Foreign, group: int, name: str, ids: Collection[str]) -> NDArray[np.int64]:
+    """Find the rows of a row group that have one of some ids."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    column = file.read_row_group(group, columns=[name]).column(name)
+    wanted = pa.array(list(ids), pa.large_string())
+    is_found = compute.is_in(column, wanted).to_numpy()
+    rows: NDArray[np.int64] = np.flatnonzero(is_found)
+    return rows
+
+
+def _find_event_rows(file: Foreign, group: int, ids: Collection[str]) -> NDArray[np.int64]:
+    """Find the rows of a row group whose event, or that of a label, has one of some ids."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    wanted = pa.array(list(ids), pa.large_string())
+    table = file.read_row_group(group, columns=["ranking_id", "event_id", f"{LABEL}event_id"])
+    own = compute.coalesce(table.column("event_id"), table.column("ranking_id"))
+    rows = np.flatnonzero(compute.is_in(own, wanted).to_numpy())
+    offsets, labels = _list_labels(table)
+    labelled = np.flatnonzero(
+        compute.is_in(labels.column("event_id"), wanted).to_numpy(zero_copy_only=False)
+    )
+    theirs = np.searchsorted(offsets, labelled, side="right") - 1
+    return np.union1d(rows, theirs)
+
+
+def _find_times(file: Foreign, group: int) -> tuple[int, int]:
+    """Return the times of the first and the last ranking of a row group."""
+    # All columns before this one are plain, so that their numbers are those of the leaves.
+    statistics = file.metadata.row_group(group).column(TIME).statistics
+    return statistics.min_raw, statistics.max_raw
+
+
+def make_ranking(chunk: Chunk, place: int, contexts: Mapping[int, Context]) -> Ranking:
+    """Make an event of a ranking of a chunk that has the ids of events."""
+    items = chunk.items
+    start, end = items.offsets[place : place + 2].tolist()
+    context = contexts[int(chunk.contexts[place])]
+    scores, relevance = (
+        _list_numbers(column[start:end]) for column in (items.scores, items.relevance)
+    )
+    doc_ids = tuple(_text_at(items.doc_ids, at) for at in range(start, end))
+    return Ranking(
+        _text_at(_require(chunk.event_ids), place),
+        _text_at(chunk.ranking_ids, place),
+        int(chunk.times[place]),
+        Items(doc_ids, tuple(items.ranks[start:end].tolist()), scores, relevance),
+        _text_at(chunk.query_keys, place),
+        _text_at(chunk.user_ids, place),
+        context.model,
+        context.version,
+        context.environment,
+        context.attributes,
+    )
+
+
+def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
+    """Make events of the labels of a ranking of a chunk, with their numbers."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    labels = chunk.labels
+    ranking_id = _text_at(chunk.ranking_ids, place)
+    seqs = _require(labels.seqs)
+    start, end = np.searchsorted(labels.rankings, (place, place + 1)).tolist()
+    for at in range(start, end):
+        (value,) = _list_numbers(labels.values[at : at + 1]) or (None,)
+        kind: Any = LABEL_KINDS[labels.kinds[at]]
+        yield (
+            int(seqs[at]),
+            Label(
+                _text_at(_require(labels.event_ids), at),
+                ranking_id,
+                _text_at(labels.doc_ids, at),
+                int(labels.times[at]),
+                labels.names[labels.codes[at]],
+                value,
+                kind,
+            ),
+        )
+
+
+def _text_at(column: Texts, place: int) -> str:
+    starts, text = column
+    return text[starts[place] : starts[place + 1]].tobytes().decode()
+
+
+def _list_numbers(column: NDArray[np.float64]) -> tuple[float | None, ...]:
+    """Return numbers with `None` for NaN, and nothing where all of them are."""
+    numbers = [None if value != value else value for value in column.tolist()]  # noqa: PLR0124 - NaN alone differs from itself
+    return () if numbers.count(None) == len(numbers) else tuple(numbers)
+
+
+def _require(column: Any) -> Any:  # noqa: ANN401 - any column
+    if column is None:
+        raise TypeError("the ids of events were not asked for")
+    return column

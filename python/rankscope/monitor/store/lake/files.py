@@ -1,0 +1,237 @@
+"""Lists and opens the files of a lake, here and in buckets, through the file systems of Arrow."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from functools import lru_cache
+from urllib.parse import unquote
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FileError, UsageError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankscope.monitor.store.lake.cells import Foreign
+
+WILD = re.compile(r"[*?\[]")
+HIDDEN = ("_", ".")
+DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@record(frozen=True, slots=True)
+class DataFile:
+    """A file with rows of a table.
+
+    Args:
+        path: Where it is.
+        size: Its size in bytes.
+        stamp: Changes with its content, such as when it was written.
+    """
+
+    path: str
+    size: int
+    stamp: str
+
+
+@contextmanager
+def converted_errors(path: str) -> Iterator[None]:
+    """Turn the errors of Arrow, of file systems and of table formats into errors of files.
+
+    Raises:
+        FileError: The block failed.
+    """
+    arrow = load_arrow()
+    try:
+        yield
+    except FileError:
+        raise
+    except (OSError, arrow.ArrowException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FileError(
+            f"cannot read the lake: {hide_secrets(reason):.300}",
+            hint="check the path, the permissions and the credentials in the environment",
+            code="lake_read",
+            file=path,
+        ) from error
+
+
+def hide_secrets(text: str) -> str:
+    """Remove what may be credentials from the message of another library.
+
+    Examples:
+        >>> hide_secrets("GET https://me:secret@host/x?X-Amz-Signature=abc failed")
+        'GET https://host/x?... failed'
+    """
+    without_users = re.sub(r"://[^/\s@]*@", "://", text)
+    return re.sub(r"\?\S*=\S*", "?...", without_users)
+
+
+@lru_cache(maxsize=16)
+def open_filesystem(place: str) -> Foreign:
+    """Open a file system: that of this computer, or of a bucket.
+
+    Args:
+        place: The scheme and the bucket of a URL, such as `s3://log`; empty for this computer.
+
+    Raises:
+        FileError: It cannot be opened.
+    """
+    filesystems = load_arrow("pyarrow.fs")
+    if not place:
+        return filesystems.LocalFileSystem()
+    scheme, _, bucket = place.partition("://")
+    with converted_errors(place):
+        if scheme == "s3":
+            return _open_s3(bucket)
+        if not hasattr(filesystems, "GcsFileSystem" if scheme == "gs" else "AzureFileSystem"):
+            raise UsageError(
+                f"this PyArrow cannot read from {scheme}://",
+                hint="install PyArrow from its wheels",
+                code="lake_url",
+            )
+        return filesystems.FileSystem.from_uri(f"{place}/")[0]
+
+
+def _open_s3(bucket: str) -> Foreign:
+    """Open S3 with the region and the endpoint of the environment, as the tools of AWS do."""
+    filesystems = load_arrow("pyarrow.fs")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if region is None and endpoint is None:
+        region = filesystems.resolve_s3_region(bucket)
+    return filesystems.S3FileSystem(region=region or "us-east-1", endpoint_override=endpoint)
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Return the scheme and bucket of a URL, and the path within its file system.
+
+    Examples:
+        >>> split_url("s3://log/a/**.parquet"), split_url("/data/a")
+        (('s3://log', 'log/a/**.parquet'), ('', '/data/a'))
+    """
+    if "://" not in url:
+        return "", url
+    scheme, _, rest = url.partition("://")
+    bucket, _, path = rest.partition("/")
+    container = bucket.partition("@")[0]
+    return f"{scheme}://{bucket}", f"{container}/{path}"
+
+
+def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
+    """List the files of a folder or a pattern, by path.
+
+    `*` stands for a part of a name, `**` also for folders. Files and folders whose names begin with
+    `_` or `.` are left out: writers put what is not finished there.
+
+    Args:
+        url: As `check_url` returns it.
+        ending: How the names of files in a folder end.
+
+    Raises:
+        FileError: The files cannot be listed.
+    """
+    place, pattern = split_url(url)
+    filesystems = load_arrow("pyarrow.fs")
+    base = find_base(pattern)
+    opened = open_filesystem(place)
+    with converted_errors(url):
+        if base == pattern.rstrip("/"):
+            info = opened.get_file_info(base)
+            if info.type == filesystems.FileType.File:
+                return [_to_file(info)]
+        selector = filesystems.FileSelector(base, allow_not_found=True, recursive=True)
+        infos = opened.get_file_info(selector)
+    whole = pattern if WILD.search(pattern) else f"{pattern.rstrip('/')}/**{ending}"
+    matches = re.compile(write_regex(whole)).fullmatch
+    found = [
+        _to_file(info)
+        for info in infos
+        if info.type == filesystems.FileType.File
+        and not any(part.startswith(HIDDEN) for part in info.path[len(base) :].split("/"))
+        and matches(info.path)
+    ]
+    return sorted(found, key=lambda one: one.path)
+
+
+def stat_file(place: str, path: str) -> DataFile | None:
+    """Return a file as it is now, `None` if it is gone.
+
+    Raises:
+        FileError: It cannot be found out.
+    """
+    with converted_errors(path):
+        info = open_filesystem(place).get_file_info(path)
+    is_file = info.type == load_arrow("pyarrow.fs").FileType.File
+    return _to_file(info) if is_file else None
+
+
+def _to_file(info: Foreign) -> DataFile:
+    return DataFile(info.path, info.size or 0, str(info.mtime_ns))
+
+
+def find_base(pattern: str) -> str:
+    """Return the folder that contains everything a pattern may match.
+
+    Examples:
+        >>> find_base("log/impressions/date=*/**.parquet"), find_base("/data/log/")
+        ('log/impressions', '/data/log')
+    """
+    wild = WILD.search(pattern)
+    if wild is None:
+        return pattern.rstrip("/") or "/"
+    return pattern[: wild.start()].rpartition("/")[0] or "/"
+
+
+def write_regex(pattern: str) -> str:
+    """Write a pattern of paths as a regular expression.
+
+    Examples:
+        >>> import re
+        >>> found = re.compile(write_regex("a/**.parquet")).fullmatch
+        >>> [bool(found(path)) for path in ("a/x.parquet", "a/b/x.parquet", "ab/x.parquet")]
+        [True, True, False]
+        >>> bool(re.fullmatch(write_regex("a/**/x?.pq"), "a/x1.pq"))
+        True
+    """
+    parts = []
+    rest = pattern
+    while rest:
+        if rest.startswith("**/"):
+            parts.append("(?:.*/)?")
+            rest = rest[3:]
+        elif rest.startswith("**"):
+            parts.append(".*")
+            rest = rest[2:]
+        elif rest[0] in "*?":
+            parts.append("[^/]*" if rest[0] == "*" else "[^/]")
+            rest = rest[1:]
+        elif rest[0] == "[" and "]" in rest[2:]:
+            inner, _, after = rest[1:].partition("]")
+            sign = "^" if inner[:1] in "!^" else ""
+            parts.append(f"[{sign}{re.escape(inner[len(sign) :]).replace(chr(92) + '-', '-')}]")
+            rest = after
+        else:
+            parts.append(re.escape(rest[0]))
+            rest = rest[1:]
+    return "".join(parts)
+
+
+def read_partitions(path: str) -> dict[str, str | None]:
+    """Read the columns that the folders of a path name, as Hive does.
+
+    Examples:
+        >>> read_partitions("log/date=2026-11-21/country=%C3%A9/part-0.parquet")
+        {'date': '2026-11-21', 'country': 'é'}
+    """
+    found: dict[str, str | None] = {}
+    for part in path.split("/")[:-1]:
+        name, sign, value = part.partition("=")
+        if name and sign:
+            text = unquote(value)
+            found[unquote(name)] = None if text == DEFAULT_PARTITION else text
+    return found

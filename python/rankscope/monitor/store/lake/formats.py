@@ -1,0 +1,310 @@
+"""Tables of a lake: folders of Parquet files, and tables of Delta Lake and Apache Iceberg."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import FileError, FormatError, hint_extra
+from rankscope.monitor.store.lake.files import (
+    WILD,
+    DataFile,
+    converted_errors,
+    list_files,
+    open_filesystem,
+    read_partitions,
+    split_url,
+    stat_file,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Protocol
+
+    from rankscope.monitor.store.lake.address import Layout, TableAddress
+    from rankscope.monitor.store.lake.cells import Foreign
+
+    class LakeTable(Protocol):
+        """A table whose rows are in files."""
+
+        def list_files(self) -> list[DataFile]:
+            """List the files that the table has now, in an order that stays."""
+
+        def read_schema(self, file: DataFile) -> Foreign:
+            """Read the schema of a file."""
+
+        def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
+            """Read the rows of a file."""
+
+
+def find_layout(url: str) -> Layout:
+    """Tell how a table is stored by what is in its folder.
+
+    Raises:
+        FileError: The folder cannot be listed.
+    """
+    if WILD.search(url):
+        return "parquet"
+    if url.endswith(".metadata.json"):
+        return "iceberg"
+    place, path = split_url(url)
+    opened = open_filesystem(place)
+    folder = path.rstrip("/")
+    with converted_errors(url):
+        infos = opened.get_file_info([f"{folder}/_delta_log", f"{folder}/metadata"])
+    kind = load_arrow("pyarrow.fs").FileType
+    if infos[0].type == kind.Directory:
+        return "delta"
+    if infos[1].type == kind.Directory and list_files(f"{folder_url(url)}/metadata", ".json"):
+        return "iceberg"
+    return "parquet"
+
+
+def folder_url(url: str) -> str:
+    """Return the URL of a folder without a slash at the end."""
+    return url.rstrip("/")
+
+
+def open_lake_table(source: TableAddress) -> LakeTable:
+    """Open a table of a lake.
+
+    Raises:
+        FormatError: The library that reads it is not installed.
+    """
+    if source.layout == "delta":
+        return DeltaTable(source.url)
+    if source.layout == "iceberg":
+        return IcebergTable(source.url)
+    return ParquetFiles(source.url)
+
+
+class ParquetFiles:
+    """Parquet files of a folder or a pattern; folders such as `country=de` are columns.
+
+    Args:
+        url: The folder or the pattern.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._place, _ = split_url(url)
+
+    def list_files(self) -> list[DataFile]:
+        """List the files."""
+        return list_files(self._url)
+
+    def read_schema(self, file: DataFile) -> Foreign:
+        """Read the schema of a file, with the columns that its folders name."""
+        arrow, parquet = load_arrow(), load_arrow("pyarrow.parquet")
+        try:
+            with (
+                converted_errors(file.path),
+                open_filesystem(self._place).open_input_file(file.path) as opened,
+            ):
+                schema = parquet.read_schema(opened)
+        except FileError:
+            if stat_file(self._place, file.path) != file:
+                raise changed(file.path) from None
+            raise
+        for name in read_partitions(file.path):
+            if name not in schema.names:
+                schema = schema.append(arrow.field(name, arrow.large_string()))
+        return schema
+
+    def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
+        """Read the rows of a file.
+
+        Raises:
+            FileError: The file cannot be read, or is another one than when it was listed.
+        """
+        arrow, parquet = load_arrow(), load_arrow("pyarrow.parquet")
+        partitions = read_partitions(file.path)
+        if stat_file(self._place, file.path) != file:
+            raise changed(file.path)
+        with (
+            converted_errors(file.path),
+            open_filesystem(self._place).open_input_file(file.path) as opened,
+            parquet.ParquetFile(opened, pre_buffer=bool(self._place)) as reader,
+        ):
+            there = reader.schema_arrow.names
+            table = reader.read([name for name in columns if name in there])
+            count = reader.metadata.num_rows
+        if not table.num_columns:
+            # Without columns, Arrow has no rows either.
+            table = arrow.table({"": arrow.nulls(count)}).select([])
+        for name in columns:
+            if name not in there and name in partitions:
+                value = arrow.scalar(partitions[name], arrow.large_string())
+                table = table.append_column(name, arrow.repeat(value, count))
+        return table
+
+
+class DeltaTable:
+    """The newest version of a table of Delta Lake, through the package `deltalake`.
+
+    Args:
+        url: The folder of the table.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._dataset: Any = None
+        self._fragments: dict[str, Any] = {}
+
+    def list_files(self) -> list[DataFile]:
+        """List the files of the newest version."""
+        opened = self._open()
+        actions = load_arrow().table(opened.get_add_actions(flatten=True))
+        columns = (actions[name].to_pylist() for name in ("path", "size_bytes"))
+        stamps = map(str, actions["modification_time"].to_pylist())
+        return sorted(
+            (
+                DataFile(path, size, stamp)
+                for path, size, stamp in zip(*columns, stamps, strict=True)
+            ),
+            key=lambda one: one.path,
+        )
+
+    def read_schema(self, file: DataFile) -> Foreign:
+        """Return the schema of the table."""
+        del file  # all files have one schema
+        self._open_dataset()
+        return self._dataset.schema
+
+    def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
+        """Read the rows of a file.
+
+        Raises:
+            FileError: The file is not part of the table any more.
+        """
+        self._open_dataset()
+        fragment = self._fragments.get(file.path)
+        if fragment is None:
+            raise changed(file.path)
+        with converted_errors(file.path):
+            return fragment.to_table(schema=self._dataset.schema, columns=list(columns))
+
+    def _open(self) -> Any:  # noqa: ANN401 - of a library without types
+        library = _load("deltalake", "delta")
+        try:
+            return library.DeltaTable(self._url)
+        except Exception as error:
+            raise _unreadable(self._url, error) from error
+
+    def _open_dataset(self) -> None:
+        if self._dataset is None:
+            opened = self._open()
+            try:
+                self._dataset = opened.to_pyarrow_dataset()
+            except Exception as error:
+                raise _unreadable(self._url, error) from error
+            self._fragments = {one.path: one for one in self._dataset.get_fragments()}
+
+
+class IcebergTable:
+    """The newest snapshot of a table of Apache Iceberg, through the package `pyiceberg`.
+
+    Args:
+        url: The folder of the table, or one of its files of metadata.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._table: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def list_files(self) -> list[DataFile]:
+        """List the files of the newest snapshot."""
+        self._open()
+        found = [
+            DataFile(path, task.file.file_size_in_bytes, self._stamp(task))
+            for path, task in self._tasks.items()
+        ]
+        return sorted(found, key=lambda one: one.path)
+
+    @staticmethod
+    def _stamp(task: Any) -> str:  # noqa: ANN401 - as above
+        """Name the files that delete rows of a file: they change what it contains."""
+        return " ".join(sorted(one.file_path for one in task.delete_files))
+
+    def read_schema(self, file: DataFile) -> Foreign:
+        """Return the schema of the table."""
+        del file  # all files have one schema
+        self._open()
+        return self._table.schema().as_arrow()
+
+    def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
+        """Read the rows of a file that are not deleted.
+
+        Raises:
+            FileError: The file is not part of the table any more, or cannot be read.
+        """
+        self._open()
+        task = self._tasks.get(file.path)
+        if task is None or self._stamp(task) != file.stamp:
+            raise changed(file.path)
+        scans = _load("pyiceberg.io.pyarrow", "iceberg")
+        always = _load("pyiceberg.expressions", "iceberg").AlwaysTrue()
+        schema = self._table.schema().select(*columns)
+        with converted_errors(file.path):
+            scan = scans.ArrowScan(self._table.metadata, self._table.io, schema, always, True)
+            return scan.to_table([task]).select(list(columns))
+
+    def _open(self) -> None:
+        if self._table is not None:
+            return
+        library = _load("pyiceberg.table", "iceberg")
+        place, _ = split_url(self._url)
+        url = self._url
+        if not url.endswith(".metadata.json"):
+            metadata = list_files(f"{folder_url(url)}/metadata", ".metadata.json")
+            if not metadata:
+                raise FileError(
+                    "there is no Iceberg table: it has no metadata",
+                    hint="name the folder that contains the folder metadata",
+                    code="lake_read",
+                    file=url,
+                )
+            newest = max(metadata, key=lambda one: (int(one.stamp), one.path))
+            scheme = place.partition("://")[0]
+            url = f"{scheme}://{newest.path}" if scheme else newest.path
+        try:
+            self._table = library.StaticTable.from_metadata(url)
+            self._tasks = {one.file.file_path: one for one in self._table.scan().plan_files()}
+        except Exception as error:
+            raise _unreadable(self._url, error) from error
+
+
+def changed(path: str) -> FileError:
+    """Return the error for a file that changed after it was listed."""
+    return FileError(
+        "the file was changed or removed while the lake was read",
+        hint="run it again: files that change are read again",
+        code="lake_changed",
+        file=path,
+    )
+
+
+def _load(module: str, extra: str) -> Any:  # noqa: ANN401 - as above
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = {"delta": "deltalake", "iceberg": "pyiceberg"}[extra]
+        raise FormatError(
+            f"reading this table needs {package}, which is not installed",
+            hint=hint_extra(extra),
+            code="missing_extra",
+        ) from error
+
+
+def _unreadable(url: str, error: Exception) -> FileError:
+    from rankscope.monitor.store.lake.files import hide_secrets  # noqa: PLC0415 - for an error
+
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return FileError(
+        f"cannot read the table: {hide_secrets(reason):.300}",
+        hint="check the path, the permissions and the credentials in the environment",
+        code="lake_read",
+        file=url,
+    )

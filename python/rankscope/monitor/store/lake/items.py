@@ -1,0 +1,187 @@
+"""Checks the documents of many rankings at once, and puts them into rank order."""
+
+from __future__ import annotations
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.monitor.store.lake.cells import (
+    code_values,
+    read_numbers,
+    read_texts,
+    take,
+    to_texts,
+)
+from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.events.limits import Limits
+    from rankscope.monitor.store.lake.cells import Foreign, Marks
+
+
+MIXING = 0x9E3779B97F4A7C15
+"""An odd number with as many ones as zeros, so that a product depends on all bits."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CheckedItems:
+    """The documents of rankings in rank order, and what was found about the rankings.
+
+    Args:
+        offsets: The documents of ranking `q` are rows `offsets[q]:offsets[q + 1]`.
+        doc_ids: Texts of Arrow.
+        ranks: Their ranks, from 1.
+        scores: Their scores, NaN for none.
+        relevance: Their grades, likewise.
+        marks: Which rankings need a closer look.
+        notes: By code, which rankings have something suspicious but legal.
+    """
+
+    offsets: NDArray[np.int64]
+    doc_ids: Foreign
+    ranks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    marks: Marks
+    notes: dict[str, Marks]
+
+
+def check_items(
+    sizes: NDArray[np.int64],
+    columns: Mapping[str, tuple[Foreign, Marks]],
+    limits: Limits,
+) -> CheckedItems:
+    """Check the documents of rankings.
+
+    Args:
+        sizes: How many documents each ranking has.
+        columns: By role, an array of Arrow with the values of all documents whose ranking has the
+            role, and which rankings have it. All have `doc_id`.
+        limits: How many documents there may be, and how long their ids.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets = offsets_of(sizes)
+    count = len(sizes)
+    of_document = np.repeat(np.arange(count), sizes)
+    given_ids, _ = columns["doc_id"]
+    doc_ids, wrong = read_texts(given_ids, limits.id_bytes, fewest=1)
+    wrong = wrong | _find_repeated(doc_ids, of_document)
+    numbers = {}
+    for role in ("rank", "score", "relevance"):
+        numbers[role] = np.full(len(of_document), np.nan)
+        if role in columns:
+            flat, has = columns[role]
+            is_there = has[of_document]
+            found, marks = read_numbers(flat)
+            numbers[role][is_there] = found
+            wrong[is_there] |= marks
+    has_ranks = columns["rank"][1] if "rank" in columns else np.zeros(count, dtype=np.bool_)
+    places = np.arange(1, len(of_document) + 1) - offsets[of_document]
+    ranks, is_based_0, bad_ranks = _read_ranks(
+        numbers["rank"], has_ranks, places, of_document, limits.rank
+    )
+    wrong |= bad_ranks
+    if len(ranks) and ((ranks[1:] <= ranks[:-1]) & (of_document[1:] == of_document[:-1])).any():
+        order = np.lexsort((ranks, of_document))
+        ranks, doc_ids = ranks[order], take(doc_ids, order)
+        numbers = {role: column[order] for role, column in numbers.items()}
+        wrong = wrong[order]
+    wrong[1:] |= (ranks[1:] == ranks[:-1]) & (of_document[1:] == of_document[:-1])
+    marks = np.bincount(of_document[wrong], minlength=count) > 0
+    marks |= sizes > limits.items
+    has_gaps = np.zeros(count, dtype=np.bool_)
+    filled = np.flatnonzero(sizes)
+    has_gaps[filled] = ranks[offsets[1:][filled] - 1] != sizes[filled]
+    is_integer = load_arrow().types.is_integer(given_ids.type)
+    return CheckedItems(
+        offsets=offsets,
+        doc_ids=doc_ids,
+        ranks=ranks,
+        scores=numbers["score"],
+        relevance=numbers["relevance"],
+        marks=marks,
+        notes={
+            "empty_ranking": sizes == 0,
+            "int_ids": (sizes > 0) & is_integer,
+            "zero_based_ranks": is_based_0,
+            "rank_gaps": has_gaps,
+            # Where there are no ranks, the order is all that was logged.
+            "rank_score_disagree": has_ranks
+            & _find_disagreement(numbers["score"], of_document, count),
+        },
+    )
+
+
+def _find_repeated(doc_ids: Foreign, of_document: NDArray[np.int64]) -> Marks:
+    """Mark the documents of rankings that show one twice."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    marks = np.zeros(len(of_document), dtype=np.bool_)
+    # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting numbers.
+    keys = _make_keys(doc_ids) ^ (of_document.astype(np.uint64) * np.uint64(MIXING))
+    ordered = np.sort(keys)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(repeated):
+        return marks
+    suspects = np.flatnonzero(np.isin(keys, repeated))
+    codes, values = code_values(take(doc_ids, suspects))
+    exact = of_document[suspects] * len(values) + codes
+    _, of_key, counts = np.unique(exact, return_inverse=True, return_counts=True)
+    marks[suspects] = counts[of_key] > 1
+    return marks
+
+
+def _make_keys(texts: Foreign) -> NDArray[np.uint64]:
+    """Return a number for each text, the same for the same text: of its ends and its length."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets, held = to_texts(texts)
+    sizes = np.diff(offsets)
+    padded = np.zeros(len(held) + 16, dtype=np.uint8)
+    padded[8:-8] = held
+    words = np.ndarray((len(held) + 9,), dtype="<u8", buffer=padded.data, strides=(1,))
+    missing = (8 * (8 - np.minimum(sizes, 8))).astype(np.uint64)
+    # The first eight bytes and the last eight, without those of the texts beside.
+    first = words[offsets[:-1] + 8] << missing
+    last = words[offsets[1:]] >> missing
+    whole = np.where(missing < 64, (first * np.uint64(MIXING)) ^ last, np.uint64(0))
+    mixed = (whole ^ (whole >> np.uint64(29))) * np.uint64(MIXING)
+    keys: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32)) ^ sizes.astype(np.uint64)
+    return keys
+
+
+def _read_ranks(
+    given: NDArray[np.float64],
+    has_ranks: Marks,
+    places: NDArray[np.int64],
+    of_document: NDArray[np.int64],
+    most: int,
+) -> tuple[NDArray[np.int64], Marks, Marks]:
+    """Return ranks from 1, which rankings count from 0, and the documents with a bad rank."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    count = len(has_ranks)
+    is_given = has_ranks[of_document]
+    is_good = is_given & (given >= 0) & (given <= most) & (np.floor(given) == given)
+    is_based_0 = np.bincount(of_document[is_good & (given == 0)], minlength=count) > 0
+    ranks = places.copy()
+    ranks[is_good] = given[is_good].astype(np.int64) + is_based_0[of_document[is_good]]
+    return ranks, is_based_0, is_given & ~is_good
+
+
+def _find_disagreement(
+    scores: NDArray[np.float64], of_document: NDArray[np.int64], count: int
+) -> Marks:
+    """Mark the rankings whose scores don't descend."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    known = np.flatnonzero(~np.isnan(scores))
+    found, rankings = scores[known], of_document[known]
+    rises = (found[1:] > found[:-1]) & (rankings[1:] == rankings[:-1])
+    return np.asarray(np.bincount(rankings[1:][rises], minlength=count) > 0)

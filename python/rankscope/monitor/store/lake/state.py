@@ -1,0 +1,368 @@
+"""What a store knows of a lake: its address, the files that were read, and the hours they have."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from sqlalchemy import delete, insert, select, update
+
+from rankscope.errors import UsageError
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.lake.address import Lake
+from rankscope.monitor.store.lake.files import DataFile
+from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.keys import insert_audit
+from rankscope.monitor.store.tables.statements import in_project
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from sqlalchemy import Connection
+
+    from rankscope.monitor.store.lake.address import Kind
+    from rankscope.monitor.store.lake.shown import Content
+    from rankscope.monitor.store.records import Context
+    from rankscope.monitor.store.tables.transaction import Transaction
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class KnownFile:
+    """A file that was read.
+
+    Args:
+        kind: Whether it has rankings or labels.
+        file: The file, as it was then.
+        seen: When it was first read, in microseconds since 1970; its times are checked by that.
+        rows: The number of rows whose time is good.
+        first: The earliest time of them; `None` if there are none, as with `last`.
+        last: The latest one.
+        counts: By code, how many rows were accepted and rejected without looking at an hour.
+    """
+
+    kind: Kind
+    file: DataFile
+    seen: int
+    rows: int
+    first: int | None
+    last: int | None
+    counts: Mapping[str, int]
+
+    def overlaps(self, since: int, until: int) -> bool:
+        """Return whether it may have rows in a span."""
+        return (
+            self.first is not None
+            and self.last is not None
+            and self.first < until
+            and self.last >= since
+        )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class KnownHour:
+    """An hour of rankings.
+
+    Args:
+        start: Its start, in microseconds since 1970 in UTC.
+        seq: The number under which it changed last.
+        spans: By context, the number of rankings, and the times of the first and the last.
+        counts: By code, how many rankings were accepted and rejected.
+        matched: How many rows of labels are of its rankings.
+        arrived: The number of a change, a context, and how many rankings of it were added.
+    """
+
+    start: int
+    seq: int
+    spans: Mapping[int, tuple[int, int, int]]
+    counts: Mapping[str, int]
+    matched: int
+    arrived: Sequence[tuple[int, int, int]]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SeenHour:
+    """An hour as it was just read.
+
+    Args:
+        start: Its start, in microseconds since 1970 in UTC.
+        spans: By the content of contexts, as in `KnownHour`.
+        counts: As in `KnownHour`.
+        matched: As in `KnownHour`.
+    """
+
+    start: int
+    spans: Mapping[Content, tuple[int, int, int]]
+    counts: Mapping[str, int]
+    matched: int
+
+
+def read_lake(connection: Connection, project: str) -> Lake | None:
+    """Return the lake of a project, `None` if it has none."""
+    wanted = select(schema.lakes.c.text).where(in_project(schema.lakes.c.project_id, project))
+    text = connection.execute(wanted).scalar_one_or_none()
+    return None if text is None else Lake.from_json(text)
+
+
+def list_lakes(connection: Connection) -> list[str]:
+    """List the projects that have a lake."""
+    wanted = select(schema.projects.c.name).join(
+        schema.lakes, schema.lakes.c.project_id == schema.projects.c.project_id
+    )
+    return list(connection.execute(wanted).scalars())
+
+
+def read_files(connection: Connection, project: str, kind: Kind | None = None) -> list[KnownFile]:
+    """Return the files that were read, by path."""
+    table = schema.lake_files
+    wanted = select(table).where(in_project(table.c.project_id, project))
+    if kind is not None:
+        wanted = wanted.where(table.c.kind == kind)
+    return [
+        KnownFile(
+            kind=row.kind,
+            file=DataFile(row.path, row.size, row.stamp),
+            seen=row.seen,
+            rows=row.rows,
+            first=row.first,
+            last=row.last,
+            counts=json.loads(row.counts),
+        )
+        for row in connection.execute(wanted.order_by(table.c.kind, table.c.path))
+    ]
+
+
+def read_hours(
+    connection: Connection, project: str, since: int | None = None, until: int | None = None
+) -> list[KnownHour]:
+    """Return the hours of a span, in order."""
+    table = schema.lake_hours
+    wanted = select(table).where(in_project(table.c.project_id, project))
+    if since is not None:
+        wanted = wanted.where(table.c.start >= since)
+    if until is not None:
+        wanted = wanted.where(table.c.start < until)
+    return [_to_hour(row) for row in connection.execute(wanted.order_by(table.c.start))]
+
+
+def _to_hour(row: Any) -> KnownHour:  # noqa: ANN401 - a row of any statement with its columns
+    spans = {int(number): tuple(span) for number, span in json.loads(row.spans).items()}
+    return KnownHour(
+        start=row.start,
+        seq=row.seq,
+        spans=spans,
+        counts=json.loads(row.counts),
+        matched=row.matched,
+        arrived=[tuple(one) for one in json.loads(row.arrived)],
+    )
+
+
+def set_lake(transaction: Transaction, project: str, lake: Lake, now: int, actor: str) -> bool:
+    """Connect a project with a lake, or change its lake; return whether anything changed.
+
+    Files are read again if their columns have other meanings than before.
+
+    Raises:
+        UsageError: Events were ingested into the project.
+    """
+    connection = transaction.connection
+    project_id = transaction.project(project)
+    text = lake.to_json()
+    before = read_lake(connection, project)
+    if before is not None and before.to_json() == text:
+        return False
+    if before is None and _has_events(connection, project_id):
+        raise UsageError(
+            f"events were ingested into the project {project!r}, so it cannot read a lake, too",
+            hint="use another project: --project NAME",
+            code="lake_ingested",
+        )
+    connection.execute(delete(schema.lakes).where(schema.lakes.c.project_id == project_id))
+    connection.execute(insert(schema.lakes), {"project_id": project_id, "text": text})
+    if before is not None:
+        # With another stamp, each file is one that has changed.
+        files = schema.lake_files
+        for kind in ("rankings", "labels"):
+            if before.sources.get(kind) != lake.sources.get(kind) or before.reach != lake.reach:
+                connection.execute(
+                    update(files)
+                    .where(files.c.project_id == project_id, files.c.kind == kind)
+                    .values(stamp="")
+                )
+    entry = AuditEntry(now, actor, "lake.set", project)
+    insert_audit(connection, project_id, entry)
+    return True
+
+
+def _has_events(connection: Connection, project_id: int) -> bool:
+    wanted = select(schema.events.c.seq).where(schema.events.c.project_id == project_id).limit(1)
+    return connection.execute(wanted).first() is not None
+
+
+def store_scan(
+    transaction: Transaction,
+    project: str,
+    *,
+    files: Sequence[KnownFile],
+    removed: Collection[tuple[str, str]],
+    hours: Sequence[SeenHour],
+) -> int:
+    """Store what was found in the files of a lake that are new or have changed.
+
+    Args:
+        transaction: The transaction.
+        project: The name of the project.
+        files: The files that were read.
+        removed: The kinds and paths of files that are gone.
+        hours: The hours that these files have or had, as they are now.
+
+    Returns:
+        The number under which the hours changed.
+    """
+    connection = transaction.connection
+    project_id = transaction.project(project)
+    before = _totals(connection, project)
+    seq = transaction.next_seq()
+    table = schema.lake_files
+    for kind, path in {*removed, *((one.kind, one.file.path) for one in files)}:
+        connection.execute(
+            delete(table).where(
+                table.c.project_id == project_id, table.c.kind == kind, table.c.path == path
+            )
+        )
+    if files:
+        connection.execute(
+            insert(table),
+            [
+                {
+                    "project_id": project_id,
+                    "kind": one.kind,
+                    "path": one.file.path,
+                    "size": one.file.size,
+                    "stamp": one.file.stamp,
+                    "seen": one.seen,
+                    "rows": one.rows,
+                    "first": one.first,
+                    "last": one.last,
+                    "counts": json.dumps(one.counts),
+                }
+                for one in files
+            ],
+        )
+    _store_hours(transaction, project, project_id, seq, hours)
+    after = _totals(connection, project)
+    for code in {*before, *after}:
+        change = after[code] - before[code]
+        if code == "pending":
+            transaction.pending[project_id] += change
+        elif change:
+            transaction.counts[project_id, code] += change
+    _count_versions(connection, project, project_id)
+    return seq
+
+
+def _store_hours(
+    transaction: Transaction,
+    project: str,
+    project_id: int,
+    seq: int,
+    hours: Sequence[SeenHour],
+) -> None:
+    connection, table = transaction.connection, schema.lake_hours
+    known = {one.start: one for one in read_hours(connection, project)} if hours else {}
+    for hour in hours:
+        spans = {
+            _number(transaction, project_id, content): list(span)
+            for content, span in hour.spans.items()
+        }
+        old = known.get(hour.start)
+        arrived = [] if old is None else list(old.arrived)
+        for number, (count, *_) in spans.items():
+            added = count - (0 if old is None else old.spans.get(number, (0,))[0])
+            if added > 0:
+                arrived.append((seq, number, added))
+        connection.execute(
+            delete(table).where(table.c.project_id == project_id, table.c.start == hour.start)
+        )
+        row = {
+            "project_id": project_id,
+            "start": hour.start,
+            "seq": seq,
+            "spans": json.dumps(spans),
+            "counts": json.dumps(dict(hour.counts)),
+            "matched": hour.matched,
+            "arrived": json.dumps(arrived),
+        }
+        connection.execute(insert(table), row)
+
+
+def _number(transaction: Transaction, project_id: int, content: Content) -> int:
+    """Return the number of a context, which is made if it is new."""
+    number = transaction.context(project_id, content, 0)
+    # Its rankings are counted with those of all hours.
+    transaction.rankings.pop(number, None)
+    return number
+
+
+def _totals(connection: Connection, project: str) -> Counter[str]:
+    """Add up the counts of all files and hours."""
+    totals: Counter[str] = Counter()
+    rows = matched = 0
+    for file in read_files(connection, project):
+        totals.update(file.counts)
+        rows += file.counts.get("accepted", 0) if file.kind == "labels" else 0
+    for hour in read_hours(connection, project):
+        totals.update(hour.counts)
+        matched += hour.matched
+    totals["pending"] = rows - matched
+    return totals
+
+
+def _count_versions(connection: Connection, project: str, project_id: int) -> None:
+    """Set the numbers of rankings of all contexts, and the times of the first and the last."""
+    spans = _add_spans(read_hours(connection, project))
+    table = schema.contexts
+    columns = (table.c.context_id, table.c.rankings, table.c.first, table.c.last)
+    stored = connection.execute(select(*columns).where(table.c.project_id == project_id)).all()
+    for number, *known in stored:
+        count, first, last = spans.get(number, (0, None, None))
+        if known != [count, first, last]:
+            connection.execute(
+                update(table)
+                .where(table.c.context_id == number)
+                .values(rankings=count, first=first, last=last)
+            )
+
+
+def _add_spans(hours: Iterable[KnownHour]) -> dict[int, tuple[int, int, int]]:
+    """Add up the rankings of hours by context, with the times of the first and the last."""
+    spans: dict[int, tuple[int, int, int]] = {}
+    for hour in hours:
+        for number, (count, first, last) in hour.spans.items():
+            so_far = spans.get(number, (0, first, last))
+            spans[number] = (so_far[0] + count, min(so_far[1], first), max(so_far[2], last))
+    return spans
+
+
+def find_wrong_count(connection: Connection) -> str | None:
+    """Compare the counts of lakes with those of their hours; return what differs, if anything."""
+    for project in list_lakes(connection):
+        table = schema.contexts
+        columns = (table.c.context_id, table.c.rankings, table.c.first, table.c.last)
+        wanted = select(*columns).where(
+            in_project(table.c.project_id, project), table.c.rankings != 0
+        )
+        stored = {number: tuple(span) for number, *span in connection.execute(wanted)}
+        if stored != _add_spans(read_hours(connection, project)):
+            return "the number of rankings of a lake is wrong"
+    return None
+
+
+def find_contents(contexts: Mapping[int, Context]) -> dict[Content, int]:
+    """Return the numbers of contexts by their contents."""
+    return {
+        (one.model, one.version, one.environment, one.attributes): number
+        for number, one in contexts.items()
+    }

@@ -1,0 +1,23 @@
+"""Evaluate data frames of Spark: Spark moves the rows, and the core evaluates them in place."""
+
+from __future__ import annotations
+
+from rankscope.spark.compare import compare as compare
+from rankscope.spark.evaluate import evaluate as evaluate
+from rankscope.spark.evaluate import evaluate_table as evaluate_table
+from rankscope.spark.evaluation import SparkEvaluation as SparkEvaluation
+from rankscope.spark.losses import losses as losses
+from rankscope.spark.streaming import write_to_monitor as write_to_monitor
+from rankscope.spark.windows import Windows as Windows
+from rankscope.spark.windows import windows as windows
+
+__all__ = [
+    "SparkEvaluation",
+    "Windows",
+    "compare",
+    "evaluate",
+    "evaluate_table",
+    "losses",
+    "windows",
+    "write_to_monitor",
+]

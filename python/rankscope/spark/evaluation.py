@@ -1,0 +1,176 @@
+"""The result of an evaluation whose values stay in Spark until they are asked for."""
+
+from __future__ import annotations
+
+from rankscope.errors import LimitError, UsageError
+from rankscope.results import Evaluation
+from rankscope.results.evaluation import name_measures
+from rankscope.results.slices import Slices
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Self
+
+    from rankscope._core import Summary
+    from rankscope.data.ids import SourceIds
+    from rankscope.measures import Measure
+    from rankscope.results.evaluation import Names
+    from rankscope.results.tables import Held
+    from rankscope.spark.frames import Frame
+
+MOST_SLICES = 100_000
+
+
+class SparkEvaluation(Evaluation):
+    """An `Evaluation` whose values of queries stay in Spark.
+
+    Means, counts, slices and notes are here. `to_spark` returns the value of each query as a Spark
+    DataFrame. Everything else that has values of queries (`per_query`, `to_pandas`, `to_arrow`,
+    `query_ids`, …) collects them when it is first called, ordered by the text of the queries.
+
+    Spark keeps the values, one row per query, until you call `unpersist` or use the result as a
+    context manager.
+    """
+
+    _answer: SparkAnswer  # type: ignore[assignment]  # has what a result reads of an answer
+
+    def to_spark(self, names: Names = "canonical") -> Frame:
+        """Return the value of each query as a Spark DataFrame, in no particular order.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+
+        Raises:
+            UsageError: `names` is neither of them.
+        """
+        return self._answer.select(name_measures(self.measures, names))
+
+    def unpersist(self) -> None:
+        """Let Spark drop the values of queries, which it computes again if they are needed."""
+        self._answer.rows.unpersist()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.unpersist()
+
+    def _read_attributes(self) -> Iterator[tuple[str, Held]]:
+        for attribute in self.source.attributes:
+            yield attribute.name, attribute.restore_column(self._answer.read(attribute.name))
+
+
+class SparkAnswer:
+    """What tasks answered, in the form in which results read an answer of the core.
+
+    Args:
+        summary: The summary of all queries.
+        rows: The rows of the tasks.
+        source: The columns of ids and attributes as the data frames have them.
+    """
+
+    def __init__(self, summary: Summary, rows: Frame, source: SourceIds) -> None:
+        self.summary = summary
+        self.rows = rows
+        self._source = source
+        self._collected: Any = None
+
+    def means(self) -> list[float]:
+        """Return the aggregate of each measure."""
+        return self.summary.means()
+
+    def denominators(self) -> list[int]:
+        """Return the number of queries in the aggregate of each measure."""
+        return self.summary.denominators()
+
+    def counts(self) -> list[int]:
+        """Return the numbers of queries, as the core does."""
+        return self.summary.counts()
+
+    def at_cutoffs(self) -> list[tuple[int, int]]:
+        """Return retrieved and unjudged documents by cutoff."""
+        return self.summary.at_cutoffs()
+
+    def notes(self) -> list[tuple[str, int, int]]:
+        """Return the notes without their rows, which depend on how rows are spread."""
+        return [(code, count, 0) for code, count, _ in self.summary.notes()]
+
+    def values(self, measure: int) -> memoryview:
+        """Return the bytes of the value of each query, as float64."""
+        column = self._collect().column(f"m{measure}").to_numpy()
+        return memoryview(column.tobytes())
+
+    def read(self, attribute: str) -> list[str]:
+        """Return an attribute of each query as text."""
+        names = [each.name for each in self._source.attributes]
+        return list(self._collect().column(f"a{names.index(attribute)}").to_pylist())
+
+    def query_ids(self) -> list[str]:
+        """Return the queries as text."""
+        return list(self._collect().column("query").to_pylist())
+
+    def select(self, measures: Sequence[str]) -> Frame:
+        """Return the value of each query as a Spark DataFrame."""
+        query = self._source.query
+        kinds = {"int8": "byte", "int16": "short", "int32": "int", "int64": "long"}
+        rows = self.rows.where("kind = 'values'")
+        kind = kinds.get(query.dtype)
+        column = rows["query"] if kind is None else rows["query"].cast(kind)
+        columns = [column.alias(query.name)]
+        for at, attribute in enumerate(self._source.attributes):
+            columns.append(rows[f"a{at}"].alias(attribute.name))
+        columns += [rows[f"m{at}"].alias(name) for at, name in enumerate(measures)]
+        return rows.select(*columns)
+
+    def _collect(self) -> Any:  # noqa: ANN401 - PyArrow has no types
+        """Collect the values of queries, ordered by the text of the queries."""
+        if self._collected is None:
+            rows = self.rows.where("kind = 'values'").drop("kind", "payload")
+            self._collected = rows.toArrow().sort_by("query")
+        return self._collected
+
+    def __getstate__(self) -> dict[str, object]:
+        # Values travel, and the session in which they were computed doesn't.
+        self._collect()
+        return self.__dict__ | {"rows": None}
+
+
+def tabulate_slices(
+    slices: Mapping[tuple[str, ...], Summary], measures: Sequence[Measure], source: SourceIds
+) -> Slices | None:
+    """Make the table of measures by slice, the largest slice first.
+
+    Raises:
+        LimitError: There are too many slices.
+    """
+    if not source.attributes:
+        return None
+    names = [attribute.name for attribute in source.attributes]
+    taken = {"queries", *(measure.name for measure in measures)}
+    for name in names:
+        if name in taken:
+            raise UsageError(
+                f"expected an attribute with a name of its own, found {name!r}",
+                hint="rename the attribute: the table of slices has a column of this name",
+                code="bad_parameter",
+            )
+    if len(slices) > MOST_SLICES:
+        raise LimitError(
+            f"expected at most {MOST_SLICES} slices, found {len(slices)} values of "
+            f"{', '.join(names)}",
+            hint="slice by something with fewer values",
+            code="slices",
+        )
+    sizes = {key: summary.counts()[0] for key, summary in slices.items()}
+    order = sorted(slices, key=lambda key: (-sizes[key], key))
+    columns: dict[str, list[str | int | float]] = {
+        name: [key[at] for key in order] for at, name in enumerate(names)
+    }
+    columns["queries"] = [sizes[key] for key in order]
+    means = {key: summary.means() for key, summary in slices.items()}
+    counts = {key: summary.denominators() for key, summary in slices.items()}
+    for at, measure in enumerate(measures):
+        columns[measure.name] = [means[key][at] for key in order]
+        columns[f"{measure.name} n"] = [counts[key][at] for key in order]
+    return Slices(list(source.attributes), columns)

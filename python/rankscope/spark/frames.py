@@ -1,0 +1,345 @@
+"""Reads what the columns of Spark data frames hold, and runs the tasks that evaluate them."""
+
+from __future__ import annotations
+
+import pickle
+
+from rankscope import engine
+from rankscope._core import Summary
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import find_column, find_grades, no_column, no_role
+from rankscope.adapters.columns import INTEGER_TYPES, read_typed_values
+from rankscope.adapters.numbers import no_judgments
+from rankscope.data.ids import AttributeColumn, IdColumn, SourceIds
+from rankscope.data.policy import CHOICES, check_choice
+from rankscope.errors import EmptyError, FormatError, PolicyError, RankscopeError, UsageError
+from rankscope.names import quote
+from rankscope.records import record
+from rankscope.spark.packing import Rows, describe_packed
+from rankscope.spark.tasks import (
+    ANSWER,
+    ERROR,
+    Job,
+    Part,
+    describe_answers,
+    evaluating,
+    packing,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from rankscope.spark.tasks import Note
+
+    Frame: TypeAlias = Any
+    """A DataFrame of PySpark, classic or of Spark Connect."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What all tasks answered.
+
+    Args:
+        summary: The summary of all queries.
+        slices: The summary of each slice.
+        notes: The code and the count of each note on the judgments.
+        sizes: The number of rows of each side.
+        rows: The rows of the tasks, which hold the values of queries. Spark keeps them.
+    """
+
+    summary: Summary
+    slices: Mapping[tuple[str, ...], Summary]
+    notes: tuple[Note, ...]
+    sizes: Mapping[str, int]
+    rows: Frame
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A data frame and what its rows hold.
+
+    Args:
+        frame: The data frame, with the columns that are needed.
+        rows: What its rows hold.
+        ids: The columns of ids and attributes as the data frame has them.
+    """
+
+    frame: Frame
+    rows: Rows
+    ids: SourceIds
+
+
+def check_frame(given: object, name: str) -> None:
+    """Raise an error unless an argument is a data frame of Spark.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not hasattr(given, "mapInArrow"):
+        raise UsageError(
+            f"expected {name} as a Spark DataFrame, found {type(given).__name__}",
+            hint="make one with spark.read.parquet or spark.createDataFrame; for other tables, use "
+            "the function of the same name in rankscope",
+            code="bad_parameter",
+        )
+
+
+def check_order(ties: str | None, duplicates: str) -> None:
+    """Raise an error for choices that depend on the order of rows, which Spark doesn't keep.
+
+    Raises:
+        PolicyError: One of them does, or isn't a choice.
+    """
+    check_choice("duplicates", duplicates, engine.DUPLICATES)
+    if ties is not None:
+        check_choice("ties", ties, CHOICES["ties"])
+    for name, value, refused, hint in (
+        ("ties", ties, "input", "order by ids with ties='doc_id', or take ties='average'"),
+        ("duplicates", duplicates, "first", "keep the larger number with duplicates='max'"),
+    ):
+        if value == refused:
+            raise PolicyError(
+                f"{name}='{refused}' depends on the order of rows, which Spark doesn't keep",
+                hint=hint,
+                code="row_order",
+            )
+
+
+def read_joined(frame: Frame, names: Mapping[str, str | None], attributes: Sequence[str]) -> Source:
+    """Read the columns of a data frame whose rows hold scores or ranks, and grades.
+
+    Raises:
+        FormatError: A column is missing, or there are two candidates.
+    """
+    check_frame(frame, "the table")
+    schema = _read_schema(frame, attributes)
+    found = {
+        role: find_column(schema.names, role, names.get(role), attributes)
+        for role in ("query", "doc", "relevance", "score", "rank")
+    }
+    needed = (
+        ["query", "relevance"] if found["rank"] is not None else ["query", "relevance", "score"]
+    )
+    return _select("joined", frame, schema, found, needed, attributes)
+
+
+def read_judged(frame: Frame, columns: Mapping[str, str], attributes: Sequence[str]) -> Source:
+    """Read the columns of a data frame of judgments.
+
+    Raises:
+        FormatError: A column is missing, or there are two candidates.
+    """
+    check_frame(frame, "qrels")
+    schema = _read_schema(frame, attributes)
+    names = [name for name in schema.names if name not in attributes]
+    found = {role: find_column(names, role, columns.get(role)) for role in ("query", "doc")}
+    found["relevance"] = find_grades(names, columns)
+    return _select("judged", frame, schema, found, ["query", "doc"], attributes)
+
+
+def read_retrieved(frame: Frame, columns: Mapping[str, str]) -> Source:
+    """Read the columns of a data frame of retrieved documents.
+
+    Raises:
+        FormatError: A column is missing, or there are two candidates.
+    """
+    check_frame(frame, "the run")
+    schema = _read_schema(frame, ())
+    found = {
+        role: find_column(schema.names, role, columns.get(role))
+        for role in ("query", "doc", "score", "rank")
+    }
+    if found["score"] is not None:
+        found["rank"] = None
+    needed = ["query", "doc"] if found["rank"] is not None else ["query", "doc", "score"]
+    return _select("retrieved", frame, schema, found, needed, ())
+
+
+def list_grades(source: Source) -> list[float]:
+    """Return the different grades of a data frame, ascending, by a query of Spark."""
+    name = source.rows.names.get("relevance")
+    if name is None:
+        return [1.0]
+    rows = source.frame.select(f"c{source.rows.columns.index(name)}").distinct().collect()
+    grades = {float(row[0]) for row in rows if row[0] is not None}
+    return sorted(grade for grade in grades if grade == grade)  # noqa: PLR0124 - NaN alone differs
+
+
+def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answer:
+    """Pack, move and evaluate the rows of data frames.
+
+    Args:
+        sources: The data frames.
+        job: What to evaluate.
+        partitions: The number of partitions of queries (default: Spark decides).
+
+    Raises:
+        InputError: Rows hold invalid values, or there is nothing to evaluate.
+        PolicyError: The policy refuses a query.
+    """
+    width = len(job.attributes)
+    packed = None
+    for source in sources:
+        schema = describe_packed(len(source.rows.attributes))
+        frame = source.frame.mapInArrow(packing(source.rows), schema)
+        packed = frame if packed is None else packed.unionByName(frame, allowMissingColumns=True)
+    if packed is None:
+        raise TypeError("expected a data frame")
+    columns = ["side", "query", "size", "lengths", "docs", "n0", "n1", "n2"]
+    columns += [f"a{at}" for at in range(width)]
+    keyed = packed.selectExpr("xxhash64(folded) AS hash", *columns)
+    chosen = partitions or _choose_partitions(keyed)
+    count = [] if chosen is None else [chosen]
+    ordered = keyed.repartition(*count, "hash").sortWithinPartitions("hash")
+    rows = ordered.mapInArrow(evaluating(job), describe_answers(job)).persist()
+    try:
+        found = rows.where("payload IS NOT NULL").select("kind", "payload").collect()
+        # Tasks of ours pickled what is here.
+        made = [(kind, pickle.loads(payload)) for kind, payload in found]  # noqa: S301
+        _refuse([error for kind, error in made if kind == ERROR])
+        return _merge([part for kind, part in made if kind == ANSWER], job, rows)
+    except BaseException:
+        rows.unpersist()
+        raise
+
+
+def _choose_partitions(frame: Frame) -> int | None:
+    """Return the number of partitions: two for each core, and no more than Spark is set to make.
+
+    Spark doesn't bring small partitions together in a plan whose result it keeps, and each costs a
+    task of Python. Large ones cost no memory, because they are read in pieces.
+    """
+    session = frame.sparkSession
+    context = getattr(session, "sparkContext", None)  # which Spark Connect doesn't have
+    if context is None:
+        return None
+    most = int(session.conf.get("spark.sql.shuffle.partitions"))
+    return min(most, 2 * int(context.defaultParallelism))
+
+
+def _refuse(errors: list[RankscopeError]) -> None:
+    """Raise the same error however rows are spread, without its row, which depends on that.
+
+    Raises:
+        RankscopeError: There is one.
+    """
+    for error in errors:
+        error.line = None
+    if errors:
+        raise min(errors, key=str)
+
+
+def _merge(parts: list[Part], job: Job, rows: Frame) -> Answer:
+    """Merge the answers of all tasks.
+
+    Raises:
+        EmptyError: There is nothing to evaluate.
+    """
+    counts = {side: sum(part.rows.get(side, 0) for part in parts) for side in job.rows}
+    if "joined" in counts and counts["joined"] == 0:
+        raise _empty("retrieved documents", "table")
+    if "joined" not in counts and counts["judged"] == 0:
+        raise _empty("judgments", "qrels")
+    if "joined" not in counts and counts["retrieved"] == 0:
+        raise _empty("retrieved documents", "run")
+    if not any(part.has_grades for part in parts):
+        raise no_judgments("table")
+    summary = Summary.merge([part.summary for part in parts if part.summary is not None])
+    judged, _, _, missing, *_ = summary.counts()
+    if judged == missing:
+        raise FormatError(
+            "expected queries that are both judged and in the run, found none",
+            hint="do both data frames belong to one collection?",
+            code="no_common_queries",
+        )
+    slices: dict[tuple[str, ...], list[bytes]] = {}
+    notes: dict[str, int] = {}
+    for part in parts:
+        for key, packed in part.slices.items():
+            slices.setdefault(key, []).append(packed)
+        for code, count, _ in part.notes:
+            notes[code] = notes.get(code, 0) + count
+    return Answer(
+        summary=summary,
+        slices={key: Summary.merge(held) for key, held in slices.items()},
+        notes=tuple((code, count, 0) for code, count in notes.items()),
+        sizes=counts,
+        rows=rows,
+    )
+
+
+def _empty(what: str, name: str) -> EmptyError:
+    return EmptyError(
+        f"expected {what}, found none",
+        hint="does the data frame have rows?",
+        code="empty_input",
+        file=name,
+    )
+
+
+def _read_schema(frame: Frame, attributes: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Return the schema of a data frame as Arrow has it.
+
+    Raises:
+        FormatError: A column of attributes is missing, or two columns have one name.
+    """
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
+
+    from rankscope.adapters.column_names import check_names  # noqa: PLC0415 - as above
+
+    check_names(frame.columns)
+    for name in attributes:
+        if name not in frame.columns:
+            raise no_column(frame.columns, f"the column {quote(name)} of attributes", name)
+    return to_arrow_schema(frame.schema)
+
+
+def _select(  # noqa: PLR0917 - what is known of a data frame
+    side: str,
+    frame: Frame,
+    schema: Any,  # noqa: ANN401 - as above
+    found: Mapping[str, str | None],
+    needed: Sequence[str],
+    attributes: Sequence[str],
+) -> Source:
+    """Select the columns that are needed.
+
+    Raises:
+        FormatError: A column is missing.
+    """
+    for role in needed:
+        if found.get(role) is None:
+            raise no_role(schema.names, role)
+    names = {role: name for role, name in found.items() if name is not None}
+    kinds = {role: str(schema.field(name).type) for role, name in names.items()}
+    empty = load_arrow().Table.from_batches([], schema)
+    held = tuple(
+        AttributeColumn(name, read_typed_values(empty.column(name), name)[1]) for name in attributes
+    )
+    query, doc = (
+        IdColumn(names.get(role, default), kinds.get(role, "") * (kinds.get(role) in INTEGER_TYPES))
+        for role, default in (("query", "query_id"), ("doc", "doc_id"))
+    )
+    chosen = list(dict.fromkeys([*names.values(), *attributes]))
+    return Source(
+        # Spark looks columns up again by names, in which dots would mean fields.
+        frame=frame.select(
+            *(_column(frame, name).alias(f"c{at}") for at, name in enumerate(chosen))
+        ),
+        rows=Rows(
+            side=side,
+            columns=tuple(chosen),
+            names=names,
+            has_integer_queries=bool(query.dtype),
+            has_integer_docs=bool(doc.dtype),
+            attributes=tuple(attributes),
+        ),
+        ids=SourceIds(query, doc, held),
+    )
+
+
+def _column(frame: Frame, name: str) -> Any:  # noqa: ANN401 - of Spark
+    """Return a column by its exact name, which may have dots."""
+    return frame["`" + name.replace("`", "``") + "`"]

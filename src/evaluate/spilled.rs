@@ -1,0 +1,505 @@
+//! Evaluates a table that is larger than memory: its rows in any order are partitioned by query, and
+//! one partition after another is evaluated in memory.
+//!
+//! Values, their order, notes and errors are those of [`Rankings::from_table`] and
+//! [`Rankings::evaluate`] on the whole table: queries go back to the order in which they were first
+//! seen, and of several mistakes the one is named that comes first there.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Kind, Result, show};
+use crate::evaluate::evaluation::Evaluation;
+use crate::evaluate::plan::Plan;
+use crate::ids::interner::IdHasher;
+use crate::ids::vocabulary::Vocabulary;
+use crate::memory::{Vec, vec};
+use crate::policy::{Duplicates, Ties};
+use crate::qrels::attributes::{Attributes, pick};
+use crate::rank::rankings::Rankings;
+use crate::rank::rows::{Columns, Table};
+use crate::rank::run::no_rows;
+use crate::table::cells::Cells;
+use crate::table::columns::{IdColumn, check_lengths};
+use crate::table::frame::{Column, Frame};
+use crate::table::spill::{Partition, Partitions};
+
+/// The share of the memory limit that rows may take before they are written to files.
+const SHARE_HELD: u64 = 8;
+/// The share of it that the evaluation of a partition may take.
+const SHARE_EVALUATED: u64 = 2;
+/// What evaluating a row takes in memory besides its values: without documents, and with them.
+const ROW: u64 = 64;
+const ROW_WITH_DOC: u64 = 256;
+/// How many partitions there are at least, and at most.
+const COUNT: std::ops::RangeInclusive<u64> = 4..=256;
+/// As many as there are if nobody knows how many rows will come.
+const USUAL_COUNT: usize = 64;
+
+/// Where rows go that exceed memory, and how much of it there is.
+#[derive(Clone, Debug)]
+pub struct Spill {
+    /// The folder for files.
+    pub folder: PathBuf,
+    /// How many bytes of memory the rows and their evaluation may take.
+    pub memory: u64,
+    /// About how many bytes the rows and their evaluation would take, if that is known.
+    pub expected: Option<u64>,
+}
+
+/// What the columns of a table are, beside their values.
+#[derive(Debug)]
+struct Shape {
+    has_docs: bool,
+    are_ranks: bool,
+    has_ranks: bool,
+    attributes: Vec<String>,
+}
+
+/// How rows are evaluated.
+#[derive(Clone, Copy)]
+pub struct Choices<'a> {
+    /// The measures and the policy.
+    pub plan: &'a Plan,
+    /// What decides between equal scores.
+    pub ties: Ties,
+    /// What to do with a document that occurs twice in a query.
+    pub duplicates: Duplicates,
+    /// How many threads to use.
+    pub threads: usize,
+}
+
+/// Where a mistake comes among those that the whole table would be checked for, one kind after
+/// another: the kind, a column, and a row.
+type Place = (u8, usize, u64);
+
+/// A mistake, and where it comes; without an error where that depends on the grades of all
+/// partitions.
+type Mistake = (Place, Option<Error>);
+
+/// A table that is larger than memory.
+#[derive(Debug)]
+pub struct SpilledTable {
+    spill: Spill,
+    shape: Option<Shape>,
+    rows: u64,
+    partitions: Option<Partitions>,
+    /// What is still to be evaluated; the next one comes last.
+    left: Vec<Partition>,
+    /// Files written by partitions that were split.
+    rewritten: u64,
+    evaluated: u64,
+    names: Vocabulary,
+    attributes: Attributes,
+    /// The first row of each query.
+    firsts: Vec<u64>,
+    made: Option<Evaluation>,
+    grades: Vec<f64>,
+    mistake: Option<Mistake>,
+}
+
+impl SpilledTable {
+    /// A table without rows.
+    #[must_use]
+    pub fn new(spill: Spill) -> Self {
+        Self {
+            spill,
+            shape: None,
+            rows: 0,
+            partitions: None,
+            left: Vec::new(),
+            rewritten: 0,
+            evaluated: 0,
+            names: Vocabulary::default(),
+            attributes: Attributes::default(),
+            firsts: Vec::new(),
+            made: None,
+            grades: Vec::new(),
+            mistake: None,
+        }
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// Where the columns differ in length, or a file can't be written.
+    pub fn push(&mut self, table: &Table<'_>) -> Result<()> {
+        let (frame, shape) = read(table, self.rows)?;
+        let mut hashes = Vec::new();
+        hash_queries(&frame[0], &mut hashes);
+        self.rows += hashes.len() as u64;
+        let spill = &self.spill;
+        let partitions = self.partitions.get_or_insert_with(|| {
+            let count = spill.expected.map_or(USUAL_COUNT, |needed| spill.count(needed));
+            Partitions::new(count, &spill.folder, spill.most_held())
+        });
+        partitions.push(&frame, &hashes)?;
+        self.shape.get_or_insert(shape);
+        Ok(())
+    }
+
+    /// How many bytes were written to files.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.rewritten + self.partitions.as_ref().map_or(0, Partitions::written)
+    }
+
+    /// How many rows were evaluated, and how many there are.
+    #[must_use]
+    pub fn progress(&self) -> (u64, u64) {
+        (self.evaluated, self.rows)
+    }
+
+    /// Evaluates another partition, or splits it; false if none is left.
+    ///
+    /// # Errors
+    /// Where a query is too large, or a file can't be read. Other mistakes come with
+    /// [`SpilledTable::finish`], for the first one may be in another partition.
+    pub fn evaluate_next(&mut self, choices: Choices<'_>) -> Result<bool> {
+        if let Some(partitions) = self.partitions.take() {
+            self.rewritten += partitions.written();
+            self.left.extend(partitions.into_partitions().rev());
+        }
+        let Some(partition) = self.left.pop() else { return Ok(false) };
+        let Some(shape) = &self.shape else { return Ok(false) };
+        let needed = shape.needed(&partition);
+        let most = self.spill.memory / SHARE_EVALUATED;
+        if needed > most && partition.has_several() {
+            let (folder, most_held) = (&self.spill.folder, self.spill.most_held());
+            let count = self.spill.count(needed);
+            let parts = Partitions::split(partition, count, folder, most_held, hash_queries)?;
+            self.rewritten += parts.written();
+            self.left.extend(parts.into_partitions().rev());
+            return Ok(true);
+        }
+        if needed > self.spill.memory {
+            return Err(self.too_large(partition, needed));
+        }
+        let rows = partition.rows();
+        let frame = partition.load(&self.spill.folder)?;
+        self.evaluate(&frame, choices)?;
+        self.evaluated += rows;
+        Ok(true)
+    }
+
+    fn evaluate(&mut self, frame: &Frame, choices: Choices<'_>) -> Result<()> {
+        let Some(shape) = &self.shape else { return Ok(()) };
+        let parts = Parts { frame, shape };
+        let rankings = match parts.view(|table| {
+            Rankings::from_table(table, choices.ties, choices.duplicates, choices.threads)
+        }) {
+            Ok(rankings) => rankings,
+            Err(error) => {
+                let (place, error) = parts.place(error, choices)?;
+                self.keep((place, Some(error)));
+                return Ok(());
+            }
+        };
+        self.grades.extend(rankings.axis().grades());
+        self.grades.sort_unstable_by(f64::total_cmp);
+        self.grades.dedup();
+        if choices.plan.check(rankings.axis()).is_err() {
+            self.keep(((GRADES, 0, 0), None));
+            return Ok(());
+        }
+        let evaluation = match rankings.evaluate(choices.plan, choices.threads) {
+            Ok(evaluation) => evaluation,
+            Err(error) => {
+                let place = parts.place_value(&rankings, &error, choices);
+                self.keep((place, Some(error)));
+                return Ok(());
+            }
+        };
+        if self.mistake.is_some() {
+            return Ok(());
+        }
+        parts.add_firsts(choices.threads, &mut self.firsts)?;
+        if let Some(names) = rankings.axis().ids() {
+            self.names.append_new(names);
+        }
+        self.attributes.append(rankings.attributes());
+        match &mut self.made {
+            Some(made) => made.append(evaluation),
+            None => self.made = Some(evaluation),
+        }
+        Ok(())
+    }
+
+    /// Keeps a mistake if it comes before the one that is known.
+    fn keep(&mut self, mistake: Mistake) {
+        if self.mistake.as_ref().is_none_or(|first| mistake.0 < first.0) {
+            self.mistake = Some(mistake);
+        }
+    }
+
+    /// The evaluation of all, what the queries are called, and what is known of them besides.
+    ///
+    /// # Errors
+    /// Where there was no row, or as [`Rankings::from_table`] and [`Rankings::evaluate`].
+    #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits
+    pub fn finish(self, plan: &Plan) -> Result<(Evaluation, Vocabulary, Attributes)> {
+        match self.mistake {
+            Some((_, Some(error))) => return Err(error),
+            Some((_, None)) => plan.check_grades(&self.grades)?,
+            None => {}
+        }
+        let Some(mut made) = self.made else { return Err(no_rows()) };
+        let mut order: Vec<u32> = (0..self.firsts.len() as u32).collect();
+        order.sort_unstable_by_key(|&query| self.firsts[query as usize]);
+        let names = pick(&self.names, &order);
+        let mut attributes = self.attributes;
+        attributes.reorder(&order);
+        made.reorder(&order);
+        made.aggregate(&plan.averaging());
+        Ok((made, names, attributes))
+    }
+
+    fn too_large(&self, mut partition: Partition, needed: u64) -> Error {
+        let rows = partition.rows();
+        let query = match partition.first_query(&self.spill.folder) {
+            Ok(query) => query,
+            Err(error) => return error,
+        };
+        let message = format!(
+            "query `{query}` has {rows} rows, which take about {} of memory, but the limit is {}",
+            show_bytes(needed),
+            show_bytes(self.spill.memory)
+        );
+        let hint = format!("raise it: memory=\"{}\"", show_bytes(needed).replace(' ', ""));
+        Error::new(Kind::Memory, "query_memory", message).hint(hint)
+    }
+}
+
+impl Spill {
+    fn most_held(&self) -> usize {
+        usize::try_from(self.memory / SHARE_HELD).unwrap_or(usize::MAX)
+    }
+
+    /// Into how many partitions to split what takes so many bytes, so that all of them fit even if
+    /// some are half as large again as others.
+    fn count(&self, needed: u64) -> usize {
+        let most = (self.memory / SHARE_EVALUATED).max(1);
+        let count = (needed.saturating_mul(3) / 2).div_ceil(most);
+        usize::try_from(count.clamp(*COUNT.start(), *COUNT.end())).unwrap_or(USUAL_COUNT)
+    }
+}
+
+impl Shape {
+    fn needed(&self, partition: &Partition) -> u64 {
+        let row = if self.has_docs { ROW_WITH_DOC } else { ROW };
+        // Texts are there twice: as they came, and each different one once.
+        2 * partition.size() + row * partition.rows()
+    }
+}
+
+/// So many bytes as a person writes them.
+#[must_use]
+#[allow(clippy::cast_precision_loss)] // for people
+pub fn show_bytes(bytes: u64) -> String {
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.into_iter().find(|&(size, _)| bytes >= size);
+    unit.map_or_else(
+        || format!("{bytes} B"),
+        |(size, name)| format!("{:.1} {name}", (bytes as f64 / size as f64 * 10.0).ceil() / 10.0),
+    )
+}
+
+/// Queries, the numbers of rows, grades and scores come first; then documents, ranks and attributes,
+/// if there are any.
+fn read(table: &Table<'_>, rows_before: u64) -> Result<(Frame, Shape)> {
+    let rows = table.scores.len();
+    let mut lengths = vec![table.queries.len(), table.relevance.len(), rows];
+    lengths.extend(table.docs.iter().map(IdColumn::len));
+    lengths.extend(table.ranks.iter().map(|ranks| ranks.len()));
+    lengths.extend(table.attributes.iter().map(|(_, column)| column.len()));
+    check_lengths(&lengths)?;
+    let first = rows_before.cast_signed();
+    let numbers = (first..).zip(0..rows).map(|(number, _)| number).collect();
+    let mut frame = vec![
+        copy_ids(&table.queries),
+        Column::Ints(numbers),
+        copy_doubles(table.relevance),
+        copy_doubles(table.scores),
+    ];
+    frame.extend(table.docs.iter().map(copy_ids));
+    frame.extend(table.ranks.iter().map(|&ranks| copy_doubles(ranks)));
+    frame.extend(table.attributes.iter().map(|(_, column)| copy_ids(column)));
+    let shape = Shape {
+        has_docs: table.docs.is_some(),
+        are_ranks: table.are_ranks,
+        has_ranks: table.ranks.is_some(),
+        attributes: table.attributes.iter().map(|(name, _)| (*name).to_owned()).collect(),
+    };
+    Ok((frame, shape))
+}
+
+fn copy_doubles(cells: &dyn Cells<f64>) -> Column {
+    let mut values = vec![0.0; cells.len()];
+    cells.read(0, &mut values);
+    Column::Doubles(values)
+}
+
+fn copy_ids(column: &IdColumn<'_>) -> Column {
+    match *column {
+        IdColumn::Ints(cells) => {
+            let mut values = vec![0; cells.len()];
+            cells.read(0, &mut values);
+            Column::Ints(values)
+        }
+        IdColumn::Texts { offsets, bytes } => {
+            let mut own = Vec::with_capacity(bytes.len());
+            let mut ends = Vec::with_capacity(offsets.len());
+            ends.push(0);
+            for pair in offsets.windows(2) {
+                let text = crate::table::columns::slice(bytes, pair[0], pair[1]);
+                own.extend_from_slice(text.unwrap_or_default());
+                ends.push(own.len().cast_signed() as i64);
+            }
+            Column::Texts { offsets: ends, bytes: own }
+        }
+    }
+}
+
+fn hash_queries(queries: &Column, hashes: &mut Vec<u64>) {
+    let hasher = IdHasher::default();
+    hashes.clear();
+    match queries {
+        Column::Texts { offsets, bytes } => {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
+            let text = |ends: &[i64]| &bytes[ends[0] as usize..ends[1] as usize];
+            hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
+        }
+        _ => hashes.extend(queries.ints().iter().map(|&value| hasher.hash_integer(value))),
+    }
+}
+
+/// The kinds of mistakes, in the order in which a whole table is checked for them.
+const IDS: u8 = 0;
+const ATTRIBUTES: u8 = 1;
+const NUMBERS: u8 = 2;
+const RANKS: u8 = 3;
+const DUPLICATES: u8 = 4;
+const WHOLE: u8 = 5;
+const GRADES: u8 = 6;
+const VALUES: u8 = 7;
+
+/// The rows of a partition.
+struct Parts<'a> {
+    frame: &'a Frame,
+    shape: &'a Shape,
+}
+
+impl Parts<'_> {
+    /// Looks at the rows as a table.
+    fn view<T>(&self, look: impl FnOnce(&Table<'_>) -> T) -> T {
+        let Shape { has_docs, are_ranks, has_ranks, attributes } = self.shape;
+        let mut ints: Vec<&[i64]> = vec![&[]; self.frame.len()];
+        let mut columns = self.frame.iter().zip(ints.iter_mut());
+        let mut ids = || columns.next().map(|(column, ints)| (column, column.ids(ints)));
+        let queries = ids().map(|(_, ids)| ids);
+        let (_, relevance, scores) = (ids(), ids(), ids());
+        let docs = if *has_docs { ids().map(|(_, ids)| ids) } else { None };
+        let ranks = if *has_ranks { ids().map(|(column, _)| column.doubles()) } else { None };
+        let attributes = attributes.iter().map_while(|name| Some((name.as_str(), ids()?.1)));
+        let attributes = attributes.collect();
+        let (Some(queries), Some((relevance, _)), Some((scores, _))) = (queries, relevance, scores)
+        else {
+            unreachable!("a frame has all columns of its shape")
+        };
+        let (relevance, scores) = (relevance.doubles(), scores.doubles());
+        look(&Table {
+            queries,
+            docs,
+            relevance: &relevance,
+            scores: &scores,
+            are_ranks: *are_ranks,
+            ranks: ranks.as_ref().map(|ranks| ranks as _),
+            attributes,
+        })
+    }
+
+    /// The number of a row in the whole table.
+    fn number(&self, row: usize) -> u64 {
+        self.frame[1].ints()[row].cast_unsigned()
+    }
+
+    /// The number of the first row of the query to which a row belongs.
+    fn first_of(&self, row: usize) -> u64 {
+        let mut hashes = Vec::new();
+        hash_queries(&self.frame[0], &mut hashes);
+        let first = hashes.iter().position(|&hash| hash == hashes[row]);
+        self.number(first.unwrap_or(row))
+    }
+
+    /// Appends the first row of each query, in the order of the queries.
+    fn add_firsts(&self, threads: usize, firsts: &mut Vec<u64>) -> Result<()> {
+        let mut ints: &[i64] = &[];
+        let (codes, _) = Vocabulary::number(&self.frame[0].ids(&mut ints), threads)?;
+        let mut next = 0;
+        for (row, code) in codes.into_iter().enumerate() {
+            if code == next {
+                firsts.push(self.number(row));
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a mistake of a table comes, with its row in the whole table.
+    ///
+    /// # Errors
+    /// Where it is no mistake of the table, as when memory runs out.
+    fn place(&self, error: Error, choices: Choices<'_>) -> Result<(Place, Error)> {
+        let line = error.place().line;
+        #[allow(clippy::cast_possible_truncation)] // a row in memory
+        let row = line.map_or(0, |line| line as usize - 1);
+        let number = if line.is_some() { self.number(row) } else { 0 };
+        let collect = |table: &Table<'_>| {
+            Columns::collect(table, choices.duplicates, choices.threads)
+                .is_err_and(|other| other.code() == error.code())
+        };
+        let place = match error.code() {
+            "attribute_conflict" => {
+                let is_first = |count: &usize| {
+                    self.view(|table| {
+                        let attributes = table.attributes[..=*count].iter().copied().collect();
+                        collect(&Table { attributes, ..*table })
+                    })
+                };
+                let count = self.shape.attributes.len();
+                (ATTRIBUTES, (0..count).find(is_first).unwrap_or(0), number)
+            }
+            "score_nan" | "score_overflow" | "score_not_number" | "rel_not_number"
+            | "rel_out_of_range" => (NUMBERS, 0, number),
+            "rank_score_disagree" => (RANKS, 0, self.first_of(row)),
+            "ties_need_ids" => (WHOLE, 0, 0),
+            _ if error.kind() == Kind::Duplicate => (DUPLICATES, 0, self.first_of(row)),
+            _ if error.kind() == Kind::Memory || line.is_none() => return Err(error),
+            _ => {
+                let is_query =
+                    self.view(|table| collect(&Table { docs: None, attributes: vec![], ..*table }));
+                (IDS, usize::from(!is_query), number)
+            }
+        };
+        let error = if line.is_some() { error.line(number + 1) } else { error };
+        Ok((place, error))
+    }
+
+    /// Where a value comes that the policy refuses: by measure, then by query.
+    fn place_value(&self, rankings: &Rankings, error: &Error, choices: Choices<'_>) -> Place {
+        let is_refused = |measure: &usize| {
+            let measures = vec![choices.plan.measures[*measure].clone()];
+            let plan = Plan { measures, ..choices.plan.clone() };
+            rankings.evaluate(&plan, choices.threads).is_err()
+        };
+        let measure = (0..choices.plan.measures.len()).find(is_refused).unwrap_or(0);
+        let shown = error.place().value.clone();
+        let is_it = |name: &std::borrow::Cow<'_, [u8]>| Some(show(name)) == shown;
+        let query = rankings.axis().names().position(|name| is_it(&name)).unwrap_or(0);
+        let mut firsts = Vec::new();
+        let first = match self.add_firsts(choices.threads, &mut firsts) {
+            Ok(()) => firsts[query],
+            Err(_) => 0,
+        };
+        (VALUES, measure, first)
+    }
+}

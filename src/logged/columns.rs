@@ -1,0 +1,225 @@
+//! Reads rankings from columns as events, those that are plain.
+//!
+//! As with JSON, what is not plain is left to the reader in Python.
+
+use crate::memory::{Vec, copy};
+use std::cmp::Ordering;
+
+use super::events::{Batch, Context, Head, Object, Remarks, Span, find_environment};
+use super::list::{Limits, List, is_text, notes};
+use super::times;
+
+/// A column of texts, some of which may be missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Texts<'a> {
+    offsets: &'a [i64],
+    text: &'a str,
+    /// Whether each is there; empty where all are.
+    has: &'a [u8],
+}
+
+impl<'a> Texts<'a> {
+    /// Texts by their offsets; none where they are not UTF-8.
+    #[must_use]
+    pub fn new(offsets: &'a [i64], bytes: &'a [u8], has: &'a [u8]) -> Option<Self> {
+        Some(Self { offsets, text: std::str::from_utf8(bytes).ok()?, has })
+    }
+
+    /// Whether there is a text in a row.
+    fn has(&self, row: usize) -> bool {
+        self.has.is_empty() || self.has.get(row).is_some_and(|&has| has != 0)
+    }
+
+    /// The text of a row; none where its offsets are wrong.
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        let end = usize::try_from(*self.offsets.get(row + 1)?).ok()?;
+        let start = usize::try_from(self.offsets[row]).ok()?;
+        Some(self.text.get(start..end)?.as_bytes())
+    }
+}
+
+/// When rankings were shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Times<'a> {
+    /// Microseconds since 1970.
+    Micros(&'a [i64]),
+    /// Milliseconds since 1970.
+    Millis(&'a [i64]),
+    /// RFC 3339.
+    Texts(Texts<'a>),
+}
+
+impl Times<'_> {
+    fn get(&self, row: usize) -> Option<i64> {
+        match self {
+            Self::Micros(times) => times.get(row).copied(),
+            Self::Millis(times) => times::read_integer(*times.get(row)?),
+            Self::Texts(texts) => times::read_text(texts.get(row)?),
+        }
+    }
+}
+
+/// Attributes by their names in all rows, or those of each row with its own names.
+#[derive(Clone, Copy, Debug)]
+pub enum Attributes<'a> {
+    /// The values of one attribute.
+    Column(&'a [u8], Texts<'a>),
+    /// By the offsets of rows, names and values.
+    Maps(&'a [i64], Texts<'a>, Texts<'a>),
+}
+
+/// The columns of rankings, which have a row each in all but those of documents.
+#[derive(Debug)]
+pub struct Columns<'a> {
+    /// Where the documents of each ranking begin, and where the last end.
+    pub bounds: &'a [i64],
+    /// Whether each may be plain.
+    pub plain: &'a [u8],
+    /// When they were shown.
+    pub times: Times<'a>,
+    /// Their ids.
+    pub ranking_ids: Texts<'a>,
+    /// Ids of events, texts of queries, users, models, versions and environments, where there are any.
+    pub heads: [Option<Texts<'a>>; 6],
+    /// Their attributes.
+    pub attributes: Vec<Attributes<'a>>,
+    /// Columns that are not known, and in which rows they have something.
+    pub unknown: Vec<(&'a [u8], &'a [u8])>,
+    /// The ids of documents.
+    pub doc_ids: Texts<'a>,
+    /// Whether these are integers.
+    pub has_integers: bool,
+    /// Their ranks.
+    pub ranks: Option<&'a [i64]>,
+    /// Their scores, NaN where there is none.
+    pub scores: Option<&'a [f64]>,
+    /// Their grades, likewise.
+    pub relevance: Option<&'a [f64]>,
+    /// Whether documents without ranks are in the order of their scores, not of their rows.
+    pub by_score: bool,
+}
+
+impl Columns<'_> {
+    /// Reads the rankings.
+    #[must_use]
+    pub fn read(&self, limits: &Limits, span: Span) -> Batch {
+        let mut batch = Batch::default();
+        let mut list = List::default();
+        for row in 0..self.plain.len() {
+            let is_plain = self.plain[row] != 0;
+            let object = is_plain.then(|| self.read_row(row, &mut list, limits, span, &mut batch));
+            batch.objects.push(object.flatten());
+        }
+        batch
+    }
+
+    fn read_row(
+        &self,
+        row: usize,
+        list: &mut List,
+        limits: &Limits,
+        span: Span,
+        batch: &mut Batch,
+    ) -> Option<Object> {
+        let mut remarks = Remarks::default();
+        for (name, has) in &self.unknown {
+            if *has.get(row)? != 0 {
+                remarks.add_unknown(name);
+            }
+        }
+        self.read_list(row, list, limits)?;
+        if self.has_integers && !list.is_empty() {
+            remarks.notes |= notes::INTEGER_IDS;
+        }
+        let text = |texts: &Option<Texts<'_>>, most| {
+            let Some(texts) = texts.filter(|texts| texts.has(row)) else {
+                return Some(Vec::default());
+            };
+            texts.get(row).filter(|text| is_text(text, most)).map(copy)
+        };
+        let ranking_id = self.ranking_ids.get(row).filter(|id| limits.is_id(id))?;
+        let [events, queries, users, models, versions, environments] = &self.heads;
+        let event_id = match events.filter(|texts| texts.has(row)) {
+            None => None,
+            Some(texts) => Some(copy(texts.get(row).filter(|id| limits.is_id(id))?)),
+        };
+        let head = Head {
+            event_id,
+            ranking_id: copy(ranking_id),
+            time: span.check(self.times.get(row)?)?,
+            query_key: text(queries, limits.value_bytes)?,
+            user_id: text(users, limits.id_bytes)?,
+            context: Context {
+                model: text(models, limits.id_bytes)?,
+                version: text(versions, limits.id_bytes)?,
+                environment: find_environment(&text(environments, limits.id_bytes)?)?,
+                attributes: self.read_attributes(row, limits)?,
+            },
+        };
+        batch.make_ranking(head, list, &[], remarks, limits)
+    }
+
+    fn read_attributes(&self, row: usize, limits: &Limits) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut attributes = Vec::default();
+        let mut add = |name: &[u8], values: Texts<'_>, row: usize| {
+            limits.is_name(name).then_some(())?;
+            if values.has(row) {
+                let value = values.get(row).filter(|value| is_text(value, limits.value_bytes))?;
+                attributes.push((copy(name), copy(value)));
+            }
+            Some(())
+        };
+        for one in &self.attributes {
+            match *one {
+                Attributes::Column(name, values) => add(name, values, row)?,
+                Attributes::Maps(offsets, names, values) => {
+                    let end = usize::try_from(*offsets.get(row + 1)?).ok()?;
+                    for entry in usize::try_from(offsets[row]).ok()?..end {
+                        add(names.get(entry)?, values, entry)?;
+                    }
+                }
+            }
+        }
+        attributes.sort_unstable();
+        let is_clear = attributes.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        (is_clear && attributes.len() <= limits.attributes).then_some(attributes)
+    }
+
+    fn read_list(&self, row: usize, list: &mut List, limits: &Limits) -> Option<()> {
+        list.clear();
+        let end = usize::try_from(*self.bounds.get(row + 1)?).ok()?;
+        let rows = usize::try_from(self.bounds[row]).ok()?..end;
+        if rows.len() > limits.items {
+            return None;
+        }
+        let mut order: Vec<usize> = rows.clone().collect();
+        if self.ranks.is_none() && self.by_score {
+            let scores = self.scores?.get(rows.clone())?;
+            if scores.iter().any(|score| score.is_nan()) {
+                return None;
+            }
+            let key = |row: usize| (scores[row - rows.start], self.doc_ids.get(row));
+            // The highest score first, and equal ones by their ids, descending.
+            order.sort_unstable_by(|&one, &other| {
+                let (one, other) = (key(one), key(other));
+                let by_score = other.0.partial_cmp(&one.0).unwrap_or(Ordering::Equal);
+                by_score.then_with(|| other.1.cmp(&one.1))
+            });
+        }
+        for row in order {
+            list.ids.extend_from_slice(self.doc_ids.get(row)?);
+            list.end_id();
+            for (values, column) in
+                [(self.scores, &mut list.scores), (self.relevance, &mut list.relevance)]
+            {
+                if let Some(values) = values {
+                    column.push(*values.get(row)?);
+                }
+            }
+        }
+        if let Some(ranks) = self.ranks {
+            list.ranks.extend_from_slice(ranks.get(rows)?);
+        }
+        Some(())
+    }
+}

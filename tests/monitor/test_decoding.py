@@ -1,0 +1,270 @@
+"""The core decodes bodies of events as the reader in Python does, which is its reference."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import Reading, Rejection
+from rankscope.monitor.intake.decoding import EventDecoder
+from rankscope.monitor.server.http.parser import Parser
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.store.tables.events import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+NOW = 1_795_284_000_000_000
+MOST = 30
+SMALL = Limits(
+    items=4,
+    id_bytes=8,
+    attributes=3,
+    name_bytes=6,
+    value_bytes=9,
+    labels=2,
+    rank=6,
+    depth=7,
+)
+
+IDS = ["r", "a", "b", "é", "\U0001f600", 'quo"te\\', "nine byte", "tab\t", "1", "\x7f"]
+NUMBERS = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "-1",
+    "-0",
+    "-0.0",
+    "1.0",
+    "0.1",
+    "1e2",
+    "1.5E+1",
+    "2e-7",
+    "1e22",
+]
+ODD = [
+    *(
+        "null",
+        "true",
+        "false",
+        "[]",
+        "{}",
+        "[1]",
+        '{"a": 1}',
+        '{"a": 1, "a": 2}',
+        "[[[[[[[1]]]]]]]",
+    ),
+    *('""', "NaN", "-Infinity", "1e400", "01", "1.", "9007199254740993", "9223372036854775808"),
+    *("123456789012345678901234567890", '"\\ud800"', '"\\ud83d\\ude00"', '"\\u0000"', '"\\u0041"'),
+    *('"\\/\\b\\f\\n\\r\\t"', '"\\x"', '"open', '"a\tb"', '"\x0b"', "'a'", "nul", ""),
+]
+TIMES = [
+    *("2026-11-21T18:00:00Z", "2026-11-21t17:59:59.123456789z", "2026-11-21 18:00:00.5+01:00"),
+    *(
+        "2026-11-21T18:00:00",
+        "2026-11-21T17:59:60Z",
+        "2026-11-21T17:00:00-00:30",
+        "2026-02-30T00:00:00Z",
+    ),
+    *(
+        "2026-11-21T24:00:00Z",
+        "2026-11-21T18:00:00+24:00",
+        "2026-11-21T18:00:00+01:60",
+        "0999-01-01T00:00:00Z",
+    ),
+    *(
+        "2020-02-29T23:59:59.9999999Z",
+        "2026-11-21T18:00:00.Z",
+        "9999-12-31T23:59:59-23:59",
+        "soon",
+        "",
+        "٢٠٢٦",
+    ),
+]
+
+texts = st.sampled_from([json.dumps(text) for text in IDS] + [f'"{text}"' for text in IDS[:6]])
+numbers = st.sampled_from(NUMBERS)
+odd = st.sampled_from(ODD)
+times = st.sampled_from(['"2026-11-21T17:00:00.5Z"', f"{NOW // 1000}", f"{NOW // 1000 - 1}.0005"])
+odd_times = st.one_of(
+    st.sampled_from([json.dumps(text) for text in TIMES]),
+    st.sampled_from(["1500", "-1", "1e15", "1e12", "true"]),
+)
+
+
+def usually(usual: st.SearchStrategy[str], rare: st.SearchStrategy[str] = odd) -> Any:  # noqa: ANN401 - a strategy
+    """Values of which one in thirty is another."""
+    return st.integers(0, 29).flatmap(lambda number: rare if number == 7 else usual)
+
+
+def listed(values: st.SearchStrategy[str], most: int = 3) -> Any:  # noqa: ANN401 - likewise
+    return st.lists(values, max_size=most).map(lambda some: f"[{', '.join(some)}]")
+
+
+def members(
+    names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any], needed: tuple[str, ...]
+) -> Any:  # noqa: ANN401
+    """Objects with fields of some roles, by any of their names, in any order, and others."""
+
+    @st.composite
+    def draw_object(draw: Callable[[Any], Any]) -> str:
+        roles = {role for role in needed if draw(st.integers(0, 60)) != 7}
+        roles |= set(draw(st.lists(st.sampled_from(sorted(values)), max_size=3)))
+        # Most objects are written with the first name of each role.
+        pairs = [
+            (draw(st.sampled_from([names[role][0]] * 20 + list(names[role]))), draw(values[role]))
+            for role in sorted(roles)
+        ]
+        for _ in range(draw(st.sampled_from([0] * 8 + [1, 2]))):
+            name = draw(
+                st.sampled_from(["color", "size", "time", "items", "rank", "a\\u0062", "<other>"])
+            )
+            pairs.append((name, draw(st.one_of(odd, texts, numbers))))
+        pairs = draw(st.permutations(pairs))
+        blank = draw(st.sampled_from(["", "", " ", "\n", "\r\n\t"]))
+        return "{" + f",{blank}".join(f'"{name}"{blank}:{value}' for name, value in pairs) + "}"
+
+    return draw_object()
+
+
+names_of_labels = st.one_of(texts, listed(texts))
+attributes = st.lists(st.tuples(texts, usually(st.one_of(texts, numbers))), max_size=4).map(
+    lambda pairs: "{" + ",".join(f"{name}:{value}" for name, value in pairs) + "}"
+)
+documents = members(
+    ITEM_NAMES,
+    {
+        "doc_id": usually(st.one_of(texts, st.integers(0, 99).map(str))),
+        "rank": usually(numbers, st.one_of(odd, st.integers(-1, 9).map(str))),
+        "score": usually(numbers),
+        "relevance": usually(numbers),
+        "labels": usually(names_of_labels),
+    },
+    ("doc_id",),
+)
+
+
+@st.composite
+def even_documents(draw: Callable[[Any], Any]) -> str:
+    """Lists of documents with the same fields, most of them in order."""
+    count = draw(st.integers(0, 5))
+    ids = draw(st.permutations([f'"d{at}"' for at in range(count)]))
+    ranks = draw(st.one_of(st.just(range(1, count + 1)), st.permutations(range(count))))
+    has = draw(st.sampled_from(["", "rank", "score", "rank score", "rank relevance labels"]))
+    said = []
+    for doc_id, rank in zip(ids, ranks, strict=True):
+        pairs = {"doc_id": doc_id, "rank": str(rank)}
+        pairs |= {"score": draw(numbers), "relevance": draw(usually(numbers, st.just("null")))}
+        pairs |= {"labels": draw(names_of_labels)}
+        kept = {name: text for name, text in pairs.items() if name == "doc_id" or name in has}
+        said.append("{" + ",".join(f'"{name}":{text}' for name, text in kept.items()) + "}")
+    return f"[{', '.join(said)}]"
+
+
+HEAD = {
+    "event_id": usually(texts),
+    "ranking_id": usually(texts),
+    "time": usually(times, odd_times),
+    "query_key": usually(texts),
+    "user_id": usually(st.one_of(texts, numbers)),
+    "model": usually(texts),
+    "version": usually(st.one_of(texts, numbers)),
+    "environment": usually(st.sampled_from(['"production"', '"VALIDATION"', '"training"', '""'])),
+    "attributes": usually(attributes),
+    "features": usually(attributes),
+    "tags": usually(attributes),
+}
+ITEMS = usually(st.one_of(even_documents(), even_documents(), listed(documents), listed(texts)))
+COLUMNS = {
+    "doc_id": usually(listed(st.one_of(texts, numbers))),
+    "rank": usually(listed(numbers)),
+    "score": usually(listed(st.one_of(numbers, odd))),
+    "relevance": usually(listed(numbers)),
+    "labels": usually(listed(names_of_labels)),
+}
+rankings = st.one_of(
+    members(RANKING_NAMES, HEAD | {"items": ITEMS}, ("ranking_id", "time", "items")),
+    members(COLUMN_NAMES, HEAD | COLUMNS, ("ranking_id", "time", "doc_id")),
+)
+labels = members(
+    LABEL_NAMES,
+    {
+        "event_id": usually(texts),
+        "ranking_id": usually(texts),
+        "doc_id": usually(texts),
+        "time": usually(times, odd_times),
+        "labels": usually(names_of_labels),
+        "value": usually(numbers),
+        "kind": usually(st.sampled_from(['"label"', '"correction"', '"retraction"', '"else"'])),
+    },
+    ("ranking_id", "doc_id", "time", "labels"),
+)
+
+
+@st.composite
+def bodies(draw: Callable[[Any], Any], objects: st.SearchStrategy[str]) -> tuple[bytes, bool]:
+    """A body, and whether it has an object on each line; some of them are damaged."""
+    some = draw(st.lists(usually(objects), max_size=4))
+    shape = draw(st.sampled_from(["list", "lines", "one"]))
+    if shape == "lines":
+        body = "\n".join(one.replace("\n", " ") for one in some)
+    else:
+        body = f" [{' , '.join(some)}]\n" if shape == "list" else "".join(some[:1])
+    content = bytearray(body.encode())
+    if content and draw(st.integers(0, 19)) == 7:
+        at = draw(st.integers(0, len(content) - 1))
+        content[at : at + draw(st.integers(0, 1))] = draw(
+            st.sampled_from(
+                [b"", b"\xff", b"\xc3", b'"', b"\\", b",", b"]", b"}", b"\x00", b"\x0c"]
+            )
+        )
+    return bytes(content), shape == "lines"
+
+
+def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Reading[Any] | str:
+    """What the reference reads, or why it reads nothing."""
+    try:
+        objects = Parser(MOST).parse(body, is_lines=is_lines)
+    except RefusedRequestError as error:
+        return f"{error}"
+    reader = EventReader(limits=limits)
+    reading = (reader.read_labels if kind == "labels" else reader.read_rankings)(objects, now=NOW)
+    answers = tuple(
+        answer if isinstance(answer, Rejection) else tuple(prepare(answer))
+        for answer in reading.answers
+    )
+    return Reading(answers, reading.notes, reading.unknown)
+
+
+def check(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> None:
+    decoder = EventDecoder(EventReader(limits=limits))
+    decoded = decoder.decode_body(body, kind, is_lines=is_lines, most=MOST, now=NOW)
+    expected = read(body, kind, limits, is_lines=is_lines)
+    # What is refused as a whole is read again, for the reason.
+    if decoded is not None:
+        assert decoded == expected
+
+
+@settings(max_examples=250, deadline=None)
+@given(bodies(rankings), st.sampled_from([Limits(), SMALL]))
+@example((b'[{"ranking_id": "r", "time": 0, "items": []}, [1, 2}]', False), Limits())
+@example((b'[{"ranking_id": "r", "time": 1795284000000, "items": ["a", 1]} ]', False), Limits())
+def test_rankings_are_decoded_as_the_reference_reads_them(
+    body: tuple[bytes, bool], limits: Limits
+) -> None:
+    check(body[0], "rankings", limits, is_lines=body[1])
+
+
+@settings(max_examples=150, deadline=None)
+@given(bodies(labels), st.sampled_from([Limits(), SMALL]))
+def test_labels_are_decoded_as_the_reference_reads_them(
+    body: tuple[bytes, bool], limits: Limits
+) -> None:
+    check(body[0], "labels", limits, is_lines=body[1])

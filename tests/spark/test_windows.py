@@ -1,0 +1,165 @@
+"""Windows that Spark computes are those that a monitor computes from the same events."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import rankscope as rs
+import rankscope.spark as rss
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
+pytest.importorskip("sqlalchemy", reason="the monitor's libraries are not installed")
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+from rankscope.monitor import Configuration, Monitor, define  # noqa: E402 - where it is installed
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+
+START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+NOW = START + timedelta(hours=40)
+MUSIC = Configuration(
+    definition=define(measures=["nDCG@5", "RR@5"], positive={"click": 1, "buy": 5}, window="6h"),
+    attributes=("device",),
+    baseline=None,
+)
+
+
+@pytest.fixture(scope="module")
+def log() -> tuple[Any, Any]:
+    """Return rankings of two days, in any order, and labels, of which some come twice."""
+    generator = random.Random(3)
+    rankings, labels = [], []
+    for number in range(300):
+        shown = START + timedelta(seconds=generator.randrange(30 * 3600))
+        docs = [f"d{doc}" for doc in generator.sample(range(30), generator.randint(1, 8))]
+        rankings.append(
+            {
+                "event_id": f"e{number}",
+                "ranking_id": f"r{number}",
+                "time": shown,
+                "user_id": f"u{number % 40}",
+                "version": str(3 + number % 2),
+                "attributes": [("device", generator.choice(["tv", "phone", "car"]))],
+                "doc_id": docs,
+            }
+        )
+        for doc in docs[:3]:
+            if generator.random() < 0.3:
+                came = shown + timedelta(minutes=generator.randrange(500))
+                labels.append(
+                    {
+                        "event_id": f"l{len(labels)}",
+                        "ranking_id": f"r{number}",
+                        "time": came,
+                        "doc_id": doc,
+                        "labels": [generator.choice(["click", "buy"])],
+                    }
+                )
+    moment = pa.timestamp("us", "UTC")
+    shown = pa.Table.from_pylist(
+        rankings,
+        pa.schema(
+            [
+                *((name, pa.string()) for name in ("event_id", "ranking_id")),
+                ("time", moment),
+                *((name, pa.string()) for name in ("user_id", "version")),
+                ("attributes", pa.map_(pa.string(), pa.string())),
+                ("doc_id", pa.list_(pa.string())),
+            ]
+        ),
+    )
+    told = pa.Table.from_pylist(labels).cast(
+        pa.schema(
+            [
+                ("event_id", pa.string()),
+                ("ranking_id", pa.string()),
+                ("time", moment),
+                ("doc_id", pa.string()),
+                ("labels", pa.list_(pa.string())),
+            ]
+        )
+    )
+    return shown, told
+
+
+def open_monitor(path: Path) -> Monitor:
+    monitor = Monitor.open(str(path), now=lambda: NOW)
+    monitor.configure(MUSIC)
+    return monitor
+
+
+def list_cells(monitor: Monitor) -> list[Any]:
+    return sorted(monitor.store.cells(monitor.project, MUSIC.digest, 0, 2**62))
+
+
+def test_windows_are_those_of_the_monitor(spark: Any, log: tuple[Any, Any], tmp_path: Path) -> None:
+    rankings, labels = log
+    with open_monitor(tmp_path / "events.db") as local, open_monitor(tmp_path / "x.db") as empty:
+        assert local.log_rankings(rankings).accepted == len(rankings)
+        assert local.log_labels(labels).accepted == len(labels)
+        local.evaluate()
+        twice = pa.concat_tables([labels, labels.slice(0, 9)])
+        shown = spark.createDataFrame(rankings).repartition(3)
+        told = spark.createDataFrame(twice)
+        found = rss.windows(shown, told, MUSIC, now=NOW)
+        assert found.write(empty) == len(found.rankings)
+        assert list_cells(empty) == list_cells(local)
+        for every in ("hour", "day"):
+            assert empty.series("nDCG@5", every=every) == local.series("nDCG@5", every=every)
+        assert str(empty.slices("nDCG@5")) == str(local.slices("nDCG@5"))
+        empty.evaluate()
+        assert list_cells(empty) == list_cells(local)
+        rss.windows(shown, told, MUSIC, now=NOW, monitor=empty).write(empty)
+        assert list_cells(empty) == list_cells(local)
+
+
+def test_windows_of_another_definition_are_refused(tmp_path: Path) -> None:
+    other = Configuration(
+        definition=define(measures=["RR@5"], positive=["click"], window="1h"), baseline=None
+    )
+    made = rss.Windows(configuration=other, slicing=None, as_of=0, rankings={}, cells=(), hours=())
+    with (
+        open_monitor(tmp_path / "x.db") as monitor,
+        pytest.raises(rs.UsageError, match="another configuration than the project has"),
+    ):
+        made.write(monitor)
+
+
+def test_a_batch_that_comes_again_is_stored_once(
+    spark: Any, log: tuple[Any, Any], tmp_path: Path
+) -> None:
+    rankings, labels = log
+    with open_monitor(tmp_path / "x.db") as monitor:
+        outcomes: list[Any] = []
+        write = rss.write_to_monitor(monitor, "rankings", on_stored=outcomes.append)
+        batch = spark.createDataFrame(rankings)
+        write(batch, 0)
+        write(batch, 0)
+        assert [(each.accepted, each.duplicate) for each in outcomes] == [(300, 0), (0, 300)]
+        rss.write_to_monitor(monitor, "labels")(spark.createDataFrame(labels), 0)
+        bad = spark.createDataFrame(labels.set_column(0, "event_id", [["z"] * len(labels)]))
+        with pytest.raises(rs.FormatError, match="events were not stored; the first is row"):
+            rss.write_to_monitor(monitor, "labels")(bad, 1)
+
+
+def test_a_stream_is_written_as_it_comes(spark: Any, log: tuple[Any, Any], tmp_path: Path) -> None:
+    rankings, _ = log
+    spark.createDataFrame(rankings).write.parquet(str(tmp_path / "log"))
+    with open_monitor(tmp_path / "x.db") as monitor:
+        stream = spark.readStream.schema(spark.read.parquet(str(tmp_path / "log")).schema)
+        query = (
+            stream.parquet(str(tmp_path / "log"))
+            .writeStream.foreachBatch(rss.write_to_monitor(monitor, "rankings"))
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(240)
+        assert query.exception() is None
+        assert sum(version.rankings for version in monitor.versions()) == len(rankings)

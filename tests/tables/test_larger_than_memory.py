@@ -1,0 +1,250 @@
+"""Tables whose rows exceed the memory limit give what they give in memory, mistakes included."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import engine
+from rankscope.engine import memory
+
+from tests.generated import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankscope.results import Evaluation
+
+SMALL = 40_000
+"""A limit of so many bytes makes a dozen rows a part of their own."""
+MOST_OF_QUERY = 14
+"""So many rows of one query are within the limit."""
+
+ODD = {
+    "query_id": [None, "", "q" * 5000],
+    "doc_id": [None, "", "a\0b"],
+    "score": [None, float("nan"), float("inf")],
+    "rank": [None, 9.0],
+    "relevance": [float("inf"), -1.0, 2000.0, 0.5],
+    "country": ["other", None],
+}
+
+
+@st.composite
+def make_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
+    """Draw rows of a few queries in random order, most of them valid."""
+    choose = random.Random(draw(st.integers(0, 10**6)))
+    queries = draw(st.integers(1, 12))
+    sizes = [choose.randint(1, MOST_OF_QUERY) for _ in range(queries)]
+    pairs = [(query, doc) for query, size in enumerate(sizes) for doc in range(size)]
+    choose.shuffle(pairs)
+    integers = draw(st.booleans())
+    count = len(pairs)
+    table: dict[str, list[Any]] = {
+        "query_id": [query * 7 if integers else f"q{query}" for query, _ in pairs],
+        "relevance": choose.choices([0.0, 0.0, 1.0, 3.0, None], k=count),
+        "country": [["de", "at", None][query % 3] for query, _ in pairs],
+    }
+    if draw(st.booleans()):
+        table["doc_id"] = [doc if integers else f"d{doc}" for _, doc in pairs]
+    kind = draw(st.sampled_from(["score", "rank", "both"]))
+    if kind != "rank":
+        table["score"] = choose.choices([0.25, 0.5, 1.0, 2.0], k=count)
+    if kind == "rank":
+        table["rank"] = [float(doc + 1) for _, doc in pairs]
+    if kind == "both":
+        table["score"] = [-doc / 4 for _, doc in pairs]
+        table["rank"] = [float(doc + 1) for _, doc in pairs]
+    for name in draw(st.lists(st.sampled_from(sorted(ODD)), max_size=2)):
+        for _ in range(draw(st.integers(1, 2))):
+            if name in table and not (integers and name.endswith("_id")):
+                table[name][choose.randrange(count)] = choose.choice(ODD[name])
+    if "doc_id" in table and draw(st.integers(0, 3)) == 0:
+        table["doc_id"] = choose.choices(table["doc_id"], k=count)
+    return table
+
+
+def make_settings(draw: st.DrawFn) -> dict[str, Any]:
+    policies = [None, "empty=error", "negative=error", "empty=skip"]
+    measures = ["nDCG@3", "AP", "RR", "NumQ", "nDCG(gain='exp2')@5", "Judged@3"]
+    return {
+        "measures": draw(st.lists(st.sampled_from(measures), min_size=1, unique=True)),
+        "ties": draw(st.sampled_from(["average", "input", "doc_id", "best"])),
+        "duplicates": draw(st.sampled_from(["error", "first", "max"])),
+        "policy": draw(st.sampled_from(policies)),
+        "by": draw(st.sampled_from([None, "country"])),
+        "interval": draw(st.sampled_from([None, 0.9])),
+        "threads": draw(st.integers(1, 2)),
+    }
+
+
+def describe(evaluation: Evaluation) -> list[object]:
+    """Return everything that a result says."""
+    return [
+        str(evaluation),
+        repr(list(evaluation.items())),
+        [evaluation.per_query(name).tobytes() for name in evaluation],
+        evaluation.query_ids,
+        evaluation.counts,
+        evaluation.denominators,
+        list(map(str, evaluation.notes)),
+        repr(evaluation.estimates),
+        repr(evaluation.slices and [*evaluation.slices.texts(), *evaluation.slices.rows()]),
+        str(evaluation.to_arrow().schema),
+    ]
+
+
+def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
+    """Evaluate a file in memory or in parts, and return the result, or the mistake."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "evaluate_stream", lambda *_: None)
+        patch.setattr(engine, "exceeds", lambda *_: spills)
+        patch.setattr(memory, "LEAST", 1)
+        try:
+            return describe(rs.evaluate_table(path, **settings, memory=SMALL))
+        except rs.errors.RankscopeError as error:
+            # Rankings in memory don't know the file any more when a policy refuses a value.
+            is_policy = isinstance(error, rs.errors.UsageError | rs.errors.FormatError)
+            place = None if is_policy and error.line is None else error.file
+            return [type(error), place, error.__dict__ | {"file": place}]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@examples(100)
+@given(st.data())
+def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObject) -> None:
+    table, settings = data.draw(make_tables()), data.draw(st.composite(make_settings)())
+    path = folder / "log.parquet"
+    pq.write_table(pa.table(table), path, row_group_size=19)  # type: ignore[no-untyped-call]
+    expected = evaluate(path, settings, spills=False)
+    assert evaluate(path, settings, spills=True) == expected
+
+
+@pytest.fixture(scope="module")
+def scattered(folder: Path) -> Path:
+    """A file of 60,000 rows whose queries are scattered, 12 MB in memory."""
+    rng = np.random.default_rng(4)
+    query = rng.permutation(np.arange(60_000) // 20)
+    table = {
+        "query_id": query,
+        "doc_id": rng.permutation(60_000),
+        "relevance": rng.choice([0, 0, 1, 3], 60_000),
+        "score": rng.random(60_000),
+        "user": query % 700,
+    }
+    pq.write_table(pa.table(table), folder / "scattered.parquet")  # type: ignore[no-untyped-call]
+    return folder / "scattered.parquet"
+
+
+def test_a_limit_of_memory_changes_nothing(
+    scattered: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings: dict[str, Any] = {
+        "measures": ["nDCG@10", "AP"],
+        "by": "user",
+        "cluster": "user",
+        "interval": 0.95,
+        "weights": {str(query): 1 + query % 2 for query in range(3000)},
+    }
+    expected = describe(rs.evaluate_table(scattered, **settings))
+    assert not caplog.messages
+    assert describe(rs.evaluate_table(scattered, **settings, memory="1MiB")) == expected
+    begin, end = caplog.messages
+    assert f"{scattered} exceeds the memory limit of 1.0 MiB" in begin
+    assert end.endswith("to temporary files, and removed them")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "arrow"])
+def test_other_formats_are_evaluated_in_parts(scattered: Path, form: str, folder: Path) -> None:
+    frame = pq.read_table(scattered).to_pandas()  # type: ignore[no-untyped-call]
+    path = folder / f"scattered.{form}"
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_feather(path)
+    expected = describe(rs.evaluate_table(path, ["nDCG@10", "RR"]))
+    assert describe(rs.evaluate_table(path, ["nDCG@10", "RR"], memory="1MiB")) == expected
+
+
+def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(tmp_path: Path) -> None:
+    rows = np.arange(20_000)
+    log = {"query_id": rows % 2, "doc_id": rows, "relevance": rows % 3, "score": rows}
+    pq.write_table(pa.table(log), tmp_path / "log.parquet")  # type: ignore[no-untyped-call]
+    with pytest.raises(rs.errors.OutOfMemoryError) as caught:
+        rs.evaluate_table(tmp_path / "log.parquet", "RR", memory="1MiB")
+    assert caught.value.code == "query_memory"
+    size = caught.value.hint.partition('"')[2].rstrip('"')
+    assert rs.evaluate_table(tmp_path / "log.parquet", "RR", memory=size)["RR"] > 0
+
+
+@pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
+def test_a_size_that_is_none_is_refused(size: object) -> None:
+    with pytest.raises(rs.errors.UsageError) as caught:
+        rs.evaluate_table(b"", "RR", format="csv", memory=size)  # type: ignore[arg-type]
+    assert caught.value.code == "bad_memory"
+
+
+def test_a_folder_that_is_none_is_refused(scattered: Path) -> None:
+    with pytest.raises(rs.errors.UsageError) as caught:
+        rs.evaluate_table(scattered, "RR", spill_folder=scattered)
+    assert caught.value.code == "bad_memory"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(rs.errors.FileError) as caught:
+        rs.evaluate_table(scattered, "RR", memory="1MiB", spill_folder=tmp_path)
+    assert caught.value.code == "spill_file"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind(scattered: Path, tmp_path: Path, sent: signal.Signals) -> None:
+    """The process gets a signal once its files have been written."""
+    program = """
+import os, signal, sys
+import rankscope as rs
+from rankscope.engine import spilling
+
+def stop(*_):
+    folder = sys.argv[2]
+    links = [f"/proc/self/fd/{each}" for each in os.listdir("/proc/self/fd")]
+    files = [os.readlink(link) for link in links if os.path.islink(link)]
+    print(sum(file.startswith(folder) for file in files), len(os.listdir(folder)), flush=True)
+    os.kill(os.getpid(), int(sys.argv[3]))
+
+spilling._show_parts = stop
+rs.evaluate_table(sys.argv[1], "RR", memory="1MiB", spill_folder=sys.argv[2])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(scattered), str(tmp_path), str(int(sent))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    open_files, named_files = map(int, done.stdout.split())
+    assert open_files > 0
+    assert named_files == 0
+    assert done.returncode != 0
+    assert list(tmp_path.iterdir()) == []
