@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READING = ("status", "doctor", "export", "backup", "configure", "key list")
-WRITING = ("evaluate", "ingest", "label", "retain", "key make")
+WRITING = ("evaluate", "ingest", "label", "archive", "delete", "retain", "key make")
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,7 @@ def words_of(command: str, project: Project) -> list[str]:
         "backup": [str(project.folder / "copy.db")],
         "ingest": [str(log)],
         "label": [str(log)],
+        "delete": ["--user", "somebody"],
         "retain": ["--before", "2026-09-02"],
         "key make": ["name", "--scope", "admin"],
     }.get(command, [])
@@ -329,6 +330,24 @@ def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
     assert read_series(filled) == before
     filled.say("evaluate", "--as-of", "2026-09-10")
     assert read_series(filled) == before
+
+
+def test_archived_events_are_everywhere_where_they_were(filled: Project) -> None:
+    shown = [one for one in make_events()["rankings"] if one["environment"] == "production"]
+    before = read_series(filled)
+    said = filled.say("archive", "--older-than", "3000d")
+    assert said == {"hours": 0, "rankings": 0, "labels": 0, "bytes": 0}
+    said = filled.say("archive", "--as-of", "2026-09-10")
+    assert (said["rankings"], said["labels"]) == (len(shown), 2 * len(shown))
+    assert said["hours"] > 0 < said["bytes"]
+    filled.say("evaluate", "--as-of", "2026-09-10")
+    assert read_series(filled) == before
+    exported = filled.say("export", str(filled.folder / "out"))
+    assert exported["rankings"] == len(make_events()["rankings"])
+    gone = shown[0]["ranking_id"]
+    assert filled.say("delete", "--ranking", gone)["rankings"] == 1
+    check_error(filled.run("explain", gone), 2, "unknown_ranking")
+    check_error(filled.run("delete"), 2, "usage")
 
 
 @pytest.mark.parametrize("before", ["23h", "0h", "2999-01-01"])

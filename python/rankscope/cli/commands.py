@@ -170,6 +170,10 @@ MONITOR = Group(
             "Move hours whose values are final to Parquet files.",
             "monitor.maintenance:add_archive",
         ),
+        "delete": Command(
+            "Delete the rankings of a user, or others, with their labels.",
+            "monitor.maintenance:add_delete",
+        ),
         "retain": Command(
             "Delete old events. The values computed from them are kept.",
             "monitor.maintenance:add_retain",

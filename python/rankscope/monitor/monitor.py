@@ -7,6 +7,7 @@ import os
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.archiving import archive_project
+from rankscope.monitor.choosing import choose_rankings
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
 from rankscope.monitor.events.times import (
@@ -534,6 +535,37 @@ class Monitor(ProjectReader):
                 code="usage",
             )
         return archive_project(self.writer, self.project, now=self.clock(), older_than=delay)
+
+    def delete(
+        self,
+        *,
+        user: str | None = None,
+        rankings: str | Sequence[str] | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> Deleted:
+        """Delete the rankings that have everything that is given, with all their labels.
+
+        The next evaluation computes the windows of their hours without them. Use this to delete
+        what belongs to a user, or what was logged by mistake; `delete_before` deletes what is old
+        and keeps the values.
+
+        Args:
+            user: The `user_id` of the rankings.
+            rankings: A `ranking_id`, or several.
+            since: The earliest time of a ranking: a `datetime` with a time zone, or ISO text.
+            until: The first time that is not deleted.
+
+        Returns:
+            The number of rankings and labels that were deleted.
+
+        Raises:
+            UsageError: Nothing is given, the user is empty, or the time range ends before it
+                begins.
+            FileError: Not all of them could be deleted.
+        """
+        chosen = choose_rankings(user=user, rankings=rankings, since=since, until=until)
+        return self.writer.erase(self.project, chosen)
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import stat
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import numpy as np
@@ -414,6 +415,48 @@ def test_an_hour_that_changes_while_it_is_written_is_written_again(
         assert read_back(store, "music").keys() == {"n", "r2", "r3"}
         assert {one.event_id for one in store.find_labels("music", "r2")} == {"l3", "l4", "between"}
         assert store.count_pending("music") == 1
+
+
+def test_what_belongs_to_a_user_is_deleted_from_tables_and_files(tmp_path: Path) -> None:
+    events = make_events(4)
+    rest = {one.ranking_id for one in events if isinstance(one, Ranking) and one.user_id == "v"}
+    kept = [one for one in events if one.ranking_id not in rest]
+    times = [NOW]
+    with (
+        open_monitor(tmp_path, "never", times) as never,
+        open_monitor(tmp_path, "deleted", times) as deleted,
+    ):
+        never.writer.append("default", kept)
+        deleted.writer.append("default", events)
+        for monitor in (never, deleted):
+            monitor.evaluate()
+        deleted.writer.archive("default", 20 * HOUR)
+        before = set(tmp_path.glob("deleted.db.d/**/*.parquet"))
+        done = deleted.delete(user="v")
+        assert (done.rankings, done.labels) == (len(rest), len(events) - len(kept) - len(rest))
+        # Files that had nothing of the user stay, and no file has anything of them left.
+        after = set(tmp_path.glob("deleted.db.d/**/*.parquet"))
+        assert 0 < len(before & after) < len(before)
+        deleted.writer.verify()
+        deleted.evaluate()
+        assert spell_out(deleted) == spell_out(never)
+        assert read_back(deleted.store, "default") == read_back(never.store, "default")
+        assert deleted.delete(user="nobody") == Deleted(0, 0)
+
+
+def test_rankings_are_deleted_by_id_and_by_time(store: SQLiteStore) -> None:
+    monitor = Monitor(store, "music")
+    assert monitor.delete(rankings="r9") == Deleted(0, 1)
+    assert monitor.delete(rankings=["r1", "r2"], user="u") == Deleted(1, 2)
+    since = datetime(1970, 1, 1, 1, tzinfo=UTC) + timedelta(microseconds=7)
+    assert monitor.delete(since=since) == Deleted(1, 0)
+    assert read_back(store, "music").keys() == {"r2"}
+    assert store.counters("music")["erased_rankings"] == 2
+    wrong: list[dict[str, Any]] = [{}, {"user": ""}, {"since": since, "until": since}]
+    for given in wrong:
+        with pytest.raises(UsageError):
+            monitor.delete(**given)
+    store.verify()
 
 
 def test_sets_stay_in_the_tables(tmp_path: Path) -> None:

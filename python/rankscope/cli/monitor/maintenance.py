@@ -1,13 +1,14 @@
-"""`rankscope monitor export`, `backup`, `archive`, `retain` and `doctor`: maintain a store."""
+"""The commands that maintain a store, such as `rankscope monitor archive` and `backup`."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from rankscope.cli.monitor.store import add_store_arguments, open_reader, open_writer
+from rankscope.cli.monitor.store import add_store_arguments, open_reader, open_writer, read_word
 from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag
+from rankscope.errors import UsageError
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
@@ -90,6 +91,48 @@ def run_archive(options: Namespace) -> int:
     _print_counts(
         options, hours=done.hours, rankings=done.rankings, labels=done.labels, bytes=done.bytes
     )
+    return 0
+
+
+def add_delete(parser: Parser) -> None:
+    """Add the arguments of `delete`."""
+    parser.description = (
+        "Delete rankings with all their labels: those that have everything that is given. The next "
+        "evaluation computes the values of their hours without them."
+    )
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--user", action=Once, type=read_word, metavar="ID", help="delete rankings of this user"
+    )
+    parser.add_argument(
+        "--ranking",
+        dest="rankings",
+        action="append",
+        type=read_word,
+        metavar="ID",
+        help="delete the ranking with this ID; can be repeated",
+    )
+    for name, text in (
+        ("--since", f"delete only rankings from this time on: {TIME_HELP}"),
+        ("--until", f"delete only rankings before this time: {TIME_HELP}"),
+    ):
+        parser.add_argument(name, action=Once, type=read_moment, metavar="TIME", help=text)
+    parser.set_defaults(run=run_delete)
+
+
+def run_delete(options: Namespace) -> int:
+    """Delete rankings, and print how many there were."""
+    if all(one is None for one in (options.user, options.rankings, options.since, options.until)):
+        raise UsageError(
+            "nothing says which rankings to delete",
+            hint="add --user, --ranking, --since or --until",
+            code="usage",
+        )
+    with open_writer(options) as monitor:
+        done = monitor.delete(
+            user=options.user, rankings=options.rankings, since=options.since, until=options.until
+        )
+    _print_counts(options, rankings=done.rankings, labels=done.labels)
     return 0
 
 

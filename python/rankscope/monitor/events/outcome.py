@@ -43,6 +43,7 @@ OTHER_COUNTERS = frozenset(
         "deleted_rankings",
         "deleted_labels",
         "replaced_rankings",
+        "erased_rankings",
     }
 )
 """The counters of a store that are of no rejected event; all others are reasons of rejections."""

@@ -74,6 +74,13 @@ def take_texts(column: Texts, places: NDArray[np.int64]) -> Texts:
     return read_texts(write_texts(column).take(load_arrow().array(places)), "texts")
 
 
+def find_texts(column: Texts, wanted: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which texts of a column are among some."""
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    found = compute.is_in(write_texts(column), pa.array(list(wanted), pa.large_string()))
+    return _to_numpy(found)
+
+
 def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
     """Read whole numbers.
 

@@ -41,6 +41,27 @@ class Deleted:
     rankings: int
     labels: int
 
+    def add(self, other: Deleted) -> Deleted:
+        """Return the sum of this and other events."""
+        return Deleted(self.rankings + other.rankings, self.labels + other.labels)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which rankings to delete: those that have all that is given.
+
+    Args:
+        user_id: The user who saw them.
+        ranking_ids: Their ids.
+        since: The earliest time, in microseconds since 1970.
+        until: The first time that is not deleted.
+    """
+
+    user_id: str | None = None
+    ranking_ids: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+
 
 @record(frozen=True, slots=True)
 class Exported:

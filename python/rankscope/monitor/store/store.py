@@ -14,7 +14,7 @@ from functools import partial, update_wrapper
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import archive_hours
-from rankscope.monitor.store.history.deletion import delete_archived_before
+from rankscope.monitor.store.history.deletion import delete_before, erase_rankings
 from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.lake import state as lake_state
 from rankscope.monitor.store.lake.partitions import LakePartitions
@@ -25,7 +25,6 @@ from rankscope.monitor.store.tables import (
     incidents,
     outbox,
     rankings,
-    retention,
     rules,
     sets,
     windows,
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
-    from rankscope.monitor.store.records import Archived, Chunk
+    from rankscope.monitor.store.records import Archived, Chosen, Chunk
     from rankscope.monitor.store.sources import Source
     from rankscope.monitor.store.tables.events import PreparedEvent
     from rankscope.monitor.store.tables.transaction import Transaction
@@ -502,28 +501,7 @@ class Store(StoreReader):
             FileError: Not everything was deleted, or the project reads a data lake.
         """
         self._refuse_lake(project)
-        if project not in self.projects():
-            return Deleted(0, 0)
-        self.transact(partial(retention.mark_deleted, project=project, time=time)).result()
-        size = retention.AT_ONCE
-        pending = self.query(partial(retention.find_pending, project=project, time=time))
-        count = labels = 0
-        for start in range(0, len(pending), size):
-            seqs = pending[start : start + size]
-            work = partial(retention.delete_pending, project=project, seqs=seqs)
-            labels += self.transact(work, size).result().labels
-        while True:
-            work = partial(retention.delete_rankings, project=project, time=time)
-            deleted = self.transact(work, size).result()
-            if not deleted.rankings:
-                break
-            count += deleted.rankings
-            labels += deleted.labels
-        if self.history is not None:
-            archived = delete_archived_before(self, self.history, project, time)
-            count += archived.rankings
-            labels += archived.labels
-        return Deleted(count, labels)
+        return delete_before(self, self.history, project, time)
 
     def archive(self, project: str, before: int) -> Archived:
         """Move the hours of a project that end by some time to files; see `archive_hours`.
@@ -532,7 +510,17 @@ class Store(StoreReader):
             UsageError: The backend has no folder for files.
             FileError: A file cannot be written, or one that is replaced cannot be read.
         """
+        self._refuse_lake(project)
         return archive_hours(self, self.require_history(), project, before)
+
+    def erase(self, project: str, chosen: Chosen) -> Deleted:
+        """Delete rankings by what they are, with all their labels; see `erase_rankings`.
+
+        Raises:
+            FileError: Not all of them were deleted, or the project reads a data lake.
+        """
+        self._refuse_lake(project)
+        return erase_rankings(self, self.history, project, chosen)
 
     @property
     def keys_version(self) -> int:

@@ -97,6 +97,8 @@ def delete_from_hour(
     project: str,
     hour: ArchivedHour,
     find_kept: Callable[[Chunk], Mask],
+    *,
+    is_erased: bool = False,
 ) -> Deleted:
     """Delete archived rankings of an hour with all their labels; its file is written again.
 
@@ -106,13 +108,14 @@ def delete_from_hour(
         project: The name of the project.
         hour: The hour.
         find_kept: Returns which of the rankings of a chunk are kept.
+        is_erased: Whether windows are computed again without the others.
 
     Raises:
         FileError: A file cannot be read or written.
     """
     while True:
         # As often as it takes: what is to be deleted must not stay.
-        writer = _HourWriter(store, folder, project, hour.start, find_kept)
+        writer = _HourWriter(store, folder, project, hour.start, find_kept, is_erased=is_erased)
         new = writer.write()
         if new is not None:
             return new.deleted
@@ -134,6 +137,7 @@ class _HourWriter:
         start: When the hour begins.
         find_kept: Returns which of the archived rankings of a chunk are kept. If it is given, those
             in the tables stay there.
+        is_erased: Whether windows are computed again without what is not kept.
     """
 
     def __init__(
@@ -143,12 +147,15 @@ class _HourWriter:
         project: str,
         start: int,
         find_kept: Callable[[Chunk], Mask] | None = None,
+        *,
+        is_erased: bool = False,
     ) -> None:
         self._store = store
         self._folder = folder
         self._project = project
         self._start = start
         self._find_kept = find_kept
+        self._is_erased = is_erased
         self._has_rankings = find_kept is None
         self._keys: list[int] = []
         self._deleted: Counter[int] = Counter()
@@ -218,6 +225,7 @@ class _HourWriter:
             rows,
             seq,
             manifest.sample_keys(self._keys),
+            self._is_erased,
             Deleted(self._deleted.total(), self._deleted_labels),
             dict(self._deleted),
         )

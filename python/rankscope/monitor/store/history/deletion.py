@@ -1,28 +1,80 @@
-"""Deletes archived events: whole files where nothing of them is left, and parts of others."""
+"""Deletes events from the tables and from files, in small transactions."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.arrays import find_texts
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import clean_folder, delete_from_hour
+from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.tables import retention
+from rankscope.monitor.store.tables.projects import find_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.history.archiver import Writer
     from rankscope.monitor.store.history.files import HistoryFolder
-    from rankscope.monitor.store.records import Chunk
+    from rankscope.monitor.store.records import Chosen, Chunk
     from rankscope.monitor.store.tables.transaction import Transaction
 
 
-def delete_archived_before(
-    store: Writer, folder: HistoryFolder, project: str, time: int
+def delete_before(store: Writer, folder: HistoryFolder | None, project: str, time: int) -> Deleted:
+    """Delete the rankings before a time with their labels, and earlier labels without ranking.
+
+    Raises:
+        FileError: Not everything was deleted.
+    """
+    if store.query(partial(find_project, name=project)) is None:
+        return Deleted(0, 0)
+    store.transact(partial(retention.mark_deleted, project=project, time=time)).result()
+    pending = store.query(partial(retention.find_pending, project=project, time=time))
+    done = Deleted(0, 0)
+    for start in range(0, len(pending), retention.AT_ONCE):
+        seqs = pending[start : start + retention.AT_ONCE]
+        work = partial(retention.delete_pending, project=project, seqs=seqs)
+        done = done.add(store.transact(work, retention.AT_ONCE).result())
+    done = done.add(
+        _delete_all(store, partial(retention.delete_rankings, project=project, time=time))
+    )
+    return done if folder is None else done.add(_delete_archived(store, folder, project, time))
+
+
+def erase_rankings(
+    store: Writer, folder: HistoryFolder | None, project: str, chosen: Chosen
 ) -> Deleted:
+    """Delete rankings by what they are, with all their labels.
+
+    Their hours are marked, so that the next evaluation computes their windows without them.
+
+    Raises:
+        FileError: Not all of them were deleted.
+    """
+    if store.query(partial(find_project, name=project)) is None:
+        return Deleted(0, 0)
+    work = partial(retention.erase_rankings, project=project, chosen=chosen)
+    done = _delete_all(store, work)
+    return done if folder is None else done.add(_erase_archived(store, folder, project, chosen))
+
+
+def _delete_all(store: Writer, work: Callable[[Transaction], Deleted]) -> Deleted:
+    """Repeat a transaction that deletes some rankings until none are left."""
+    done = Deleted(0, 0)
+    while True:
+        deleted = store.transact(work, retention.AT_ONCE).result()
+        done = done.add(deleted)
+        if not deleted.rankings:
+            return done
+
+
+def _delete_archived(store: Writer, folder: HistoryFolder, project: str, time: int) -> Deleted:
     """Delete archived rankings before a time, with all their labels.
 
     Raises:
@@ -33,18 +85,51 @@ def delete_archived_before(
         kept: NDArray[np.bool_] = chunk.times >= time
         return kept
 
-    rankings = labels = 0
+    done = Deleted(0, 0)
     hours = store.query(partial(manifest.list_archived, project=project, until=time))
     for hour in hours:
-        deleted = delete_from_hour(store, folder, project, hour, find_kept)
-        rankings += deleted.rankings
-        labels += deleted.labels
+        done = done.add(delete_from_hour(store, folder, project, hour, find_kept))
     if any(hour.start + HOUR <= time for hour in hours):
         for first, last in manifest.divide_keys():
             store.transact(partial(purge_ids, first=first, last=last)).result()
     if hours:
         clean_folder(store, folder)
-    return Deleted(rankings, labels)
+    return done
+
+
+def _erase_archived(store: Writer, folder: HistoryFolder, project: str, chosen: Chosen) -> Deleted:
+    """Delete archived rankings with all their labels, and mark their hours.
+
+    Raises:
+        FileError: A file cannot be read, written or removed.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    def find_kept(chunk: Chunk) -> NDArray[np.bool_]:
+        fits = np.ones(len(chunk.seqs), dtype=np.bool_)
+        if chosen.since is not None:
+            fits &= chunk.times >= chosen.since
+        if chosen.until is not None:
+            fits &= chunk.times < chosen.until
+        if chosen.user_id is not None:
+            fits &= find_texts(chunk.user_ids, [chosen.user_id])
+        if chosen.ranking_ids is not None:
+            fits &= find_texts(chunk.ranking_ids, chosen.ranking_ids)
+        return ~fits
+
+    done = Deleted(0, 0)
+    since, until = chosen.since, chosen.until
+    hours = store.query(partial(manifest.list_archived, project=project, since=since, until=until))
+    for hour in hours:
+        file = HourFile(folder, hour)
+        if chosen.user_id is not None and not file.has_any("user_id", [chosen.user_id]):
+            continue
+        if chosen.ranking_ids is not None and not file.has_any("ranking_id", chosen.ranking_ids):
+            continue
+        done = done.add(delete_from_hour(store, folder, project, hour, find_kept, is_erased=True))
+    if hours:
+        clean_folder(store, folder)
+    return done
 
 
 def purge_ids(transaction: Transaction, first: int, last: int) -> None:

@@ -128,6 +128,17 @@ class HourFile:
                 if start < end:
                     yield from split(take(chunk, start, end), size or end)
 
+    def has_any(self, name: str, values: Collection[str]) -> bool:
+        """Return whether a column of texts has one of some values.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        with self._open() as file:
+            return any(
+                len(_find_rows(file, group, name, values)) for group in range(file.num_row_groups)
+            )
+
     def find_rankings(
         self, ranking_ids: Collection[str], contexts: Mapping[int, Context]
     ) -> dict[str, tuple[int, Ranking, list[Label]]]:

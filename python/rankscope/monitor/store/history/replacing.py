@@ -16,6 +16,7 @@ from rankscope.monitor.store.tables.schema import (
     labels,
     rankings,
 )
+from rankscope.monitor.store.tables.sets import ERASED, mark_hours
 from rankscope.monitor.store.tables.versions import subtract_rankings
 
 TYPE_CHECKING = False
@@ -52,6 +53,7 @@ class NewHour(NamedTuple):
         rows: How many rows of the tables are in the file, or deleted with it.
         seq: The number of the last event at that moment.
         keys: Some keys of ids that are listed for the hour already.
+        is_erased: Whether the windows of the hour are computed again without what was deleted.
         deleted: What was deleted.
         contexts: How many rankings of each context were deleted.
     """
@@ -63,6 +65,7 @@ class NewHour(NamedTuple):
     rows: HotRows
     seq: int
     keys: list[int]
+    is_erased: bool = False
     deleted: Deleted = Deleted(0, 0)
     contexts: dict[int, int] = {}  # noqa: RUF012 - nothing changes it
 
@@ -149,6 +152,9 @@ def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankin
 
 def _count_deleted(transaction: Transaction, project_id: int, new: NewHour) -> None:
     """Count what was deleted with an hour."""
+    if new.is_erased:
+        mark_hours(transaction.connection, project_id, [new.start])
+        transaction.counts[project_id, ERASED] += new.deleted.rankings
     if new.contexts:
         subtract_rankings(transaction.connection, new.contexts)
     for reason, count in (

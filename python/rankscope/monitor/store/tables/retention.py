@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import delete, select, update
 
+from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.tables.rankings import is_pending
 from rankscope.monitor.store.tables.schema import events, labels, projects, rankings
-from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.sets import ERASED, mark_hours
+from rankscope.monitor.store.tables.statements import FIRST, LAST, floor_time, in_project
 from rankscope.monitor.store.tables.versions import count_by_context, subtract_rankings
 
 TYPE_CHECKING = False
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Table
 
+    from rankscope.monitor.store.records import Chosen
     from rankscope.monitor.store.tables.transaction import Transaction
 
 AT_ONCE = 500
@@ -46,6 +49,55 @@ def delete_rankings(transaction: Transaction, project: str, time: int) -> Delete
     _delete(connection, rankings, ranked)
     subtract_rankings(connection, by_context)
     return _count(transaction, project, Deleted(len(ranked), count))
+
+
+def erase_rankings(transaction: Transaction, project: str, chosen: Chosen) -> Deleted:
+    """Delete some of the chosen rankings, with all their labels, and mark their hours.
+
+    Labels that wait for one of the chosen ids are deleted, too.
+    """
+    connection = transaction.connection
+    project_id = transaction.project(project)
+    ranked = _choose(connection, rankings, (rankings.c.project_id == project_id) & _fits(chosen))
+    is_chosen = rankings.c.seq.in_(ranked)
+    ranking_ids = select(rankings.c.ranking_id).where(is_chosen)
+    count = _delete_labels(connection, project_id, labels.c.ranking_id.in_(ranking_ids))
+    hours = connection.execute(
+        select(floor_time(rankings.c.time, HOUR)).where(is_chosen).distinct()
+    )
+    mark_hours(connection, project_id, list(hours.scalars()))
+    by_context = count_by_context(connection, ranked)
+    _delete(connection, rankings, ranked)
+    subtract_rankings(connection, by_context)
+    if ranked:
+        transaction.counts[project_id, ERASED] += len(ranked)
+    elif chosen.ranking_ids is not None and chosen.user_id is None:
+        waiting = labels.c.ranking_id.in_(chosen.ranking_ids) & is_pending()
+        count = _delete_labels(connection, project_id, waiting)
+        transaction.pending[project_id] -= count
+    return _count(transaction, project, Deleted(len(ranked), count))
+
+
+def _fits(chosen: Chosen) -> ColumnElement[bool]:
+    """Select the chosen rankings."""
+    wanted: ColumnElement[bool] = rankings.c.time.between(
+        FIRST if chosen.since is None else chosen.since,
+        LAST if chosen.until is None else chosen.until - 1,
+    )
+    if chosen.user_id is not None:
+        wanted &= rankings.c.user_id == chosen.user_id
+    if chosen.ranking_ids is not None:
+        wanted &= rankings.c.ranking_id.in_(chosen.ranking_ids)
+    return wanted
+
+
+def _delete_labels(connection: Connection, project_id: int, wanted: ColumnElement[bool]) -> int:
+    theirs = (labels.c.project_id == project_id) & wanted
+    count = 0
+    while chosen := _choose(connection, labels, theirs):
+        _delete(connection, labels, chosen)
+        count += len(chosen)
+    return count
 
 
 def find_pending(connection: Connection, project: str, time: int) -> list[int]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 REPLACED = "replaced_rankings"
 """The counter of rankings of sets that were replaced. If it changes while rankings are
 read, parts of two sets may have been read."""
+ERASED = "erased_rankings"
+"""The counter of rankings that were deleted by what they are, likewise."""
 
 
 def replace_set(
@@ -62,7 +64,7 @@ def replace_set(
         contexts.c.project_id == project_id, contexts.c.environment == environment
     )
     theirs = rankings.c.context_id.in_(own)
-    _mark_hours(transaction, project_id, environment)
+    mark_hours(connection, project_id, _list_hours(connection, project_id, environment))
     their_labels = (labels.c.project_id == project_id) & labels.c.ranking_id.in_(
         select(rankings.c.ranking_id).where(theirs)
     )
@@ -89,18 +91,19 @@ def replace_set(
     return Deleted(ranked, labelled)
 
 
-def _mark_hours(transaction: Transaction, project_id: int, environment: str) -> None:
-    """Record that the hours of a set have to be summed again, for all windows there are."""
-    connection = transaction.connection
-    start = floor_time(rankings.c.time, HOUR)
-    of_set = contexts.c.environment == environment
+def _list_hours(connection: Connection, project_id: int, environment: str) -> list[int]:
+    """List the starts of the hours of a set."""
     wanted = (
-        select(start)
+        select(floor_time(rankings.c.time, HOUR))
         .join(contexts, contexts.c.context_id == rankings.c.context_id)
-        .where(rankings.c.project_id == project_id, of_set)
+        .where(rankings.c.project_id == project_id, contexts.c.environment == environment)
         .distinct()
     )
-    starts = connection.execute(wanted).scalars().all()
+    return list(connection.execute(wanted).scalars())
+
+
+def mark_hours(connection: Connection, project_id: int, starts: Sequence[int]) -> None:
+    """Record that hours have to be summed again, for all windows there are."""
     digests = connection.execute(
         select(progress.c.digest).where(progress.c.project_id == project_id)
     ).scalars()
@@ -117,9 +120,9 @@ def _mark_hours(transaction: Transaction, project_id: int, environment: str) -> 
 
 
 def count_replaced(connection: Connection, project: str) -> int:
-    """Return how many rankings of sets were replaced so far."""
+    """Return how many rankings were replaced or erased so far."""
     # PostgreSQL makes a decimal number of a sum of integers.
     wanted = select(cast(func.sum(counters.c.count), BigInteger)).where(
-        in_project(counters.c.project_id, project), counters.c.reason == REPLACED
+        in_project(counters.c.project_id, project), counters.c.reason.in_((REPLACED, ERASED))
     )
-    return connection.execute(wanted).scalar_one() or 0
+    return int(connection.execute(wanted).scalar_one() or 0)
