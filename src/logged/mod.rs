@@ -7,6 +7,7 @@ pub mod costs;
 pub mod digest;
 pub mod events;
 pub mod grading;
+pub mod id_set;
 pub mod json;
 pub mod labels;
 pub mod list;

@@ -15,7 +15,6 @@ use super::vectors::{bytes_of, copy_of};
 use super::watch::Watch;
 use crate::error::{Error, Kind};
 use crate::explain::regrets;
-use crate::ids::interner::Ids;
 use crate::logged::clusters::{self, CellClusters, Moments};
 use crate::logged::costs::Costs;
 use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
@@ -28,7 +27,7 @@ use crate::watch::Event;
 
 /// Offsets of texts, and the texts end to end.
 #[derive(FromPyObject)]
-pub struct TextBuffers(PyBuffer<i64>, PyBuffer<u8>);
+pub struct TextBuffers(pub(super) PyBuffer<i64>, pub(super) PyBuffer<u8>);
 
 /// Offsets of rankings, IDs of documents, ranks, scores and grades.
 #[derive(FromPyObject)]
@@ -419,109 +418,17 @@ fn name_cluster(texts: &[Texts<'_>], ranking: usize, name: &mut Vec<u8>) {
     }
 }
 
-/// Numbers texts in the order in which they are first seen.
-#[pyclass(frozen, module = "rankscope._core")]
-pub struct TextCodes(Mutex<Ids>);
-
-#[pymethods]
-impl TextCodes {
-    #[new]
-    fn new() -> Self {
-        Self(Mutex::new(Ids::default()))
-    }
-
-    /// The numbers of some texts of columns; of each row, the first text that isn't empty counts, with
-    /// the prefix of its column. -1 is no text.
-    fn number(
-        &self,
-        py: Python<'_>,
-        columns: Vec<(Vec<u8>, TextBuffers)>,
-        rows: PyBuffer<i64>,
-    ) -> PyResult<Column> {
-        guard(|| self.look_up(py, &columns, &rows, |ids, name| Some(ids.number(name))))
-    }
-
-    /// The numbers of some texts of a column; -1 is no text, or one that has no number.
-    fn find(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<Column> {
-        guard(|| {
-            let columns = vec![(Vec::new(), column)];
-            self.look_up(py, &columns, &rows, |ids, name| ids.find(name))
-        })
-    }
-
-    /// The texts by number: their offsets, and the texts end to end.
-    fn texts(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
-        guard(|| {
-            Ok(py.detach(|| {
-                let ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let texts = ids.texts();
-                let (mut offsets, mut bytes) = (vec![0i64], Vec::new());
-                for text in texts.iter() {
-                    bytes.extend_from_slice(text);
-                    offsets.push(bytes.len().cast_signed() as i64);
-                }
-                (Column(Data::Places(offsets)), Column(Data::Bytes(bytes)))
-            }))
-        })
-    }
-}
-
-impl TextCodes {
-    fn look_up(
-        &self,
-        py: Python<'_>,
-        columns: &[(Vec<u8>, TextBuffers)],
-        rows: &PyBuffer<i64>,
-        find: impl Fn(&mut Ids, &[u8]) -> Option<usize> + Sync,
-    ) -> PyResult<Column> {
-        let rows = places(py, rows)?;
-        let read = |(prefix, texts): &(Vec<u8>, TextBuffers)| {
-            read_texts(py, texts).map(|(offsets, bytes)| (prefix.clone(), offsets, bytes))
-        };
-        let columns = columns.iter().map(read).collect::<PyResult<Vec<_>>>()?;
-        let texts: Option<Vec<_>> = columns
-            .iter()
-            .map(|(prefix, offsets, bytes)| Some((prefix, Texts::new(offsets, bytes)?)))
-            .collect();
-        let texts = texts.ok_or_else(misfit)?;
-        let most = rows.iter().copied().max();
-        if most.is_some_and(|most| texts.iter().any(|(_, column)| column.len() <= most)) {
-            return Err(misfit());
-        }
-        let codes = py.detach(|| {
-            let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut name = Vec::new();
-            let mut codes = Vec::with_capacity(rows.len());
-            for &row in &rows {
-                let found = texts.iter().find(|(_, column)| !column.get(row).is_empty());
-                let code = found.and_then(|(prefix, column)| {
-                    if prefix.is_empty() {
-                        return find(&mut ids, column.get(row));
-                    }
-                    name.clear();
-                    name.extend_from_slice(prefix);
-                    name.extend_from_slice(column.get(row));
-                    find(&mut ids, &name)
-                });
-                codes.push(code.map_or(-1, |code| code.cast_signed() as i64));
-            }
-            codes
-        });
-        Ok(Column(Data::Places(codes)))
-    }
-}
-
 fn read_texts(py: Python<'_>, texts: &TextBuffers) -> PyResult<(Vec<usize>, Vec<u8>)> {
     Ok((places(py, &texts.0)?, copy_of(py, &texts.1)?))
 }
 
-fn places(py: Python<'_>, values: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
+pub(super) fn places(py: Python<'_>, values: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
     let values = copy_of(py, values)?;
     let places: Result<_, _> = values.into_iter().map(usize::try_from).collect();
     places.map_err(PyValueError::new_err)
 }
 
-fn misfit() -> PyErr {
+pub(super) fn misfit() -> PyErr {
     PyValueError::new_err("expected columns of rankings, documents and labels that fit each other")
 }
 

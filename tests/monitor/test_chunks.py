@@ -203,9 +203,23 @@ def test_texts_are_numbered_as_they_are_first_seen() -> None:
     offsets, text = codes.texts()
     assert read(offsets) == [0, 7, 13]
     assert bytes(memoryview(text)) == b"query quser u"
-    assert read(codes.find(texts(["user u", "q", ""]), integers([0, 1, 2]))) == [1, -1, -1]
     with pytest.raises(ValueError, match="fit"):
         codes.number(columns, integers([3]))
+
+
+def test_a_set_of_ids_has_those_that_were_added() -> None:
+    ids = _core.IdSet()
+    column = texts(["a", "b", "", "ab"])
+    assert bytes(memoryview(ids.find(column, integers([0, 2])))) == b"\0\0"
+    ids.add(column, integers([3, 1, 1, 2]))
+    assert bytes(memoryview(ids.find(column, integers([0, 1, 2, 3])))) == b"\0\1\1\1"
+    for broken in (
+        texts(["a"]),
+        (integers([0, 1, 9]), column[1]),
+        (integers([-1, 1, 1]), column[1]),
+    ):
+        with pytest.raises(ValueError, match="fit"):
+            ids.add(broken, integers([0, 1]))
 
 
 def test_labels_need_not_be_in_the_order_of_rankings() -> None:

@@ -13,7 +13,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FormatError, Interval, reference
-from rankscope._core import TextCodes
+from rankscope._core import IdSet
 from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
 from rankscope.monitor.ask.queries import collect_queries
@@ -208,7 +208,7 @@ def test_values_beyond_the_most_frequent_are_one() -> None:
     catalogue = read_catalogue({"doc_id": docs, "name": docs})
     one, other = (
         collect([ranking, ranking], CostCollector(definition, catalogue, known), definition)
-        for known in (None, TextCodes())
+        for known in (None, IdSet())
     )
     assert one is not None
     assert other is not None

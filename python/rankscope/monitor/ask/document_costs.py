@@ -5,9 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankscope import _core
-from rankscope._core import TextCodes
+from rankscope._core import IdSet
 from rankscope.errors import FormatError, MeasureError
-from rankscope.monitor.evaluate.grades import list_items, read_integers, read_numbers
+from rankscope.monitor.evaluate.grades import (
+    list_items,
+    read_integers,
+    read_marks,
+    read_numbers,
+)
 from rankscope.monitor.evaluate.values import ChunkPlan
 from rankscope.records import record
 from rankscope.stats.trace.document_regrets import DocumentRegrets
@@ -112,9 +117,7 @@ class CostCollector:
             whose documents were.
     """
 
-    def __init__(
-        self, definition: Definition, catalogue: Catalogue, known: TextCodes | None
-    ) -> None:
+    def __init__(self, definition: Definition, catalogue: Catalogue, known: IdSet | None) -> None:
         self._plan = ChunkPlan.of(definition)
         self._catalogue = catalogue
         self._known = known
@@ -124,7 +127,7 @@ class CostCollector:
         self._places: dict[str, dict[str, int]] = {name: {} for name in names}
         self._codes: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
         self._is_told = True
-        self.shown = TextCodes()
+        self.shown = IdSet()
         """The documents of all rankings so far."""
 
     def measure(self, each: Evaluated) -> tuple[Evaluated, DocumentCosts | None]:
@@ -171,7 +174,7 @@ class CostCollector:
         self._describe(chunk, costs.documents[is_taken], costs.grades[is_taken])
         if self._known is None:
             is_kept = np.repeat(place_of >= 0, np.diff(chunk.items.offsets))
-            self.shown.number([(b"", chunk.items.doc_ids)], np.flatnonzero(is_kept))
+            self.shown.add(chunk.items.doc_ids, np.flatnonzero(is_kept))
 
     def _describe(
         self, chunk: Chunk, documents: NDArray[np.int64], grades: NDArray[np.float64]
@@ -185,7 +188,7 @@ class CostCollector:
         self._put(RANK, _name_ranks(), buckets)
         is_new = np.zeros(len(documents), dtype=np.int64)
         if self._known is not None:
-            is_new[read_integers(self._known.find(chunk.items.doc_ids, documents)) < 0] = 1
+            is_new[~read_marks(self._known.find(chunk.items.doc_ids, documents))] = 1
         self._put(KNOWN, ["yes", "no"], is_new)
         ids = _read(chunk, documents) if self._catalogue else []
         for name, values in self._catalogue.items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from rankscope.data.interval import Interval
 from rankscope.engine import count_threads
@@ -38,7 +40,7 @@ from rankscope.stats.trace.traffic_shifts import search_shifts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Literal, Self, TypeAlias, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
     Groups: TypeAlias = tuple[Codes, Codes]
     Numbers: TypeAlias = NDArray[np.float64]
+    T = TypeVar("T")
 
 PARTS = ("change", "mix", "within", "entered", "left")
 MOST = {
@@ -237,14 +240,18 @@ def trace(
         choices.support,
     )
     check()
-    parts = _measure_parts(windows, groups, clusters, made, choices.interval)
+    keys = share_keys(before, after)
+    with _Ahead(count_threads(threads)) as ahead:
+        # None of these depends on another.
+        pairing = ahead.start(partial(pair_queries, before, after, keys, choices.interval))
+        tabulating = ahead.start(partial(tabulate_all, windows, axes))
+        parts = _measure_parts(windows, groups, clusters, made, choices.interval)
+        paired, grids = pairing(), tabulating()
     named = [
         (each, each.measured(ends)) for each, ends in zip(made, parts.contributions, strict=True)
     ]
     check()
     sign = _choose_sign(whole.change, [cause for _, cause in named], choices)
-    keys = share_keys(before, after)
-    grids = tabulate_all(windows, axes)
     check()
     counts = count_groups(groups, len(slices))
 
@@ -277,7 +284,7 @@ def trace(
             sign=1.0 if whole.change > 0 else -1.0,
             value_interval=parts.intervals["change"],
         ),
-        paired=pair_queries(before, after, keys, choices.interval),
+        paired=paired,
         attributes=list_attributes(grids, axes),
         slices=list_slices(grids, axes, sign=sign, support=choices.support),
         fallen=list_fallen(
@@ -304,6 +311,28 @@ def _go_on() -> None:
     """Check nothing."""
 
 
+class _Ahead:
+    """Does work by a thread beside the caller if there may be more than one.
+
+    Args:
+        threads: The number of threads.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(1, "rankscope-trace") if threads > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def start(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Start work, and return a function that waits for what it gives."""
+        return work if self._pool is None else self._pool.submit(work).result
+
+
 def _search(
     rows: Rows,
     axes: Sequence[SliceAxis],
@@ -325,7 +354,9 @@ def _search(
     is_used = is_there[0] | is_there[1]
     number = np.cumsum(is_used) - 1
     rows = Rows(rows.codes, rows.values, (number[bags[0]], number[bags[1]]))
-    rows = rows.take([each.argsort(kind="stable") for each in rows.bags])
+    # Few numbers of 16 bits are sorted by counting them.
+    narrow = np.uint16 if clusters.count <= np.iinfo(np.uint16).max else np.int64
+    rows = rows.take([each.astype(narrow).argsort(kind="stable") for each in rows.bags])
     settings = SearchChoices(
         sizes=tuple(len(axis.texts) for axis in axes),
         draws=reassign(

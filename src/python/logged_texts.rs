@@ -1,0 +1,177 @@
+//! The Python classes `TextCodes` and `IdSet`: the texts of logged rankings, numbered or remembered.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+use super::cells::View;
+use super::chunks::{TextBuffers, misfit, places};
+use super::column::{Column, Data};
+use crate::ids::interner::Ids;
+use crate::logged::id_set;
+use crate::memory::{Vec, guard, vec};
+use crate::table::cells::Cells;
+
+/// Numbers texts in the order in which they are first seen.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct TextCodes(Mutex<Ids>);
+
+#[pymethods]
+impl TextCodes {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::new(Ids::default()))
+    }
+
+    /// The numbers of some texts of columns; of each row, the first text that isn't empty counts, with
+    /// the prefix of its column. -1 is no text.
+    fn number(
+        &self,
+        py: Python<'_>,
+        columns: Vec<(Vec<u8>, TextBuffers)>,
+        rows: PyBuffer<i64>,
+    ) -> PyResult<Column> {
+        guard(|| self.look_up(py, &columns, &rows))
+    }
+
+    /// The texts by number: their offsets, and the texts end to end.
+    fn texts(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
+        guard(|| {
+            Ok(py.detach(|| {
+                let ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let texts = ids.texts();
+                let (mut offsets, mut bytes) = (vec![0i64], Vec::new());
+                for text in texts.iter() {
+                    bytes.extend_from_slice(text);
+                    offsets.push(bytes.len().cast_signed() as i64);
+                }
+                (Column(Data::Places(offsets)), Column(Data::Bytes(bytes)))
+            }))
+        })
+    }
+}
+
+impl TextCodes {
+    fn look_up(
+        &self,
+        py: Python<'_>,
+        columns: &[(Vec<u8>, TextBuffers)],
+        rows: &PyBuffer<i64>,
+    ) -> PyResult<Column> {
+        let rows = places(py, rows)?;
+        let mut opened = Vec::with_capacity(columns.len());
+        for (prefix, TextBuffers(offsets, bytes)) in columns {
+            opened.push((prefix, View::of(offsets)?, View::of(bytes)?));
+        }
+        let most = rows.iter().copied().max().unwrap_or(0);
+        if !rows.is_empty() && opened.iter().any(|(_, offsets, _)| Cells::len(offsets) < most + 2) {
+            return Err(misfit());
+        }
+        let codes: Option<Vec<i64>> = py.detach(|| {
+            let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut name = Vec::new();
+            let mut codes = Vec::with_capacity(rows.len());
+            for &row in &rows {
+                let mut code = None;
+                for (prefix, offsets, bytes) in &opened {
+                    let mut ends = [0; 2];
+                    offsets.read(row, &mut ends);
+                    let [start, end] = ends.map(usize::try_from);
+                    let (start, end) = (start.ok()?, end.ok()?);
+                    if start > end || end > Cells::len(bytes) {
+                        return None;
+                    }
+                    if start < end {
+                        name.clear();
+                        name.extend_from_slice(prefix);
+                        name.resize(prefix.len() + end - start, 0);
+                        bytes.read(start, &mut name[prefix.len()..]);
+                        code = Some(ids.number(&name));
+                        break;
+                    }
+                }
+                codes.push(code.map_or(-1, |code| code.cast_signed() as i64));
+            }
+            Some(codes)
+        });
+        let codes = codes.ok_or_else(misfit)?;
+        Ok(Column(Data::Places(codes)))
+    }
+}
+
+/// A set of IDs.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct IdSet(Mutex<id_set::IdSet>);
+
+/// IDs that are hashed before they are looked up, so that the processor waits for several at once.
+const AT_ONCE: usize = 64;
+
+#[pymethods]
+impl IdSet {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    /// Adds some texts of a column.
+    fn add(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<()> {
+        guard(|| {
+            self.each(py, &column, &rows, |set, keys| keys.iter().for_each(|&key| set.add(key)))
+        })
+    }
+
+    /// Which of some texts of a column are in the set.
+    fn find(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<Column> {
+        guard(|| {
+            let found = Mutex::new(Vec::new());
+            self.each(py, &column, &rows, |set, keys| {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.extend(keys.iter().map(|&key| u8::from(set.has(key))));
+            })?;
+            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok(Column(Data::Bytes(found)))
+        })
+    }
+}
+
+impl IdSet {
+    /// Calls a function with the hashes of some texts of a column, several at a time.
+    fn each(
+        &self,
+        py: Python<'_>,
+        column: &TextBuffers,
+        rows: &PyBuffer<i64>,
+        work: impl Fn(&mut id_set::IdSet, &[u128]) + Sync,
+    ) -> PyResult<()> {
+        let rows = places(py, rows)?;
+        let TextBuffers(offsets, bytes) = column;
+        let (offsets, bytes) = (View::of(offsets)?, View::of(bytes)?);
+        let most = rows.iter().copied().max().unwrap_or(0);
+        if !rows.is_empty() && Cells::len(&offsets) < most + 2 {
+            return Err(misfit());
+        }
+        let done = py.detach(|| {
+            let mut set = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let (mut text, mut keys) = (Vec::new(), Vec::new());
+            for some in rows.chunks(AT_ONCE) {
+                keys.clear();
+                for &row in some {
+                    let mut ends = [0; 2];
+                    offsets.read(row, &mut ends);
+                    let [start, end] = ends.map(usize::try_from);
+                    let (start, end) = (start.ok()?, end.ok()?);
+                    if start > end || end > Cells::len(&bytes) {
+                        return None;
+                    }
+                    text.resize(end - start, 0);
+                    bytes.read(start, &mut text);
+                    keys.push(set.key(&text));
+                }
+                work(&mut set, &keys);
+            }
+            Some(())
+        });
+        done.ok_or_else(misfit)
+    }
+}
