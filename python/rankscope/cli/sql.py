@@ -52,8 +52,8 @@ def add_arguments(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="ROLE=COLUMN",
-        help="the column to use for a role (default: query_id, doc_id, relevance, score); roles: "
-        f"{', '.join(ROLES)}; with --table, `--col doc=` means that there is none",
+        help=f"the column to use for a role; roles: {', '.join(ROLES)}; with --table, `--col doc=` "
+        "means that there are no document IDs (default: query_id, doc_id, relevance, score)",
     )
     parser.add_argument(
         "--by",
