@@ -110,7 +110,7 @@ def add_delete(parser: Parser) -> None:
         action="append",
         type=read_word,
         metavar="ID",
-        help="delete the ranking with this ID; can be repeated",
+        help="delete the ranking with this ID",
     )
     for name, text in (
         ("--since", f"delete only rankings from this time on: {TIME_HELP}"),

@@ -209,11 +209,14 @@ class CostCollector:
 
         if not self._is_told or not self._rows:
             return None
+        # The pieces of a column are forgotten before the next one is joined.
         values = {
-            name: (tuple(self._places[name]), np.concatenate(codes))
-            for name, codes in self._codes.items()
+            name: (tuple(self._places[name]), np.concatenate(self._codes.pop(name)))
+            for name in [*self._codes]
         }
-        return DocumentRegrets(np.concatenate(self._rows), np.concatenate(self._regrets), values)
+        rows, self._rows = np.concatenate(self._rows), []
+        regrets, self._regrets = np.concatenate(self._regrets), []
+        return DocumentRegrets(rows, regrets, values)
 
 
 def _read(chunk: Chunk, places: NDArray[np.int64]) -> list[bytes]:

@@ -103,9 +103,10 @@ def collect_queries(
         attribute: TextColumn.of([one.get(attribute) for one in commons])
         for attribute in attributes
     }
-    *numbers, relevant = map(np.concatenate, zip(*amounts, strict=True))
-    amounts.clear()
-    value, truncation, ordering, undefined, ideal = numbers
+    # The pieces of a column are forgotten before the next one is joined.
+    value, truncation, ordering, undefined, ideal, relevant = (
+        np.concatenate([piece.pop(0) for piece in amounts]) for _ in range(len(AMOUNTS) + 1)
+    )
     return QueryColumns(
         measure=name,
         retrieval=None,
@@ -159,7 +160,7 @@ class _Ids:
 
     def __init__(self) -> None:
         self._sizes: list[NDArray[np.int64]] = []
-        self._parts: list[bytes] = []
+        self._text = bytearray()
 
     def take(self, column: Texts, places: NDArray[np.int64]) -> None:
         """Add the texts at some places."""
@@ -170,17 +171,17 @@ class _Ids:
         sizes = ends - starts
         self._sizes.append(sizes)
         if len(places) == len(offsets) - 1:
-            self._parts.append(text[offsets[0] : offsets[-1]].tobytes())
+            self._text += text[offsets[0] : offsets[-1]].tobytes()
             return
         within = np.arange(int(sizes.sum())) - np.repeat(offsets_of(sizes)[:-1], sizes)
-        self._parts.append(text[np.repeat(starts, sizes) + within].tobytes())
+        self._text += text[np.repeat(starts, sizes) + within].tobytes()
 
     def finish(self) -> TextList:
         """Return the texts."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         sizes = np.concatenate(self._sizes)
-        return TextList(offsets_of(sizes), np.frombuffer(b"".join(self._parts), np.uint8))
+        return TextList(offsets_of(sizes), np.frombuffer(self._text, np.uint8))
 
 
 def _name(context: Context) -> dict[str, str]:

@@ -62,7 +62,7 @@ def trace_spans(
         documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
             columns losses are broken down, as they are by grade, rank, and whether the document
             was shown in the span before.
-        limit: How many rankings a window may have (default: no limit). Each takes about 200 bytes
+        limit: How many rankings a window may have (default: no limit). Each takes about 400 bytes
             while it is traced.
         threads: The number of threads.
 
