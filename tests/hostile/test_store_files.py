@@ -301,6 +301,13 @@ def make_old(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(
             f"""
+            DROP TABLE history_contexts;
+            DROP TABLE history_ids;
+            DROP TABLE history_labels;
+            DROP TABLE history;
+            DROP TABLE lake_hours;
+            DROP TABLE lake_files;
+            DROP TABLE lakes;
             DROP TABLE incident_changes;
             DROP TABLE incidents;
             ALTER TABLE cells DROP COLUMN checksum;

@@ -389,6 +389,7 @@ def test_damaged_files_and_empty_listings_are_errors_and_keep_the_values(log: Lo
     with pytest.raises(FileError) as empty:
         log.lake.evaluate()
     assert empty.value.code == "lake_empty"
+    (log.folder / "elsewhere").rename(log.folder / "impressions")
     assert describe(log.lake) == before
 
 

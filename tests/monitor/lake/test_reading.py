@@ -97,6 +97,8 @@ SCHEMA = pa.schema(
 class Recorder:
     """Records what ingestion would store."""
 
+    takes_prepared = False
+
     def __init__(self) -> None:
         self.readings: list[Reading] = []
 

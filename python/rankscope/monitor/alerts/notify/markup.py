@@ -27,8 +27,8 @@ BREAK = "\u200b"
 CALLS = re.compile(r"@(?=[^\W\d])|(?<!\w)@(?=\w)|<(?=[@#!&/:]|[^\W\d_]{1,20}:)|\](?=[(\[:])")
 """Where mentions and the special sequences of chats begin, and the addresses of labels."""
 
-LINKS = re.compile(r"(?<=[^\W\d_]):(?=//)|(?<=[^\W\d_])\.(?=[^\W\d_]{2})")
-"""Where an address would be taken for one: before its slashes, and in a domain."""
+LINKS = re.compile(r"(?<=\w):(?=//)|(?<=[^\W\d_])\.(?=[^\W\d_]{2})|(?<=[wW]{3})\.(?=\w)")
+"""Where an address would be taken for one: before its slashes, in a domain, and after `www`."""
 
 SPACES = re.compile(r"\s+")
 MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#!])")
@@ -103,10 +103,14 @@ def clean(text: str, most: int = MOST_TEXT) -> str:
 
 
 def write_title(text: str) -> str:
-    """Return the title of a message: one line that calls nobody.
+    r"""Return the title of a message: one line that calls nobody.
 
     Args:
         text: The title.
+
+    Examples:
+        >>> ascii(write_title("see www.e"))
+        "'see www.\\u200be'"
     """
     return _break_links(_break_calls(clean(text.strip(), MOST_TITLE)))
 
