@@ -403,6 +403,15 @@ def test_a_name_that_is_given_wins() -> None:
     assert read_ranking(named, names={"ranking_id": "user_id"}).ranking_id == "u"
 
 
+def test_the_list_of_documents_can_have_another_name() -> None:
+    named = {key: value for key, value in SHOWN.items() if key != "items"} | {"docs": ITEMS}
+    assert read_ranking(named, names={"items": "docs"}) == read_ranking(SHOWN)
+    both = EventReader(names={"items": "docs"}).read_rankings([SHOWN | {"docs": ITEMS}], now=NOW)
+    assert both.unknown == {"items": 1}
+    refused = read_ranking(SHOWN, names={"items": "docs"})
+    assert (refused.code, refused.where) == ("missing_field", "items")
+
+
 @pytest.mark.parametrize(
     "doc_id",
     ["<script>alert(1)</script>", "=HYPERLINK()", "{{7*7}}", "a\nb\x1b[31m", "__proto__", "日本"],

@@ -49,8 +49,6 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     for row in rows:
         if "attributes" in row:
             row["attributes"] = dict(row["attributes"])
-        elif not row["labels"]:
-            del row["labels"]
     return rows
 
 

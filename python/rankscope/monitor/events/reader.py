@@ -71,6 +71,7 @@ class EventReader:
     ) -> None:
         self._limits = limits or Limits()
         self._rankings = Aliases(RANKING_NAMES, names)
+        self._lists = [name for name, role in self._rankings.role_of.items() if role == "items"]
         self._columns = Aliases(COLUMN_NAMES, names)
         self._items = Aliases(ITEM_NAMES, names)
         self._labels = Aliases(LABEL_NAMES, names)
@@ -175,7 +176,7 @@ class EventReader:
         self, given: Mapping[str, Any], now: int, batch: Batch, aliases: Aliases | None = None
     ) -> tuple[Event, ...]:
         limits = self._limits
-        has_items = aliases is None and any(name in given for name in RANKING_NAMES["items"])
+        has_items = aliases is None and any(name in given for name in self._lists)
         fields = (aliases or (self._rankings if has_items else self._columns)).find(given)
         self._note_unknown(given, fields, batch)
         roles = fields.roles

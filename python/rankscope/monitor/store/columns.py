@@ -129,10 +129,20 @@ def write_labels(chunk: Chunk) -> Foreign:
         write_times(labels.times),
         write_texts(labels.doc_ids),
         write_kinds(labels.kinds),
-        write_names(labels),
+        write_names(labels, where=_say_what_happened(labels)),
         write_numbers(labels.values),
     ]
     return pa.record_batch(columns, schema=describe_labels())
+
+
+def _say_what_happened(labels: LabelColumns) -> NDArray[np.bool_]:
+    """Whether each label has a list; a reader refuses a grade or a retraction beside one."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    is_list = np.array([bool(one) for one in labels.names], dtype=np.bool_)[labels.codes]
+    is_alone = np.isnan(labels.values) & (labels.kinds != LABEL_KINDS.index("retraction"))
+    said: NDArray[np.bool_] = is_list | is_alone
+    return said
 
 
 def write_kinds(kinds: NDArray[np.int8]) -> Foreign:
@@ -141,11 +151,16 @@ def write_kinds(kinds: NDArray[np.int8]) -> Foreign:
     return pa.array(LABEL_KINDS).take(pa.array(kinds))
 
 
-def write_names(labels: LabelColumns) -> Foreign:
-    """Return what labels say happened, a list for each."""
+def write_names(labels: LabelColumns, where: NDArray[np.bool_] | None = None) -> Foreign:
+    """Return what labels say happened, a list for each.
+
+    Args:
+        labels: The labels.
+        where: Whether each has a list; it is null otherwise (default: all have one).
+    """
     pa = load_arrow()
     names = pa.array([list(one) for one in labels.names], pa.list_(pa.string()))
-    return names.take(pa.array(labels.codes))
+    return names.take(pa.array(labels.codes, mask=None if where is None else ~where))
 
 
 def read_chunk(
