@@ -127,7 +127,7 @@ def _texts(values: list[str]) -> Texts:
 
 
 def _ids(documents: NDArray[np.int64]) -> Texts:
-    """Give the ids of documents, all of which are of one length."""
+    """Return the ids of documents, all of which are of one length."""
     catalogue = np.frombuffer("".join(NAMES).encode(), np.uint8).reshape(CATALOGUE, ID_LENGTH)
     return np.arange(len(documents) + 1) * ID_LENGTH, catalogue[documents].reshape(-1)
 
@@ -145,15 +145,15 @@ class MemorySource:
         self._chunks = chunks
 
     def contexts(self, _project: str) -> dict[int, Context]:
-        """Give the contexts by number."""
+        """Return the contexts by number."""
         return CONTEXTS
 
     def cells(self, *_asked: object) -> list[CellRow]:
-        """Give no stored cells."""
+        """Return no stored cells."""
         return []
 
     def read(self, _project: str, since: int, until: int) -> Iterator[Chunk]:
-        """Give the rankings of some hours."""
+        """Return the rankings of some hours."""
         first, end = (-(-(time - START) * self._daily // DAY) for time in (since, until))
         for at in range(first, end, CHUNK):
             chunk = self._chunks[at // CHUNK % len(self._chunks)]
@@ -170,7 +170,7 @@ class MemorySource:
 
 
 def _take(chunk: Chunk, count: int) -> Chunk:
-    """Give the first rankings of a chunk."""
+    """Return the first rankings of a chunk."""
     items, labels = chunk.items, chunk.labels
     rows = int(items.offsets[count])
     told = int(np.searchsorted(labels.rankings, count))

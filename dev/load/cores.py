@@ -7,7 +7,7 @@ import sys
 
 
 def find_cores() -> set[int]:
-    """Give the cores on which this process may run; none where the system does not say."""
+    """Return the cores on which this process may run; none where the system does not say."""
     return os.sched_getaffinity(0) if sys.platform == "linux" else set()
 
 

@@ -169,7 +169,7 @@ def watch_memory(process: int) -> Iterator[list[int]]:
 
 
 def _find_family(process: int) -> list[int]:
-    """Give a process, those that it has started, and those that these have."""
+    """Return a process, those that it has started, and those that these have."""
     found = [process]
     for one in Path(f"/proc/{process}/task").glob("*/children"):
         try:

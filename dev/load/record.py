@@ -170,7 +170,7 @@ def _list_sent(what: str, sent: Sent) -> list[str]:
 
 
 def _rank(values: list[float], percent: int) -> float:
-    """Give the smallest value below which there are so many of a hundred, or as many."""
+    """Return the smallest value below which there are so many of a hundred, or as many."""
     return float(np.percentile(values, percent, method="inverted_cdf")) if values else 0.0
 
 

@@ -71,7 +71,7 @@ class Batch:
     is_buy: NDArray[np.bool_]
 
     def grades(self) -> NDArray[np.float64]:
-        """Give the grade of each document once its window is closed, one row a ranking."""
+        """Return the grade of each document once its window is closed, one row a ranking."""
         grades = np.zeros((BATCH, DOCUMENTS))
         counts = self.delays < WINDOW
         worth = np.where(self.is_buy, WEIGHTS["buy"], WEIGHTS["click"])
@@ -79,7 +79,7 @@ class Batch:
         return grades
 
     def list_rankings(self) -> Iterator[Ranking]:
-        """Give the rankings as a store takes them."""
+        """Return the rankings as a store takes them."""
         columns = (self.ids, self.times.tolist(), self.documents.tolist(), self.scores.tolist())
         for at, (name, time, documents, scores) in enumerate(zip(*columns, strict=True)):
             query, user, attributes = self._common(at)
@@ -97,12 +97,12 @@ class Batch:
             )
 
     def list_labels(self) -> Iterator[Label]:
-        """Give the labels as a store takes them."""
+        """Return the labels as a store takes them."""
         for event_id, place, doc_id, time, name in self._labels():
             yield Label(event_id, self.ids[place], doc_id, time, (name,))
 
     def write_rankings(self) -> bytes:
-        """Give the rankings as they are sent."""
+        """Return the rankings as they are sent."""
         rows = []
         for at, (name, time) in enumerate(zip(self.ids, self.times.tolist(), strict=True)):
             query, user, attributes = self._common(at)
@@ -126,7 +126,7 @@ class Batch:
         return _write(rows)
 
     def write_labels(self) -> bytes:
-        """Give the labels as they are sent."""
+        """Return the labels as they are sent."""
         return _write(
             [
                 {

@@ -109,7 +109,7 @@ class Expected:
         return list(dict.fromkeys(where for where, _ in self._grades))
 
     def values(self, where: Slice) -> dict[int, list[float]]:
-        """Give the values of a slice by hour, one a measure."""
+        """Return the values of a slice by hour, one a measure."""
         return {
             hour: _evaluate(np.concatenate(some))
             for (of, hour), some in self._grades.items()

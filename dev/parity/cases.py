@@ -45,24 +45,24 @@ class Case:
     run: dict[str, dict[str, float]]
 
     def grades(self, query: str) -> list[float]:
-        """Give the grades of the retrieved documents, in the order of the run."""
+        """Return the grades of the retrieved documents, in the order of the run."""
         return [self.qrels[query][document] for document in self.run[query]]
 
     def scores(self, query: str) -> list[float]:
-        """Give the scores of the retrieved documents, in the order of the run."""
+        """Return the scores of the retrieved documents, in the order of the run."""
         return list(self.run[query].values())
 
     def ranked(self, query: str) -> list[str]:
-        """Give the retrieved documents by descending score, equal scores as in the run."""
+        """Return the retrieved documents by descending score, equal scores as in the run."""
         scores = self.run.get(query, {})
         return sorted(scores, key=scores.__getitem__, reverse=True)
 
     def relevant(self, query: str) -> list[str]:
-        """Give the documents with a grade above 0, in the order of the judgments."""
+        """Return the documents with a grade above 0, in the order of the judgments."""
         return [document for document, grade in self.qrels.get(query, {}).items() if grade > 0]
 
     def queries(self) -> list[str]:
-        """Give the queries of the judgments, then those that only the run has."""
+        """Return the queries of the judgments, then those that only the run has."""
         return list(dict.fromkeys([*self.qrels, *self.run]))
 
 

@@ -2,7 +2,7 @@
 //!
 //! What is read here is valid JSON without a name that stands twice in an object, NUL, half a
 //! character, or a number beyond 64 bits. Everything else, valid or not, is left to a reader that can
-//! say what is wrong with it: all functions return none for it.
+//! explain what is wrong: every function returns none for it.
 
 use crate::memory::{Vec, copy};
 use std::ops::Deref;

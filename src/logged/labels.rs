@@ -54,7 +54,7 @@ const MANY_PAIRS: usize = 1 << 14;
 pub struct Shown {
     offsets: Vec<i64>,
     bytes: Vec<u8>,
-    /// The last bytes of each ID, by which most others are told apart.
+    /// The last bytes of each ID, which differ from those of most others.
     ends: Vec<u64>,
     /// The rows by ID, where there are many labels to look up.
     order: Vec<usize>,

@@ -32,7 +32,7 @@ class Ways:
     def __call__(
         self, qrels: Qrels, run: Run, measures: Sequence[Measure | str], policy: str = "ties=doc_id"
     ) -> dict[str, float]:
-        """Give the means, which must be the same by every way."""
+        """Return the means, which must be the same by every way."""
         found = dict(rs.evaluate(qrels, run, measures, policy=policy))
         rows = [(query, doc, each) for query, docs in qrels.items() for doc, each in docs.items()]
         lists = [(query, doc, each) for query, docs in run.items() for doc, each in docs.items()]
@@ -82,7 +82,7 @@ class Ways:
 
 
 def as_columns(rows: list[tuple[str, str, float]], number: str) -> dict[str, list]:
-    """Give rows as columns under their usual names."""
+    """Return rows as columns under their usual names."""
     columns = map(list, zip(*rows, strict=True))
     return dict(zip(("query_id", "doc_id", number), columns, strict=True))
 

@@ -37,7 +37,7 @@ def rank(judged: Judged, policy: Policy) -> Rankings:
 
 
 def evaluate(rankings: Rankings, measure: Measure, policy: Policy) -> float:
-    """Give the value of the query."""
+    """Return the value of the query."""
     values = rankings.evaluate(measure, policy=policy).per_query_list(measure)
     return values[rankings.query_ids.index("query")]
 

@@ -75,7 +75,7 @@ class Grade(enum.IntEnum):
 
 
 def unaligned(numbers: Numbers) -> np.ndarray:
-    """Give an array that begins in the middle of a word."""
+    """Return an array that begins in the middle of a word."""
     memory = np.zeros(8 * len(numbers) + 1, dtype="u1")
     made = memory[1:].view("f8")
     made[:] = numbers
@@ -84,7 +84,7 @@ def unaligned(numbers: Numbers) -> np.ndarray:
 
 
 def read_only(numbers: Numbers) -> np.ndarray:
-    """Give an array that nobody may write to."""
+    """Return an array that nobody may write to."""
     made = np.array(numbers, dtype=float)
     made.flags.writeable = False
     return made

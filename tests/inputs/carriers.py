@@ -35,7 +35,7 @@ PACKINGS: dict[str, Pack] = {
 
 @contextmanager
 def pipe_of(pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
-    """Give a named pipe that a thread writes the pieces to, as long as somebody reads."""
+    """Return a named pipe that a thread writes the pieces to, as long as somebody reads."""
     path = folder / "pipe"
     os.mkfifo(path)
     writer = threading.Thread(target=_write, args=(path, pieces))

@@ -53,7 +53,7 @@ def lines(*texts: str) -> bytes:
 
 
 def nested(rows: Iterable[Row]) -> dict[object, dict[object, object]] | None:
-    """Give rows as a mapping of mappings; none where one would drop a row."""
+    """Return rows as a mapping of mappings; none where one would drop a row."""
     made: dict[object, dict[object, object]] = {}
     for query, doc, number in rows:
         docs = made.setdefault(query, {})

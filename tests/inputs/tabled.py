@@ -22,7 +22,7 @@ Columns = dict[str, list[object]]
 
 
 def columns_of(rows: tuple[Row, ...], role: str) -> Columns:
-    """Give rows as columns."""
+    """Return rows as columns."""
     return {name: [row[at] for row in rows] for at, name in enumerate(NAMES[role])}
 
 
@@ -74,7 +74,7 @@ WRITERS: dict[str, Callable[[Columns], object]] = {
 
 
 def tabled(rows: tuple[Row, ...] | None, role: str, way: str) -> object:
-    """Give rows as a table; none where the way has no such values."""
+    """Return rows as a table; none where the way has no such values."""
     if not rows:
         return None
     try:

@@ -84,7 +84,7 @@ def test_an_entry_has_one_verdict_by_every_way(entry: Entry, way: str, tmp_path:
 
 @contextmanager
 def odd_input(entry: Entry, way: str, folder: Path) -> Iterator[tuple[str, object]]:
-    """Give an entry in one way: what it must be called, and itself."""
+    """Return an entry in one way: what it must be called, and itself."""
     if way == "bytes":
         yield entry.role, rs.File(entry.text, entry.form)  # type: ignore[arg-type]
         return

@@ -33,13 +33,13 @@ def columns_of(rows: Rows, role: str) -> dict[str, list[object]]:
 
 
 def pandas_of(rows: Rows, role: str) -> pd.DataFrame:
-    """Give a frame that holds the objects as they are."""
+    """Return a frame that holds the objects as they are."""
     columns = columns_of(rows, role)
     return pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in columns})
 
 
 def polars_of(rows: Rows, role: str) -> pl.DataFrame:
-    """Give a frame that holds the objects as they are."""
+    """Return a frame that holds the objects as they are."""
     return pl.DataFrame(
         [
             pl.Series(name, column, dtype=pl.Object)
@@ -58,7 +58,7 @@ FORMS: dict[str, Callable[[Rows, str], object]] = {
 
 
 def verdict(call: Callable[[], rs.Evaluation]) -> tuple[str, int | None] | dict[str, object]:
-    """Give the code of the refusal and its row, or the values."""
+    """Return the code of the refusal and its row, or the values."""
     try:
         return call().to_dict()
     except rs.errors.RankscopeError as error:

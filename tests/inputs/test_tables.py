@@ -112,7 +112,7 @@ def frames(columns: dict[str, object]) -> list[object]:
 
 
 def frame_of(entry: Refused) -> pd.DataFrame | None:
-    """Give the column in a frame, where one can hold it as it is."""
+    """Return the column in a frame, where one can hold it as it is."""
     made = entry.make()
     if isinstance(made, list):
         made = pd.Series(made, dtype=object)
@@ -276,7 +276,7 @@ def test_an_attribute_that_has_no_text_is_refused() -> None:
 
 
 def of_module(name: str, kind: str = "DataFrame") -> object:
-    """Give an object whose class says that it is of a module."""
+    """Return an object whose class says that it is of a module."""
     made = type(kind, (), {"columns": ["qid", "rel", "score"], "__module__": name})
     return made()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def tell_process(_store: Store) -> int:
-    """Give the number of this process."""
+    """Return the number of this process."""
     return os.getpid()
 
 
@@ -36,12 +36,12 @@ def shout(_store: Store) -> str:
 
 
 def tell_modesty(_store: Store) -> int:
-    """Give how far this process stands back."""
+    """Return how far this process stands back."""
     return os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def double(_store: Store, number: int) -> int:
-    """Give twice a number, and refuse 7."""
+    """Return twice a number, and refuse 7."""
     if number == 7:
         raise UsageError("expected another number, found 7", code="seven")
     return 2 * number

@@ -1,4 +1,4 @@
-"""Colors can be told apart and read, on light and on dark paper, and stand in one place."""
+"""Colors are distinct and readable, on light and on dark paper, and are defined in one place."""
 
 from __future__ import annotations
 

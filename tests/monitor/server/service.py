@@ -73,7 +73,7 @@ class Service:
         return self.ask_all([(method, path, body, self.headers(key, headers))])[0]
 
     def headers(self, key: str | None, headers: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Give the headers of a request; of an empty key, those with the key of the service."""
+        """Return the headers of a request; of an empty key, those with the key of the service."""
         made = {"content-type": "application/json"}
         if key is not None:
             made["authorization"] = f"Bearer {key or self.key}"
@@ -105,14 +105,14 @@ class Service:
         return self.ask("POST", path, json.dumps(events).encode(), **said)
 
     def counters(self, project: str = "music") -> dict[str, int]:
-        """Give the counters of a project, once all that was submitted is stored."""
+        """Return the counters of a project, once all that was submitted is stored."""
         self.store.transact(lambda _: None).result()
         counted = self.store.counters(project)
         assert isinstance(counted, dict)
         return counted
 
     def browser(self, client: str = "127.0.0.1") -> Browser:
-        """Give a browser at an address."""
+        """Return a browser at an address."""
         return Browser(self, client)
 
     def last_line(self) -> dict[str, Any]:

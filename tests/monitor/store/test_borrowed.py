@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def send(thing: object) -> Any:  # noqa: ANN401 - what was sent
-    """Give what arrives of an object in another process."""
+    """Return what arrives of an object in another process."""
     return pickle.loads(pickle.dumps(thing))  # noqa: S301 - of our own
 
 

@@ -179,7 +179,7 @@ def read_chunk(
             documents have the ranks 1, 2, 3, and so on.
         labels: A table with `ranking_id`, `time`, `doc_id`, and `labels` or `value`, in any order;
             labels of other rankings are left out. `None` where there are no labels.
-        number: Returns the number of a context, which is asked for once for each different one.
+        number: Returns the number of a context; it is called once for each distinct one.
         event_ids: Whether the chunk has the ids of events.
 
     Raises:

@@ -415,11 +415,11 @@ class Store(StoreReader):
     def take_evaluation(self) -> bool:
         """Take the lease of the one process that evaluates, and return whether this one has it.
 
-        Whoever has it keeps it until the store is closed or the process ends. Where only one
-        process can write, that is the one.
+        A process keeps the lease until it closes the store or ends. Where only one process can
+        write, that process has it.
 
         Raises:
-            FileError: The store cannot be asked now.
+            FileError: The store cannot be read now.
         """
         return True
 
