@@ -211,20 +211,25 @@ const CLASSES: usize = 16;
 
 /// The word of a set of classes in which the class of a hash is, and its bit; other bits of the hash
 /// than those that place it in a table.
+#[inline]
 #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
 fn class_of(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 38) as usize & (words - 1), 1 << (hash >> 32 & 63))
 }
 
 impl JudgedQuery<'_> {
-    /// The grade of a document with its [`IdHasher`] hash, if it is judged.
+    /// Whether a document with this [`IdHasher`] hash may be judged: of most it is told at once.
     #[inline]
     #[must_use]
-    pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {
+    pub fn may_have(&self, hash: u64) -> bool {
         let (word, bit) = class_of(hash, self.classes.len());
-        if self.classes[word] & bit == 0 {
-            return None;
-        }
+        self.classes[word] & bit != 0
+    }
+
+    /// The grade of a document with its [`IdHasher`] hash, if it is judged; ask
+    /// [`JudgedQuery::may_have`] first.
+    #[must_use]
+    pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {
         let is_same =
             |index: usize| is_same(self.texts.get(self.entries[index].text as usize), doc);
         interner::find(self.slots, hash, is_same).map(|index| self.entries[index].grade)

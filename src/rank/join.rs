@@ -38,13 +38,15 @@ impl Joiner {
         if trec::is_too_long(list.rows.len()) {
             return Err(trec::too_many_rows());
         }
-        let judged = query.map(|query| judgments.of_query(query));
-        self.repeats.reset(list.rows.len());
-        for (index, row) in list.rows.iter().enumerate() {
-            let hash = self.hasher.hash(row.doc);
-            self.repeats.see(index as u32, hash);
-            if let Some(grade) = judged.and_then(|judged| judged.find_document(row.doc, hash)) {
-                self.hits.push(Hit { row: index as u32, grade });
+        self.repeats.see(&list.rows, &self.hasher);
+        if let Some(query) = query {
+            let judged = judgments.of_query(query);
+            for (index, &hash) in self.repeats.hashes.iter().enumerate() {
+                if judged.may_have(hash)
+                    && let Some(grade) = judged.find_document(list.rows[index].doc, hash)
+                {
+                    self.hits.push(Hit { row: index as u32, grade });
+                }
             }
         }
         match self.repeats.find(&list.rows) {
@@ -61,10 +63,7 @@ impl Joiner {
     /// # Errors
     /// Where there is one.
     pub fn check_distinct(&mut self, list: &List<'_>) -> Result<()> {
-        self.repeats.reset(list.rows.len());
-        for (index, row) in (0..).zip(&list.rows) {
-            self.repeats.see(index, self.hasher.hash(row.doc));
-        }
+        self.repeats.see(&list.rows, &self.hasher);
         match self.repeats.find(&list.rows) {
             None => Ok(()),
             Some((earlier, later)) => {
@@ -80,7 +79,10 @@ impl Joiner {
         self.dropped = 0;
         self.hits.clear();
         for (index, row) in rows.iter().enumerate() {
-            if let Some(grade) = judged.find_document(row.doc, self.hasher.hash(row.doc)) {
+            let hash = self.hasher.hash(row.doc);
+            if judged.may_have(hash)
+                && let Some(grade) = judged.find_document(row.doc, hash)
+            {
                 self.hits.push(Hit { row: index as u32, grade });
             }
         }
@@ -121,31 +123,30 @@ impl Joiner {
 #[derive(Debug, Default)]
 struct Repeats {
     bits: Vec<u64>,
-    /// A part of the hash of each row.
-    prints: Vec<u32>,
+    /// The hash of each row.
+    hashes: Vec<u64>,
     suspects: Vec<u32>,
 }
 
 impl Repeats {
-    /// Forgets all rows, with room for `count` more.
-    fn reset(&mut self, count: usize) {
-        self.bits.clear();
-        self.bits.resize(count.next_power_of_two(), 0);
-        self.prints.clear();
-        self.prints.reserve(count);
-        self.suspects.clear();
-    }
-
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // parts of the hash are what is wanted
-    fn see(&mut self, row: u32, hash: u64) {
-        let word = (hash >> 6) as usize & (self.bits.len() - 1);
-        let bit = 1 << (hash & 63);
-        if self.bits[word] & bit != 0 {
-            self.suspects.push(row);
+    /// Hashes the documents of a list, and notes those that may have stood in a row before.
+    fn see(&mut self, rows: &[Row<'_>], hasher: &IdHasher) {
+        let Self { bits, hashes, suspects } = self;
+        hashes.clear();
+        hashes.extend(rows.iter().map(|row| hasher.hash(row.doc)));
+        bits.clear();
+        bits.resize(rows.len().next_power_of_two(), 0);
+        suspects.clear();
+        let bits = &mut bits[..];
+        for (row, &hash) in (0..).zip(&hashes[..]) {
+            #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
+            let word = (hash >> 6) as usize & (bits.len() - 1);
+            let bit = 1 << (hash & 63);
+            if bits[word] & bit != 0 {
+                suspects.push(row);
+            }
+            bits[word] |= bit;
         }
-        self.bits[word] |= bit;
-        self.prints.push((hash >> 32) as u32);
     }
 
     /// The first row whose document stood in a row before, and that row.
@@ -155,9 +156,8 @@ impl Repeats {
         }
         self.suspects.iter().find_map(|&suspect| {
             let later = suspect as usize;
-            let print = self.prints[later];
-            let before = self.prints[..later].iter().enumerate();
-            let mut alike = before.filter(|&(_, &other)| other == print).map(|(row, _)| row);
+            let hash = self.hashes[later];
+            let mut alike = places_of(&self.hashes[..later], hash);
             let earlier = alike.find(|&row| is_same(rows[row].doc, rows[later].doc))?;
             Some((earlier, later))
         })
@@ -165,9 +165,9 @@ impl Repeats {
 
     /// The same, without comparing each suspect with every row.
     fn find_among_many(&self, rows: &[Row<'_>]) -> Option<(usize, usize)> {
-        let mut by_print: Vec<(u32, u32)> = self.prints.iter().copied().zip(0..).collect();
-        by_print.sort_unstable();
-        let twice = by_print.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
+        let mut by_hash: Vec<(u64, u32)> = self.hashes.iter().copied().zip(0..).collect();
+        by_hash.sort_unstable();
+        let twice = by_hash.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
         let pairs = twice.filter_map(|alike| {
             (1..alike.len()).find_map(|at| {
                 let later = alike[at].1 as usize;
@@ -178,6 +178,18 @@ impl Repeats {
         });
         pairs.min_by_key(|&(_, later)| later)
     }
+}
+
+/// Where a hash stands among others. Many are compared at once, as nearly all of them differ.
+fn places_of(hashes: &[u64], hash: u64) -> impl Iterator<Item = usize> {
+    let chunks = hashes.chunks(32).enumerate();
+    let alike = chunks.filter(move |(_, chunk)| {
+        chunk.iter().fold(false, |is_there, &other| is_there | (other == hash))
+    });
+    alike.flat_map(move |(number, chunk)| {
+        let places = chunk.iter().enumerate().filter(move |&(_, &other)| other == hash);
+        places.map(move |(at, _)| 32 * number + at)
+    })
 }
 
 /// More suspects than this are found by sorting.

@@ -197,26 +197,46 @@ fn line_too_long(line: &[u8]) -> Error {
     .hint("check that the file has line ends")
 }
 
-/// Where the last query of the text begins, or 0 where it is the only one.
+/// Where the last query of the text begins, or 0 where it is the only one. Of a query that comes and
+/// goes it may be any beginning, for only few lines are looked at.
 fn last_change(text: &[u8]) -> usize {
     let Some(last_newline) = memrchr(b'\n', text) else {
         return 0;
     };
-    let line_start = |end: usize| memrchr(b'\n', &text[..end]).map_or(0, |at| at + 1);
+    let line_start = |within: usize| memrchr(b'\n', &text[..within]).map_or(0, |at| at + 1);
+    let line_after =
+        |start: usize| memchr(b'\n', &text[start..]).map_or(start, |at| start + at + 1);
     let mut start = line_start(last_newline);
     let last_query = first_field(&text[start..last_newline]);
     if last_query.is_empty() || last_query == b"#" {
         // A blank line or a comment is of no query, however many follow one another.
         return start;
     }
-    while start > 0 {
-        let before = line_start(start - 1);
-        if first_field(&text[before..start - 1]) != last_query {
+    let is_last = |start: usize| first_field(&text[start..line_after(start) - 1]) == last_query;
+    if is_last(0) {
+        while start > 0 {
+            let before = line_start(start - 1);
+            if !is_last(before) {
+                return start;
+            }
+            start = before;
+        }
+        return 0;
+    }
+    // The line at `other` is of another query, that at `start` of the last one.
+    let mut other = 0;
+    loop {
+        let middle = line_start(other + (start - other) / 2);
+        let line = if middle > other { middle } else { line_after(other) };
+        if line == start {
             return start;
         }
-        start = before;
+        if is_last(line) {
+            start = line;
+        } else {
+            other = line;
+        }
     }
-    0
 }
 
 fn first_field(line: &[u8]) -> &[u8] {

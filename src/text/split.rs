@@ -1,15 +1,19 @@
-//! Finds every blank and newline of a text, 64 bytes at a time.
+//! Finds every blank and newline of a text, 64 bytes at a time, with the widest vectors that the
+//! processor at hand has.
+
+use std::ops::Deref;
+
+use fearless_simd::{Bytes, Level, Simd, SimdBase, SimdInt, SimdMask, dispatch, i8x64, u8x64};
 
 use crate::memory::Vec;
-use wide::u8x64;
 
 /// Where the blanks of a text are, and what else is in it.
 #[derive(Debug, Default)]
 pub struct Tape {
     /// Positions of spaces, tabs and newlines, ascending.
-    pub blanks: Vec<u32>,
+    pub blanks: Positions,
     /// Positions of newlines, ascending.
-    pub newlines: Vec<u32>,
+    pub newlines: Positions,
     /// Every field is followed by exactly one blank, and no line begins with one.
     pub is_regular: bool,
     /// All bytes are below 128.
@@ -21,39 +25,45 @@ pub struct Tape {
 impl Tape {
     /// Scans a text of less than 2^32 bytes.
     pub fn scan(&mut self, text: &[u8]) {
-        self.blanks.clear();
-        self.newlines.clear();
+        dispatch!(Level::new(), simd => self.scan_with(simd, text));
+    }
+
+    // What is inlined here is compiled once for each kind of vectors.
+    #[inline(always)]
+    fn scan_with<S: Simd>(&mut self, simd: S, text: &[u8]) {
+        self.blanks.count = 0;
+        self.newlines.count = 0;
         let mut seen = Seen { previous: 1, ..Seen::default() };
         let (chunks, rest) = text.as_chunks::<64>();
         for (index, chunk) in chunks.iter().enumerate() {
-            self.scan_chunk(*chunk, index * 64, &mut seen);
+            self.take(simd, chunk, index * 64, &mut seen);
         }
         if !rest.is_empty() {
             let mut chunk = [b'x'; 64];
             chunk[..rest.len()].copy_from_slice(rest);
-            self.scan_chunk(chunk, chunks.len() * 64, &mut seen);
+            self.take(simd, &chunk, chunks.len() * 64, &mut seen);
         }
         self.is_regular = seen.adjacent == 0;
-        self.is_ascii = seen.high == 0;
-        self.has_controls = seen.controls != 0;
+        self.is_ascii = seen.any.is_ascii();
+        self.has_controls = seen.has_controls;
     }
 
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // texts are blocks, far below 2^32 bytes
-    fn scan_chunk(&mut self, chunk: [u8; 64], start: usize, seen: &mut Seen) {
-        let bytes = u8x64::new(chunk);
-        let newline_bytes = bytes.simd_eq(u8x64::splat(b'\n'));
-        let blank_bytes =
-            bytes.simd_eq(u8x64::splat(b' ')) | bytes.simd_eq(u8x64::splat(b'\t')) | newline_bytes;
-        let low_bytes = bytes.saturating_sub(u8x64::splat(b' ')).simd_eq(u8x64::splat(0));
-        let blanks = blank_bytes.to_bitmask();
+    fn take<S: Simd>(&mut self, simd: S, chunk: &[u8; 64], start: usize, seen: &mut Seen) {
+        let bytes = u8x64::from_slice(simd, chunk);
+        let newlines = bytes.simd_eq(b'\n');
+        let blanks = (bytes.simd_eq(b' ') | bytes.simd_eq(b'\t') | newlines).to_bitmask();
+        let newlines = newlines.to_bitmask();
+        // Bytes from 128 on are negative here.
+        let printed = bytes.bitcast::<i8x64<S>>().simd_gt(31);
         seen.adjacent |= blanks & ((blanks << 1) | seen.previous);
         seen.previous = blanks >> 63;
-        seen.controls |= low_bytes.to_bitmask() & !blanks;
-        seen.high |= bytes.to_bitmask();
-        let start = start as u32;
-        push_positions(&mut self.blanks, blanks, start);
-        push_positions(&mut self.newlines, newline_bytes.to_bitmask(), start);
+        if printed.to_bitmask() | blanks != u64::MAX {
+            seen.look_closer(chunk);
+        }
+        self.blanks.push::<8>(blanks, start as u32);
+        self.newlines.push::<2>(newlines, start as u32);
     }
 }
 
@@ -61,15 +71,63 @@ impl Tape {
 struct Seen {
     previous: u64,
     adjacent: u64,
-    controls: u64,
-    high: u64,
+    /// The bits of any byte.
+    any: u8,
+    has_controls: bool,
 }
 
-#[inline]
-fn push_positions(positions: &mut Vec<u32>, mut mask: u64, start: u32) {
-    while mask != 0 {
-        positions.push(start + mask.trailing_zeros());
-        mask &= mask - 1;
+impl Seen {
+    #[inline(never)]
+    fn look_closer(&mut self, bytes: &[u8; 64]) {
+        for &byte in bytes {
+            self.any |= byte;
+            self.has_controls |= (byte < b' ') & (byte != b'\t') & (byte != b'\n');
+        }
+    }
+}
+
+/// Positions in a text. The memory after them is written before it is known to be needed.
+#[derive(Debug, Default)]
+pub struct Positions {
+    room: Vec<u32>,
+    count: usize,
+}
+
+impl Deref for Positions {
+    type Target = [u32];
+
+    #[inline]
+    fn deref(&self) -> &[u32] {
+        &self.room[..self.count]
+    }
+}
+
+impl Positions {
+    /// Adds the positions of the bits of a word, `N` at a time: how many there are is hard for the
+    /// processor to foresee, whether there are more than a multiple of `N` is not.
+    #[inline(always)]
+    fn push<const N: usize>(&mut self, mut mask: u64, start: u32) {
+        if self.room.len() < self.count + 64 {
+            self.grow();
+        }
+        let (room, _) = self.room[self.count..].as_chunks_mut::<N>();
+        self.count += mask.count_ones() as usize;
+        for steps in room {
+            for position in steps {
+                *position = start.wrapping_add(mask.trailing_zeros());
+                mask &= mask.wrapping_sub(1);
+            }
+            if mask == 0 {
+                return;
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let room = (2 * self.room.len()).max(1 << 12);
+        self.room.resize(room, 0);
     }
 }
 
@@ -88,8 +146,8 @@ mod tests {
             let at = |wanted: &[u8]| -> Vec<u32> {
                 (0_u32..).zip(&text).filter(|(_, byte)| wanted.contains(byte)).map(|(i, _)| i).collect()
             };
-            prop_assert_eq!(&tape.blanks, &at(b" \t\n"));
-            prop_assert_eq!(&tape.newlines, &at(b"\n"));
+            prop_assert_eq!(&tape.blanks[..], &at(b" \t\n")[..]);
+            prop_assert_eq!(&tape.newlines[..], &at(b"\n")[..]);
             prop_assert_eq!(tape.is_ascii, text.is_ascii());
             prop_assert_eq!(tape.has_controls, text.contains(&0) || text.contains(&b'\r'));
             let is_blank = |byte: u8| b" \t\n".contains(&byte);

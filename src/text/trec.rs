@@ -173,38 +173,42 @@ pub fn read_run<'a>(
     seen: &mut RunNotes,
     mut each: impl FnMut(&mut List<'a>) -> Result<()>,
 ) -> Result<u64> {
-    let mut list = List { rows: Vec::with_capacity(1024), is_sorted: true, ..List::default() };
+    let mut list = List { rows: Vec::with_capacity(1024), ..List::default() };
+    // What changes with each line is kept out of the list, whose address others know.
+    let (mut query, mut tag): (&[u8], &[u8]) = (b"", b"");
+    let (mut is_sorted, mut ranks) = (true, Ranks::default());
     let mut last_score = f64::INFINITY;
     let RunNotes { notes, tags } = seen;
     let names = "query Q0 document rank score tag";
     let lines = each_line(text, block, tape, notes, names, |_, line, fields| {
-        let [query, _, doc, rank, score, tag] = fields;
-        let value = decimal::parse(score).map_err(|mistake| {
-            name_number_mistake("score", "score", mistake, score)
+        let [line_query, _, doc, rank, score_field, line_tag] = fields;
+        let mistaken = |mistake| {
+            name_number_mistake("score", "score", mistake, score_field)
                 .line(line)
-                .column(column(text, score))
-        })?;
-        let score = score_type.round(value);
+                .column(column(text, score_field))
+        };
+        let score = score_type.round(decimal::parse(score_field).map_err(mistaken)?);
         if score.is_infinite() {
-            return Err(name_number_mistake("score", "score", NotANumber::Overflow, fields[4])
-                .line(line)
-                .column(column(text, fields[4])));
+            return Err(mistaken(NotANumber::Overflow));
         }
-        if !is_same(query, list.query) {
+        if !is_same(line_query, query) {
             if !list.rows.is_empty() {
+                (list.query, list.is_sorted, list.ranks) = (query, is_sorted, ranks);
                 each(&mut list)?;
             }
-            check_length(query).map_err(|error| error.line(line))?;
-            list.query = query;
+            check_length(line_query).map_err(|error| error.line(line))?;
             list.rows.clear();
-            list.is_sorted = true;
+            query = line_query;
+            (is_sorted, ranks) = (true, Ranks::default());
             last_score = f64::INFINITY;
-            list.ranks = Ranks::default();
         }
-        tags.see(tag, (block, line));
+        if !is_same(line_tag, tag) {
+            tags.see(line_tag, (block, line));
+            tag = line_tag;
+        }
         check_length(doc).map_err(|error| error.line(line))?;
-        list.ranks.see(rank, score, last_score);
-        list.is_sorted &= score <= last_score;
+        ranks.see(rank, score, last_score);
+        is_sorted &= score <= last_score;
         last_score = score;
         list.rows.push(Row { doc, score, line });
         if is_too_long(list.rows.len()) {
@@ -213,12 +217,14 @@ pub fn read_run<'a>(
         Ok(())
     })?;
     if !list.rows.is_empty() {
+        (list.query, list.is_sorted, list.ranks) = (query, is_sorted, ranks);
         each(&mut list)?;
     }
     Ok(lines)
 }
 
 /// Whether a list has more documents than the limit.
+#[inline]
 #[must_use]
 pub fn is_too_long(rows: usize) -> bool {
     rows > MAX_GROUP
@@ -290,10 +296,14 @@ fn parse_rank(field: &[u8]) -> Option<u64> {
     if field.len() > 9 {
         return None;
     }
-    field.iter().try_fold(0_u64, |rank, &byte| {
+    let mut rank = 0;
+    let mut most = 0;
+    for &byte in field {
         let digit = byte.wrapping_sub(b'0');
-        (digit < 10).then(|| rank * 10 + u64::from(digit))
-    })
+        most = digit.max(most);
+        rank = rank * 10 + u64::from(digit);
+    }
+    (most < 10).then_some(rank)
 }
 
 /// Cuts a block into lines of `N` fields; gives the number of lines.
@@ -313,54 +323,63 @@ fn each_line<'a, const N: usize>(
         Some((line_start, error)) => (line_start, Some(error)),
     };
     let is_regular = tape.is_regular && !tape.has_controls;
+    let (blanks, newlines) = (&tape.blanks[..], &tape.newlines[..]);
     let mut start = 0;
     let mut line = 0;
     let mut blank = 0;
-    for at in 0..=tape.newlines.len() {
-        let stop = tape.newlines.get(at).map_or(text.len(), |&newline| newline as usize);
-        if start >= end {
-            break;
-        }
+    while start < end {
+        let stop = newlines.get(line).map_or(text.len(), |&newline| newline as usize);
         line += 1;
-        if is_regular
-            && let Some(ends) = tape.blanks.get(blank..).and_then(|rest| rest.first_chunk::<N>())
+        let cut = if is_regular
+            && let Some(ends) = blanks.get(blank..).and_then(|rest| rest.first_chunk::<N>())
             && ends[N - 1] as usize == stop
         {
             blank += N;
             let mut from = start;
-            let fields: [&[u8]; N] = std::array::from_fn(|index| {
-                let field = &text[from..ends[index] as usize];
-                from = ends[index] as usize + 1;
+            let fields = ends.map(|end| {
+                // It is always there; a field that nobody wants is not even looked for.
+                let field = text.get(from..end as usize).unwrap_or_default();
+                from = end as usize + 1;
                 field
             });
-            start = stop + 1;
-            if fields[0] == b"#" {
-                notes.add(Note::Comments, (block, line));
-            } else {
-                each(notes, line, fields)?;
-            }
-            continue;
-        }
-        while tape.blanks.get(blank).is_some_and(|&position| position as usize <= stop) {
-            blank += 1;
-        }
-        let bytes = &text[start..stop];
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let mut fields: [&[u8]; N] = [b""; N];
-        let count = split_line(bytes, &mut fields);
-        if count == 0 {
-            notes.add(Note::BlankLines, (block, line));
-        } else if fields[0] == b"#" && bytes[0] == b'#' {
-            notes.add(Note::Comments, (block, line));
-        } else if count == N {
-            each(notes, line, fields)?;
+            if fields[0] == b"#" { Cut::Skipped(Note::Comments) } else { Cut::Fields(fields) }
         } else {
-            let is_cut = stop == text.len();
-            return Err(name_field_mistake(bytes, count, N, names, is_cut).line(line));
+            while blanks.get(blank).is_some_and(|&position| position as usize <= stop) {
+                blank += 1;
+            }
+            cut_line(&text[start..stop], names, stop == text.len())
+                .map_err(|error| error.line(line as u64))?
+        };
+        match cut {
+            Cut::Skipped(note) => notes.add(note, (block, line as u64)),
+            Cut::Fields(fields) => each(notes, line as u64, fields)?,
         }
         start = stop + 1;
     }
-    trouble.map_or(Ok(line), Err)
+    trouble.map_or(Ok(line as u64), Err)
+}
+
+/// What a line is cut into.
+enum Cut<'a, const N: usize> {
+    Fields([&'a [u8]; N]),
+    Skipped(Note),
+}
+
+/// Cuts a line of any number of blanks.
+#[inline(never)]
+fn cut_line<'a, const N: usize>(line: &'a [u8], names: &str, is_last: bool) -> Result<Cut<'a, N>> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut fields: [&[u8]; N] = [b""; N];
+    let count = split_line(line, &mut fields);
+    if count == 0 {
+        Ok(Cut::Skipped(Note::BlankLines))
+    } else if fields[0] == b"#" && line[0] == b'#' {
+        Ok(Cut::Skipped(Note::Comments))
+    } else if count == N {
+        Ok(Cut::Fields(fields))
+    } else {
+        Err(name_field_mistake(line, count, N, names, is_last))
+    }
 }
 
 fn is_blank(byte: u8) -> bool {
