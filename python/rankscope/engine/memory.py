@@ -18,7 +18,7 @@ UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4} | {
     "gi": 1 << 30,
     "ti": 1 << 40,
 }
-SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
+SIZE = r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*"
 LEAST = 1 << 20
 """Less memory than this is a mistake, such as `1` for `1GiB`."""
 
@@ -60,7 +60,7 @@ def read_size(given: object) -> int:
         [1073741824, 1500000000, 200000000, 1048576]
     """
     size = None
-    if isinstance(given, str) and (found := SIZE.fullmatch(given)):
+    if isinstance(given, str) and (found := re.fullmatch(SIZE, given, re.IGNORECASE)):
         size = int(float(found[1]) * UNITS[(found[2] or "").lower()])
     elif isinstance(given, int) and not isinstance(given, bool):
         size = int(given)

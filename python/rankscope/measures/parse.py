@@ -75,8 +75,9 @@ def parse(text: str | Measure) -> Measure:
             f"expected at most {LONGEST_TEXT:,} characters, found {len(text):,}",
             "pass a longer table of gains or discounts from Python: nDCG(discount=weights)",
         )
-    level = re.fullmatch(LEVEL, text)
-    written = _read_call(level[1] if level else text)
+    written = _read_plain(text)
+    level = None if written else re.fullmatch(LEVEL, text)
+    written = written or _read_call(level[1] if level else text)
     measure = _resolve(written)
     measure = measure(**written.settings) if written.settings else measure
     if written.at is not None:
@@ -92,6 +93,15 @@ class _Call:
     head: str
     settings: dict[str, object]
     at: float | None
+
+
+def _read_plain(text: str) -> _Call | None:
+    """Read a name, or a name and a cutoff: what most people write needs no pattern compiled."""
+    head, sign, number = text.partition("@")
+    is_count = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
+    if not (head.isascii() and head.isidentifier() and (is_count or not sign)):
+        return None
+    return _Call(text, head, {}, int(number) if sign else None)
 
 
 def _read_call(text: str) -> _Call:
