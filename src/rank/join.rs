@@ -183,6 +183,7 @@ impl Repeats {
 /// Where a hash stands among others. Many are compared at once, as nearly all of them differ.
 fn places_of(hashes: &[u64], hash: u64) -> impl Iterator<Item = usize> {
     let chunks = hashes.chunks(32).enumerate();
+    #[allow(clippy::needless_bitwise_bool)] // without branches, it fits into vectors
     let alike = chunks.filter(move |(_, chunk)| {
         chunk.iter().fold(false, |is_there, &other| is_there | (other == hash))
     });

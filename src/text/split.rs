@@ -1,6 +1,9 @@
 //! Finds every blank and newline of a text, 64 bytes at a time, with the widest vectors that the
 //! processor at hand has.
 
+// What is inlined is compiled once for each kind of vectors; without branches, it fits into them.
+#![allow(clippy::inline_always, clippy::needless_bitwise_bool)]
+
 use std::ops::Deref;
 
 use fearless_simd::{Bytes, Level, Simd, SimdBase, SimdInt, SimdMask, dispatch, i8x64, u8x64};
@@ -28,7 +31,6 @@ impl Tape {
         dispatch!(Level::new(), simd => self.scan_with(simd, text));
     }
 
-    // What is inlined here is compiled once for each kind of vectors.
     #[inline(always)]
     fn scan_with<S: Simd>(&mut self, simd: S, text: &[u8]) {
         self.blanks.count = 0;
