@@ -1,8 +1,8 @@
 """Monitors a generated data lake in place: `python -m dev.load.lake [--rankings COUNT]`.
 
-The lake has a folder for each hour, with a file of rankings and one of labels. It is written without
-its last hour, and evaluated; then the last hour is added, and evaluated. Both runs are those of
-`rankscope monitor run`, each a process of its own, whose seconds and memory are printed.
+The lake has a folder for each hour, with a file of rankings and one of labels. It is written
+without its last hour, and evaluated; then the last hour is added, and evaluated. Both runs are
+those of `rankscope monitor run`, each a process of its own, whose seconds and memory are printed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, to_datetime
 
-from dev.load.processes import SERVE, UNIT
+from dev.load.processes import SERVE, UNIT, watch_memory
 from dev.load.searches import CATALOGUE, COUNTRIES, DEVICES, NAMES, START
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ HEX = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype="<u2"
 
 
 class Run(NamedTuple):
-    """What a run took: seconds, those of all cores together, and the most memory, in bytes."""
+    """What a run took: seconds, those of all cores, the bytes of its processes, what it printed."""
 
     seconds: float
     processor: float
@@ -155,7 +156,7 @@ def _stamp(times: NDArray[np.int64]) -> Foreign:
     return pa.array(times).cast(pa.timestamp("us", "UTC"))
 
 
-def _write(folder: Path, kind: str, hour: int, is_last: bool, table: Foreign) -> None:  # noqa: FBT001
+def _write(folder: Path, kind: str, hour: int, is_last: bool, table: Foreign) -> None:
     place = f"{to_datetime(START + hour * HOUR):date=%Y-%m-%d/hour=%H}"
     path = folder / kind / (WAITING if is_last else "") / place / "part-0.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,21 +180,17 @@ def run(folder: Path, store: str, now: int, *options: str) -> Run:
     ]
     said = folder / "said.json"
     begin = time.perf_counter()
-    with said.open("wb") as output:
-        child = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-c", SERVE, *arguments],
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)],
-        )
-        _, status, used = os.wait4(child, 0)
+    command = [sys.executable, "-c", SERVE, *arguments]
+    with said.open("wb") as output, subprocess.Popen(command, stdout=output) as process:
+        with watch_memory(process.pid) as seen:
+            _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - begin
-    if status:
-        raise SystemExit(
-            f"rankscope monitor run failed with status {os.waitstatus_to_exitcode(status)}"
-        )
+    if process.returncode:
+        raise SystemExit(f"rankscope monitor run failed with status {process.returncode}")
     processor = used.ru_utime + used.ru_stime
-    return Run(seconds, processor, used.ru_maxrss * UNIT, json.loads(said.read_text()))
+    peak = seen[0] or used.ru_maxrss * UNIT
+    return Run(seconds, processor, peak, json.loads(said.read_text()))
 
 
 def _configure(store: str) -> None:
@@ -201,15 +198,7 @@ def _configure(store: str) -> None:
         *("monitor", "configure", store, "--positive", "click=1", "--window", "24h"),
         *("--slice", "country", "device", "--measures", "nDCG@1", "nDCG@5", "nDCG@10"),
     ]
-    child = os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-c", SERVE, *arguments],
-        os.environ,
-        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
-    )
-    _, status = os.waitpid(child, 0)
-    if status:
-        raise SystemExit("rankscope monitor configure failed")
+    subprocess.run([sys.executable, "-c", SERVE, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def _tell(name: str, found: Run) -> None:
