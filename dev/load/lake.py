@@ -91,9 +91,9 @@ def write_lake(folder: Path, rankings: int, hours: int) -> None:
 class Labels(NamedTuple):
     """Labels: the ids of rankings, the documents, and the times."""
 
-    ids: NDArray[np.uint8] = np.zeros((0, 16), dtype=np.uint8)
-    documents: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-    times: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+    ids: NDArray[Any] = np.zeros((0, 16), dtype=np.uint8)
+    documents: NDArray[Any] = np.zeros(0, dtype=np.int64)
+    times: NDArray[Any] = np.zeros(0, dtype=np.int64)
 
     def add(self, *columns: NDArray[Any]) -> Labels:
         """Return these labels and more."""

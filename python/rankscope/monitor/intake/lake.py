@@ -307,10 +307,11 @@ class _Scanner:
 
         def read(start: int) -> tuple[SeenHour, Counter[str]]:
             known = again.get(start)
-            found = known and self._reader.match_again(known, rankings, labels)
-            if known is None or found is None:
-                return _see(start, self._reader.read_hour(start, rankings, labels))
-            return _see_again(known, contexts, *found), Counter()
+            if known is not None:
+                found = self._reader.match_again(known, rankings, labels)
+                if found is not None:
+                    return _see_again(known, contexts, *found), Counter()
+            return _see(start, self._reader.read_hour(start, rankings, labels))
 
         seen = []
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
