@@ -197,8 +197,8 @@ def test_of_many_rankings_a_sample_of_users_is_traced(store: SQLiteStore, tmp_pa
     with SQLiteStore(tmp_path / "sampled.db") as other:
         names = {each.ranking_id: each.user_id for each in EVENTS if isinstance(each, Ranking)}
         other.append("music", [each for each in EVENTS if names[each.ranking_id] in kept])
-        alone = trace(other, FIRST, LAST).to_dict()
-    made = found.to_dict()
+        alone: dict[str, Any] = trace(other, FIRST, LAST).to_dict()
+    made: dict[str, Any] = found.to_dict()
     # What was shown before is that of all rankings.
     for each in (alone, made):
         del each["sampling"]
