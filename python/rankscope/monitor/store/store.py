@@ -161,6 +161,7 @@ class StoreReader(ABC):
         size: int = CHUNK,
         *,
         event_ids: bool = False,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read rankings from one time to before another, with their labels, as columns.
 
@@ -170,19 +171,30 @@ class StoreReader(ABC):
             until: The first time that is not read.
             size: The number of rankings in a chunk.
             event_ids: Whether chunks have the ids of events.
+            is_brief: Whether chunks may be brief: enough for values and windows; see `Chunk`.
 
         Returns:
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        return read_ahead(self._read(project, since, until, size, event_ids=event_ids))
+        read = self._read(project, since, until, size, event_ids=event_ids, is_brief=is_brief)
+        return read_ahead(read)
 
     def _read(
-        self, project: str, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        project: str,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool,
     ) -> Generator[Chunk]:
         with self.engine.connect() as connection:
             sources = self.open_sources(connection, project)
-            yield from read_sources(sources, since, until, size, event_ids=event_ids)
+            yield from read_sources(
+                sources, since, until, size, event_ids=event_ids, is_brief=is_brief
+            )
 
     def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
         """Return where the rankings of a project are, as of the moment of a connection."""
