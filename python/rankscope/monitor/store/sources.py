@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Label, Ranking
     from rankscope.monitor.store.records import Chunk, LabelCount
+    from rankscope.monitor.store.tables.moves import Move
 
 
 class Source(Protocol):
@@ -77,11 +78,13 @@ class HotTables:
     Args:
         connection: Reads the database, as of one moment.
         project: The name of the project.
+        moves: The hours whose rows are being removed, and are read from files already.
     """
 
-    def __init__(self, connection: Connection, project: str) -> None:
+    def __init__(self, connection: Connection, project: str, moves: Sequence[Move] = ()) -> None:
         self._connection = connection
         self._project = project
+        self._moves = moves
 
     def hours(self, since: int | None, until: int | None) -> Sequence[int]:
         """Return the starts of the hours that have rankings in a span."""
@@ -97,7 +100,15 @@ class HotTables:
         is_brief: bool = False,  # noqa: ARG002 - a row has everything
     ) -> Iterator[Chunk]:
         """Read the rankings of a span."""
-        return read_chunks(self._connection, self._project, since, until, size, event_ids=event_ids)
+        return read_chunks(
+            self._connection,
+            self._project,
+            since,
+            until,
+            size,
+            event_ids=event_ids,
+            moves=self._moves,
+        )
 
     def find_ranking(self, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
@@ -105,7 +116,7 @@ class HotTables:
 
     def find_labels(self, ranking_id: str) -> Sequence[Label]:
         """Find the labels of a ranking."""
-        return rankings.find_labels(self._connection, self._project, ranking_id)
+        return rankings.find_labels(self._connection, self._project, ranking_id, self._moves)
 
     def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
         """Find the starts of the windows that have events after a number."""
@@ -113,15 +124,21 @@ class HotTables:
 
     def count_by_hour(self, since: int, until: int) -> Sequence[tuple[int, int, int]]:
         """Count the rankings of a span by hour and context."""
-        return version_table.count_by_hour(self._connection, self._project, since, until)
+        return version_table.count_by_hour(
+            self._connection, self._project, since, until, self._moves
+        )
 
     def count_labels(self, since: int, until: int, *, window: int) -> Sequence[LabelCount]:
         """Count the labels of the rankings of production in a span."""
-        return rankings.count_labels(self._connection, self._project, since, until, window=window)
+        return rankings.count_labels(
+            self._connection, self._project, since, until, window=window, moves=self._moves
+        )
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production has a label from before a time."""
-        return rankings.has_labels(self._connection, self._project, since, until, before)
+        return rankings.has_labels(
+            self._connection, self._project, since, until, before, moves=self._moves
+        )
 
     def count_late(
         self, *, model: str | None, since: int, until: int, after: int, upto: int
@@ -135,6 +152,7 @@ class HotTables:
             until=until,
             after=after,
             upto=upto,
+            moves=self._moves,
         )
 
 

@@ -34,6 +34,7 @@ from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead
 from rankscope.monitor.store.tables.events import prepare, store_events
+from rankscope.monitor.store.tables.moves import list_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,12 +202,14 @@ class StoreReader(ABC):
         lake = read_lake(connection, project)
         if lake is not None:
             return (LakePartitions(connection, project, self._open_lake(project, lake)),)
-        hot = HotTables(connection, project)
-        if self.history is None:
-            return (hot,)
         project_id = project_table.find_project(connection, project)
-        if project_id is None or not manifest.has_archived(connection, project_id):
-            return (hot,)
+        if (
+            self.history is None
+            or project_id is None
+            or not manifest.has_archived(connection, project_id)
+        ):
+            return (HotTables(connection, project),)
+        hot = HotTables(connection, project, list_moves(connection, project))
         return (hot, ArchivedRankings(connection, project, self.history))
 
     def require_history(self) -> HistoryFolder:
