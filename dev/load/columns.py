@@ -153,7 +153,14 @@ class MemorySource:
         """Return no stored cells."""
         return []
 
-    def read(self, _project: str, since: int, until: int) -> Iterator[Chunk]:
+    def read(
+        self,
+        _project: str,
+        since: int,
+        until: int,
+        *,
+        is_brief: bool = False,  # noqa: ARG002 - chunks in memory have everything
+    ) -> Iterator[Chunk]:
         """Return the rankings of some hours."""
         first, end = (-(-(time - START) * self._daily // DAY) for time in (since, until))
         for at in range(first, end, CHUNK):
