@@ -15,6 +15,15 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import archive_hours
 from rankscope.monitor.store.history.deletion import delete_before, erase_rankings
+from rankscope.monitor.store.history.hour_file import HourFile
+from rankscope.monitor.store.history.location import (
+    check_location,
+    open_place,
+    read_location,
+    read_store_id,
+    refuse_other,
+    set_location,
+)
 from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.lake import state as lake_state
 from rankscope.monitor.store.lake.partitions import LakePartitions
@@ -48,7 +57,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event, Label, Ranking
     from rankscope.monitor.events.outcome import Outcome
-    from rankscope.monitor.store.history.files import HistoryFolder
+    from rankscope.monitor.store.history.files import HistoryPlace
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
@@ -108,9 +117,12 @@ class StoreReader(ABC):
         engine: Makes connections that read.
     """
 
+    _default_history: HistoryPlace | None = None
+
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._lakes: dict[str, LakeReader] = {}
+        self._places: dict[str, HistoryPlace] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -191,33 +203,54 @@ class StoreReader(ABC):
         if lake is not None:
             return (LakePartitions(connection, project, self._open_lake(project, lake)),)
         project_id = project_table.find_project(connection, project)
-        if (
-            self.history is None
-            or project_id is None
-            or not manifest.has_archived(connection, project_id)
-        ):
+        if project_id is None or not manifest.has_archived(connection, project_id):
             return (HotTables(connection, project),)
         hot = HotTables(connection, project, list_moves(connection, project))
-        return (hot, ArchivedRankings(connection, project, self.history))
+        history = self.require_history(connection)
+        return (hot, ArchivedRankings(connection, project, history))
 
-    def require_history(self) -> HistoryFolder:
-        """Return the folder of archived hours.
+    def require_history(self, connection: Connection | None = None) -> HistoryPlace:
+        """Return the place of archived hours.
+
+        Args:
+            connection: Reads the database (default: a connection of its own).
 
         Raises:
-            UsageError: The backend has none.
+            UsageError: There is none yet.
         """
-        if self.history is None:
+        found = self.history if connection is None else self.find_history(connection)
+        if found is None:
             raise UsageError(
-                "this store can't archive hours: it has no folder for their files",
-                hint="use a store in a file",
+                "this store has no place for history files yet",
+                hint="name a folder or a bucket that every process of the store reaches, such as "
+                "--history s3://bucket/folder",
                 code="no_history",
             )
-        return self.history
+        return found
 
     @property
-    def history(self) -> HistoryFolder | None:
-        """The folder of archived hours; `None` if the backend has none."""
-        return None
+    def history(self) -> HistoryPlace | None:
+        """The place of archived hours; `None` if there is none yet."""
+        return self.query(self.find_history)
+
+    def find_history(self, connection: Connection) -> HistoryPlace | None:
+        """Find the place of archived hours; `None` if there is none yet."""
+        location = read_location(connection)
+        if location is None:
+            return self._default_history
+        place = self._places.get(location)
+        if place is None:
+            place = self._places[location] = open_place(location)
+        return place
+
+    def verify_history(self) -> None:
+        """Read the files of all archived hours.
+
+        Raises:
+            FileError: One of them is missing or damaged.
+        """
+        for hour in self.query(manifest.list_all_archived):
+            HourFile(self.require_history(), hour, is_forced=True).verify()
 
     def _open_lake(self, project: str, lake: Lake) -> LakeReader:
         """Return the reader of a lake, which keeps some of its files in memory."""
@@ -506,11 +539,34 @@ class Store(StoreReader):
         self._refuse_lake(project)
         return delete_before(self, self.history, project, time)
 
+    def set_history(self, location: str) -> None:
+        """Set where history files are kept, once and for all.
+
+        Args:
+            location: A folder or a URL such as `s3://bucket/folder`, which is empty, or belongs to
+                this store already.
+
+        Raises:
+            UsageError: It is no such place, or there are files in another one.
+            FileError: The place cannot be reached, or not written.
+        """
+        location = check_location(location)
+        before = self.query(read_location)
+        if before is None:
+            if self.query(manifest.list_all_archived):
+                refuse_other("a folder beside it", location)
+            open_place(location).claim(self.query(read_store_id))
+            self._set_location(location)
+        else:
+            refuse_other(before, location)
+
+    _set_location = writes(set_location)
+
     def archive(self, project: str, before: int) -> Archived:
         """Move the hours of a project that end by some time to files; see `archive_hours`.
 
         Raises:
-            UsageError: The backend has no folder for files.
+            UsageError: There is no place for files yet.
             FileError: A file cannot be written, or one that is replaced cannot be read.
         """
         self._refuse_lake(project)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.tables.transaction import Transaction
 
-    Row = TypeVar("Row", bound=tuple[object, ...])
+    Row = TypeVar("Row")
 
 AT_ONCE = 500
 """How many rankings a transaction removes, with their labels."""
@@ -78,7 +78,8 @@ def find_move(connection: Connection, hour_id: int) -> Move | None:
 
 
 def _list(connection: Connection, wanted: Select[tuple[int, int, int, int]]) -> list[Move]:
-    return [Move(*row) for row in connection.execute(wanted.order_by(history.c.hour_id))]
+    rows = connection.execute(wanted.order_by(history.c.hour_id))
+    return [Move(hour_id, project_id, start, seq) for hour_id, project_id, start, seq in rows]
 
 
 def begin_move(connection: Connection, hour_id: int, seq: int) -> None:
