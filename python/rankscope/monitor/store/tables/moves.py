@@ -26,7 +26,7 @@ from rankscope.monitor.store.tables.statements import in_project
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from sqlalchemy import ColumnElement, Connection, Select, Table
 
@@ -77,9 +77,9 @@ def find_move(connection: Connection, hour_id: int) -> Move | None:
     return found[0] if found else None
 
 
-def _list(connection: Connection, wanted: Select[tuple[int, int, int, int]]) -> list[Move]:
+def _list(connection: Connection, wanted: Select[Any]) -> list[Move]:
     rows = connection.execute(wanted.order_by(history.c.hour_id))
-    return [Move(hour_id, project_id, start, seq) for hour_id, project_id, start, seq in rows]
+    return [Move(*row) for row in rows]
 
 
 def begin_move(connection: Connection, hour_id: int, seq: int) -> None:
