@@ -527,8 +527,7 @@ class Monitor(ProjectReader):
             The number of hours, rankings and labels that were moved, and the size of the files.
 
         Raises:
-            UsageError: The project is not set up, the duration is invalid, or the files can't be
-                in this place.
+            UsageError: The project is not set up, or the duration or the place is invalid.
             FileError: A file cannot be written.
         """
         if history is not None:

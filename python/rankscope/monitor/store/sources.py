@@ -38,7 +38,13 @@ class Source(Protocol):
         """Return the starts of the hours that have rankings in a span, ascending."""
 
     def read(
-        self, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read the rankings of a span by time, then by `ranking_id`; see `StoreReader.read`."""
 
@@ -85,7 +91,13 @@ class HotTables:
         return rankings.list_hours(self._connection, self._project, since, until)
 
     def read(
-        self, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,  # noqa: ARG002 - a row has everything
     ) -> Iterator[Chunk]:
         """Read the rankings of a span."""
         return read_chunks(
@@ -151,6 +163,7 @@ def read_sources(
     size: int,
     *,
     event_ids: bool,
+    is_brief: bool = False,
 ) -> Iterator[Chunk]:
     """Read the rankings of all sources by time, then by `ranking_id`.
 
@@ -162,9 +175,10 @@ def read_sources(
         until: The first time that is not read.
         size: The largest number of rankings in a chunk.
         event_ids: Whether chunks have the ids of events.
+        is_brief: Whether chunks may be brief; those that are merged are not.
     """
     if len(sources) == 1:
-        yield from sources[0].read(since, until, size, event_ids=event_ids)
+        yield from sources[0].read(since, until, size, event_ids=event_ids, is_brief=is_brief)
         return
     owners: dict[int, tuple[int, ...]] = {}
     for number, source in enumerate(sources):
@@ -176,5 +190,10 @@ def read_sources(
             starts[0] if since is None else max(since, starts[0]),
             starts[-1] + HOUR if until is None else min(until, starts[-1] + HOUR),
         )
-        streams = [sources[number].read(*span, size, event_ids=event_ids) for number in numbers]
+        streams = [
+            sources[number].read(
+                *span, size, event_ids=event_ids, is_brief=is_brief and len(numbers) == 1
+            )
+            for number in numbers
+        ]
         yield from streams[0] if len(streams) == 1 else merge_chunks(streams, size)

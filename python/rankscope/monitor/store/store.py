@@ -11,19 +11,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from functools import partial, update_wrapper
 
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import FileError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import archive_hours
 from rankscope.monitor.store.history.deletion import delete_before, erase_rankings
-from rankscope.monitor.store.history.hour_file import HourFile
-from rankscope.monitor.store.history.location import (
-    check_location,
-    open_place,
-    read_location,
-    read_store_id,
-    refuse_other,
-    set_location,
-)
+from rankscope.monitor.store.history.keeping import KeepsHistory
+from rankscope.monitor.store.history.location import set_history
 from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.lake import state as lake_state
 from rankscope.monitor.store.lake.partitions import LakePartitions
@@ -57,7 +50,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event, Label, Ranking
     from rankscope.monitor.events.outcome import Outcome
-    from rankscope.monitor.store.history.files import HistoryPlace
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
@@ -108,7 +100,7 @@ def _call(
     return function(transaction, *args, **named)
 
 
-class StoreReader(ABC):
+class StoreReader(KeepsHistory, ABC):
     """Reads the events of projects, and everything that was computed from them.
 
     Each method reads the store as of one moment, while another process may write to it.
@@ -117,12 +109,10 @@ class StoreReader(ABC):
         engine: Makes connections that read.
     """
 
-    _default_history: HistoryPlace | None = None
-
     def __init__(self, engine: Engine) -> None:
+        super().__init__()
         self.engine = engine
         self._lakes: dict[str, LakeReader] = {}
-        self._places: dict[str, HistoryPlace] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -174,6 +164,7 @@ class StoreReader(ABC):
         size: int = CHUNK,
         *,
         event_ids: bool = False,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read rankings from one time to before another, with their labels, as columns.
 
@@ -183,19 +174,30 @@ class StoreReader(ABC):
             until: The first time that is not read.
             size: The number of rankings in a chunk.
             event_ids: Whether chunks have the ids of events.
+            is_brief: Whether chunks may be brief: enough for values and windows; see `Chunk`.
 
         Returns:
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        return read_ahead(self._read(project, since, until, size, event_ids=event_ids))
+        read = self._read(project, since, until, size, event_ids=event_ids, is_brief=is_brief)
+        return read_ahead(read)
 
     def _read(
-        self, project: str, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        project: str,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool,
     ) -> Generator[Chunk]:
         with self.engine.connect() as connection:
             sources = self.open_sources(connection, project)
-            yield from read_sources(sources, since, until, size, event_ids=event_ids)
+            yield from read_sources(
+                sources, since, until, size, event_ids=event_ids, is_brief=is_brief
+            )
 
     def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
         """Return where the rankings of a project are, as of the moment of a connection."""
@@ -208,49 +210,6 @@ class StoreReader(ABC):
         hot = HotTables(connection, project, list_moves(connection, project))
         history = self.require_history(connection)
         return (hot, ArchivedRankings(connection, project, history))
-
-    def require_history(self, connection: Connection | None = None) -> HistoryPlace:
-        """Return the place of archived hours.
-
-        Args:
-            connection: Reads the database (default: a connection of its own).
-
-        Raises:
-            UsageError: There is none yet.
-        """
-        found = self.history if connection is None else self.find_history(connection)
-        if found is None:
-            raise UsageError(
-                "this store has no place for history files yet",
-                hint="name a folder or a bucket that every process of the store reaches, such as "
-                "--history s3://bucket/folder",
-                code="no_history",
-            )
-        return found
-
-    @property
-    def history(self) -> HistoryPlace | None:
-        """The place of archived hours; `None` if there is none yet."""
-        return self.query(self.find_history)
-
-    def find_history(self, connection: Connection) -> HistoryPlace | None:
-        """Find the place of archived hours; `None` if there is none yet."""
-        location = read_location(connection)
-        if location is None:
-            return self._default_history
-        place = self._places.get(location)
-        if place is None:
-            place = self._places[location] = open_place(location)
-        return place
-
-    def verify_history(self) -> None:
-        """Read the files of all archived hours.
-
-        Raises:
-            FileError: One of them is missing or damaged.
-        """
-        for hour in self.query(manifest.list_all_archived):
-            HourFile(self.require_history(), hour, is_forced=True).verify()
 
     def _open_lake(self, project: str, lake: Lake) -> LakeReader:
         """Return the reader of a lake, which keeps some of its files in memory."""
@@ -550,17 +509,7 @@ class Store(StoreReader):
             UsageError: It is no such place, or there are files in another one.
             FileError: The place cannot be reached, or not written.
         """
-        location = check_location(location)
-        before = self.query(read_location)
-        if before is None:
-            if self.query(manifest.list_all_archived):
-                refuse_other("a folder beside it", location)
-            open_place(location).claim(self.query(read_store_id))
-            self._set_location(location)
-        else:
-            refuse_other(before, location)
-
-    _set_location = writes(set_location)
+        set_history(self, location)
 
     def archive(self, project: str, before: int) -> Archived:
         """Move the hours of a project that end by some time to files; see `archive_hours`.

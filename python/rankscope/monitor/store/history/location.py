@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import insert, select
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.history.files import HistoryPlace
+    from rankscope.monitor.store.history.writing import Writer
     from rankscope.monitor.store.tables.transaction import Transaction
 
 LOCATION = "history"
@@ -53,6 +55,15 @@ def check_location(text: str) -> str:
     return check_url(text).rstrip("/")
 
 
+def set_history(store: Writer, text: str) -> None:
+    """Set where the history files of a store are kept; see `Store.set_history`."""
+    location = check_location(text)
+    before = store.query(read_location)
+    if before is None and not store.query(manifest.list_all_archived):
+        open_place(location).claim(store.query(read_store_id))
+    store.transact(partial(set_location, location=location)).result()
+
+
 def set_location(transaction: Transaction, location: str) -> None:
     """Record where the history files of a store are, once and for all.
 
@@ -71,17 +82,7 @@ def set_location(transaction: Transaction, location: str) -> None:
         before = "a folder beside it"
     if before is None:
         connection.execute(insert(meta), {"name": LOCATION, "value": location})
-    else:
-        refuse_other(before, location)
-
-
-def refuse_other(before: str, location: str) -> None:
-    """Refuse to use another place than the one that a store has.
-
-    Raises:
-        UsageError: It is another one.
-    """
-    if before != location:
+    elif before != location:
         raise UsageError(
             f"the history files of this store are in {before}",
             hint="remove --history, or name this place",
