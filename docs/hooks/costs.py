@@ -29,10 +29,10 @@ def write_stages() -> str:
     ]
     for one in read_costs()["stages"].values():
         size = f"{one['bytes']:,}" if one["bytes"] else "–"
+        seconds = f"{one['seconds']:g}" if one["seconds"] else "not measured"
         peak = f"{one['peak']:g} GB" if one["peak"] else "not measured"
         lines.append(
-            f"| [{one['name']}]({one['where']}) | {one['seconds']:g} | {size} | {peak} "
-            f"| {one['of']} |"
+            f"| [{one['name']}]({one['where']}) | {seconds} | {size} | {peak} | {one['of']} |"
         )
     return "\n".join(lines)
 
