@@ -452,9 +452,10 @@ def evaluate_path(
     plan: Plan,
     source: _Source,
     encoding: str,
+    room: tuple[int, Callable[[], tuple[str, int]]],
     threads: int,
     progress: _Progress,
-) -> Evaluation: ...
+) -> tuple[Evaluation, int]: ...
 def evaluate_part(
     judged: tuple[_IdColumn, _IdColumn, _Numbers],
     run: tuple[_IdColumn, _IdColumn, _Numbers, bool],
