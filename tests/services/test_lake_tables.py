@@ -10,6 +10,7 @@ import pyarrow.fs
 import pytest
 from rankscope import FileError
 from rankscope.monitor.events.event import Label, Ranking
+from rankscope.monitor.store.lake.files import open_filesystem
 
 from tests.monitor.lake.lakes import LABELS, RANKINGS, to_row
 from tests.monitor.lake.test_lake import Log, configure, make_events
