@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from rankscope import _core
+from rankscope.adapters.arrow import load_arrow
+from rankscope.monitor.store.arrays import write_texts
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Chunk
 
     Moments: TypeAlias = tuple[float, float, float, float]
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 
 def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
@@ -42,6 +45,34 @@ def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
             if start < end:
                 yield kind + text[start:end]
                 break
+
+
+def list_clusters(chunk: Chunk, places: NDArray[np.int64]) -> Foreign:
+    """Return the clusters of rankings, as `name_clusters` names them, as an array of Arrow."""
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    text = pa.large_string()
+    nothing, taken = pa.scalar("", text), pa.array(places)
+    names = None
+    columns = (("r", chunk.ranking_ids), ("q", chunk.query_keys), ("u", chunk.user_ids))
+    for kind, column in columns:
+        ids = write_texts(column).take(taken)
+        named = compute.binary_join_element_wise(pa.scalar(kind, text), ids, nothing)
+        is_empty = compute.equal(ids, nothing)
+        names = named if names is None else compute.if_else(is_empty, names, named)
+    return names
+
+
+def number_clusters(pieces: Sequence[Foreign]) -> NDArray[np.int64]:
+    """Number the clusters that `list_clusters` returned in the order of their names, from 0."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    names = pa.chunked_array(pieces, pa.large_string()).combine_chunks().dictionary_encode()
+    order = compute.sort_indices(names.dictionary).to_numpy()
+    numbers = np.zeros(len(order), dtype=np.int64)
+    numbers[order] = np.arange(len(order))
+    found: NDArray[np.int64] = numbers[names.indices.to_numpy()]
+    return found
 
 
 @record(frozen=True, slots=True)
