@@ -279,19 +279,22 @@ fn columns_of_values(found: Values) -> ValueColumns {
     (values, others)
 }
 
+/// Counts, numbers of values, and packed sums.
+type CellColumns<'py> = (Column, Column, Vec<Bound<'py, PyBytes>>);
+
 /// For each division of groups into cells, the counts of each cell, how many values each sum of it has,
 /// and the exact sums, those of a cell end to end. The first count is that of rows; NaN values are left
 /// out. A division gives the cell of each group, and how many cells there are.
 #[pyfunction]
-pub fn sum_cells<'py>(
-    py: Python<'py>,
+pub fn sum_cells(
+    py: Python<'_>,
     groups: PyBuffer<i64>,
     count: usize,
     marks: Vec<PyBuffer<u8>>,
     amounts: Vec<PyBuffer<i64>>,
     values: Vec<PyBuffer<f64>>,
     divisions: Vec<(PyBuffer<i64>, usize)>,
-) -> PyResult<Vec<(Column, Column, Vec<Bound<'py, PyBytes>>)>> {
+) -> PyResult<Vec<CellColumns<'_>>> {
     guard(|| {
         let groups = places(py, &groups)?;
         let marks = marks.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
