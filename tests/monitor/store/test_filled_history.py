@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOURLY = 4_000
+HOURLY = CHUNK
 DAILY = 24 * HOURLY
 
 
