@@ -110,8 +110,8 @@ class Transaction:
             self.new_numbers.projects[name] = number
         return number
 
-    def context(self, project_id: int, content: RankingContext, time: int) -> int:
-        """Return the number of the context of a new ranking, and count the ranking there."""
+    def context(self, project_id: int, content: RankingContext) -> int:
+        """Return the number of a context, which is made if it is new."""
         model, version, environment, attributes = content
         key = (project_id, *content)
         number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
@@ -134,9 +134,12 @@ class Transaction:
                 made = insert(contexts).values(row).returning(contexts.c.context_id)
                 number = int(self.connection.execute(made).scalar_one())
             self.new_numbers.contexts[key] = number
-        new, before = RankingSpan(1, time, time), self.rankings.get(number)
-        self.rankings[number] = new if before is None else before.merge(new)
         return number
+
+    def add_rankings(self, context_id: int, new: RankingSpan) -> None:
+        """Count new rankings of a context."""
+        before = self.rankings.get(context_id)
+        self.rankings[context_id] = new if before is None else before.merge(new)
 
     def require_evaluator(self) -> None:
         """Refuse to write windows where another process evaluates the store.
