@@ -32,10 +32,10 @@ from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Connection, Select, Table
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.store.tables.transaction import RankingContext, Transaction
@@ -192,7 +192,7 @@ def _store_new(
         return None
     rows = [(seq, project_id, event.event_id, event.digest) for seq, event in numbered]
     if insert_new_rows(connection, events, rows) < len(rows) or (
-        shown and not _insert_rankings(transaction, project_id, shown)
+        not _insert_rankings(transaction, project_id, shown, insert_new_rows)
     ):
         for table in (events, rankings):
             connection.execute(delete(table).where(table.c.seq >= first))
@@ -207,9 +207,24 @@ def _store_new(
 
 
 def _insert_rankings(
-    transaction: Transaction, project_id: int, shown: Sequence[tuple[int, PreparedRanking]]
+    transaction: Transaction,
+    project_id: int,
+    shown: Sequence[tuple[int, PreparedRanking]],
+    insert: Callable[[Connection, Table, list[tuple[Any, ...]]], int],
 ) -> bool:
-    """Insert rankings, and return whether all of them were new; if not, nothing is counted."""
+    """Insert rankings.
+
+    Args:
+        transaction: The transaction.
+        project_id: The number of the project.
+        shown: The rankings with their numbers.
+        insert: `insert_rows`, or `insert_new_rows` where some may be there already.
+
+    Returns:
+        Whether all of them were new; if not, nothing is counted.
+    """
+    if not shown:
+        return True
     times: dict[RankingContext, list[int]] = {}
     for _, event in shown:
         times.setdefault(event.context, []).append(event.time)
@@ -223,7 +238,7 @@ def _insert_rankings(
     if _has_pending(transaction, project_id):
         ranking_ids = [event.ranking_id for _, event in shown]
         ((waiting,),) = _select(transaction.connection, COUNT_LABELS, project_id, ranking_ids)
-    if insert_new_rows(transaction.connection, rankings, rows) < len(rows):
+    if insert(transaction.connection, rankings, rows) < len(rows):
         return False
     for content, shown_at in times.items():
         span = RankingSpan(len(shown_at), min(shown_at), max(shown_at))
@@ -297,8 +312,7 @@ def _store_unknown(
     new: list[tuple[int, PreparedEvent]] = [*shown, *told]
     rows = [(seq, project_id, event.event_id, event.digest) for seq, event in new]
     insert_rows(connection, events, rows)
-    if shown:
-        _insert_rankings(transaction, project_id, shown)
+    _insert_rankings(transaction, project_id, shown, insert_rows)
     if told:
         _insert_labels(transaction, project_id, told, known_rankings, hours)
     return outcomes
@@ -341,8 +355,8 @@ def _find(
 def _select(
     connection: Connection, statement: Select[Any], project_id: int, ids: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    texts = json.dumps(ids, ensure_ascii=False)
-    return fetch_rows(connection.execute(statement, {"project_id": project_id, "texts": texts}))
+    asked = {"project_id": project_id, "texts": ids}
+    return fetch_rows(connection.execute(statement, asked))
 
 
 @lru_cache(maxsize=1000)

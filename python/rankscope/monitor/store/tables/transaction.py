@@ -7,7 +7,7 @@ from collections import Counter
 from hashlib import blake2b
 from typing import Protocol
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from rankscope.monitor.store.tables.schema import contexts, counters, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     """What rankings share: their model, version, environment and attributes."""
 
 MOST_CACHED = 100_000
+
+# Made once: making these statements takes longer than running them.
+ADD_PENDING = (
+    update(projects)
+    .where(projects.c.project_id == bindparam("project"))
+    .values(pending=projects.c.pending + bindparam("more"))
+)
+ADD_COUNT = (
+    update(counters)
+    .where(counters.c.project_id == bindparam("project"), counters.c.reason == bindparam("why"))
+    .values(count=counters.c.count + bindparam("more"))
+)
+INSERT_COUNT = insert(counters)
 
 
 class KnownEvents(Protocol):
@@ -153,12 +166,11 @@ class Transaction:
         add_rankings(self.connection, self.rankings)
         for project_id, count in self.pending.items():
             if count:
-                more = update(projects).where(projects.c.project_id == project_id)
-                self.connection.execute(more.values(pending=projects.c.pending + count))
+                more = {"project": project_id, "more": count}
+                self.connection.execute(ADD_PENDING, more)
         for (project_id, reason), count in self.counts.items():
-            row = (counters.c.project_id == project_id) & (counters.c.reason == reason)
-            added = update(counters).where(row).values(count=counters.c.count + count)
-            if self.connection.execute(added).rowcount == 0:
+            added = {"project": project_id, "why": reason, "more": count}
+            if self.connection.execute(ADD_COUNT, added).rowcount == 0:
                 self.connection.execute(
-                    insert(counters), {"project_id": project_id, "reason": reason, "count": count}
+                    INSERT_COUNT, {"project_id": project_id, "reason": reason, "count": count}
                 )
