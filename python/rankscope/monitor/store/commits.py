@@ -54,8 +54,8 @@ class GroupCommitter:
             on the disk.
         tidy: Called after each group.
         seconds: How long the first job of a group waits for others.
-        events: A group of this many events does not wait. Of what waits anyway, such as for the disk
-            or another process, `LARGEST` times as many are committed together.
+        events: A group of this many events does not wait. Of what waits anyway, such as for the
+            disk, `LARGEST` times as many are committed together.
         queue: The largest number of events that may wait.
     """
 
