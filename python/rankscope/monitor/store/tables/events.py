@@ -182,13 +182,16 @@ def _store_new(
     if connection.dialect.name == POSTGRES:
         # There, rows are copied, and one with a key that is taken ends the transaction.
         return None
-    known_events: Known = {}
-    archived: Known = {}
-    hours = _find_archived(transaction, project_id, batch, known_events, archived)
     first = transaction.seq + 1
     numbered = list(enumerate(batch, first))
     shown = [(seq, event) for seq, event in numbered if isinstance(event, PreparedRanking)]
-    if known_events or any(event.ranking_id in archived for _, event in shown):
+    told = [(seq, event) for seq, event in numbered if not isinstance(event, PreparedRanking)]
+    labelled = list({event.ranking_id for _, event in told})
+    known_events: Known = {}
+    known_rankings = _find(connection, SELECT_RANKINGS, project_id, labelled)
+    hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
+    ranking_ids = {event.ranking_id for _, event in shown}
+    if known_events or not ranking_ids.isdisjoint(known_rankings):
         return None
     rows = [(seq, project_id, event.event_id, event.digest) for seq, event in numbered]
     if insert_new_rows(connection, events, rows) < len(rows) or (
@@ -197,11 +200,8 @@ def _store_new(
         for table in (events, rankings):
             connection.execute(delete(table).where(table.c.seq >= first))
         return None
-    told = [(seq, event) for seq, event in numbered if not isinstance(event, PreparedRanking)]
     if told:
-        ranking_ids = list({event.ranking_id for _, event in told})
-        ranked = _find(connection, SELECT_RANKINGS, project_id, ranking_ids)
-        _insert_labels(transaction, project_id, told, ranked.keys() | hours.keys(), hours)
+        _insert_labels(transaction, project_id, told, known_rankings.keys() | ranking_ids, hours)
     transaction.seq += len(batch)
     return [Outcome("accepted", seq) for seq, _ in numbered]
 
@@ -348,7 +348,7 @@ def _find(
     connection: Connection, statement: Select[Any], project_id: int, ids: Sequence[str]
 ) -> Known:
     """Find which ids are stored, with the numbers and digests of their events."""
-    rows = _select(connection, statement, project_id, ids)
+    rows = _select(connection, statement, project_id, ids) if ids else []
     return {name: (seq, content) for name, seq, content in rows if seq is not None}
 
 
