@@ -10,10 +10,10 @@ import pyarrow.fs
 import pytest
 from rankscope import FileError
 from rankscope.monitor.events.event import Label, Ranking
-from rankscope.monitor.store.lake.files import open_filesystem
 
 from tests.monitor.lake.lakes import LABELS, RANKINGS, to_row
 from tests.monitor.lake.test_lake import Log, configure, make_events
+from tests.services.buckets import serve_bucket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,22 +33,8 @@ def log(tmp_path: Path) -> Iterator[Log]:
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Foreign]:
     """The file system of a server that speaks S3 in this process."""
-    moto = pytest.importorskip("moto.server", reason="it is in make test-services")
-    server = moto.ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    open_filesystem.cache_clear()
-    system = pa.fs.S3FileSystem(
-        endpoint_override=f"http://{host}:{port}", allow_bucket_creation=True, region="us-east-1"
-    )
-    system.create_dir("log")
-    yield system
-    open_filesystem.cache_clear()
-    server.stop()
+    with serve_bucket(monkeypatch, "log") as system:
+        yield system
 
 
 def test_a_lake_in_a_bucket_has_the_values_of_ingested_events(log: Log, bucket: Foreign) -> None:
