@@ -452,9 +452,10 @@ def evaluate_path(
     plan: Plan,
     source: _Source,
     encoding: str,
+    room: tuple[int, Callable[[], tuple[str, int]]],
     threads: int,
     progress: _Progress,
-) -> Evaluation: ...
+) -> tuple[Evaluation, int]: ...
 def evaluate_part(
     judged: tuple[_IdColumn, _IdColumn, _Numbers],
     run: tuple[_IdColumn, _IdColumn, _Numbers, bool],
@@ -514,6 +515,7 @@ def grade_items(
     choices: _Choices | None,
 ) -> tuple[list[Column], _LoggedValues | None]: ...
 def fsum(values: list[float]) -> float: ...
+def hash_texts(columns: Sequence[tuple[bytes, _Texts]], rows: NDArray[np.int64]) -> Column: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
     plan: Plan,

@@ -15,7 +15,7 @@ pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
 from rankscope import _core
 from rankscope.errors import MeasureError
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.evaluate.clusters import SpreadSums, name_clusters
+from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk, list_columns, list_items
 from rankscope.monitor.evaluate.values import (
     ChunkPlan,
@@ -275,7 +275,7 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
     for each in evaluate_chunks(parts, definition, now=None):
         keys, groups = grouping.divide(each).group()
         sums.take(each, keys, groups)
-        names = name_clusters(each.chunk, range(len(groups)))
+        names = chunk_twin.name_clusters(each.chunk)
         for at, (name, group) in enumerate(zip(names, groups.tolist(), strict=True)):
             cluster = totals.setdefault(keys[group], {}).setdefault(name, [[], [], []])
             for values, measured in zip(cluster, each.values.measures, strict=True):

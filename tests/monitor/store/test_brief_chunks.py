@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
 
-from rankscope.monitor.evaluate.clusters import list_clusters, name_clusters, number_clusters
 from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.event import Items, Label, Ranking
@@ -26,6 +25,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.generated import examples
+from tests.monitor import chunk_twin
 from tests.monitor.chunks import integers, texts
 from tests.monitor.test_chunks import DEFINITIONS, chunks
 
@@ -61,7 +61,7 @@ def spell_out(each: Evaluated) -> tuple[object, ...]:
     graded = [(getattr(each.graded, name) + 0).tobytes() for name in Graded.__slots__]
     columns = [(name, (one + 0).tobytes()) for name, one in each.values.columns().items()]
     counts = [getattr(each.values, name).tolist() for name in COUNTS]
-    clusters = [*name_clusters(chunk, range(len(chunk.times)))]
+    clusters = chunk_twin.name_clusters(chunk)
     return graded, columns, counts, clusters, chunk.times.tolist(), chunk.contexts.tolist()
 
 
@@ -95,19 +95,6 @@ def test_brief_chunks_have_the_values_of_whole_ones(
         assert read.labels.positions is None
         (read,) = file.read(is_brief=True, whole={"another"})
         assert read.labels.positions is not None
-
-
-@given(chunks(), st.data())
-def test_clusters_are_numbered_in_the_order_of_their_names(
-    drawn: tuple[Chunk, dict[int, Context]], data: st.DataObject
-) -> None:
-    chunk = drawn[0]
-    places = st.lists(st.integers(0, len(chunk.times) - 1))
-    pieces = [data.draw(places, label="places") for _ in range(2)]
-    names = [name for piece in pieces for name in name_clusters(chunk, piece)]
-    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-    found = number_clusters([list_clusters(chunk, integers(piece)) for piece in pieces])
-    assert found.tolist() == [numbers[name] for name in names]
 
 
 @given(chunks())

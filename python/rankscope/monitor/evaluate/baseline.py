@@ -9,7 +9,7 @@ from rankscope import _core, engine
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
-from rankscope.monitor.evaluate.clusters import list_clusters, number_clusters
+from rankscope.monitor.evaluate.clusters import ClusterCodes
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.records import record
 from rankscope.stats.means import Mean, estimate_mean
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Chunk, Context, Version
 
     Kind: TypeAlias = Literal["set", "period", "version"]
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 INTERVAL = Interval(method="t")
 MEAN_FIELDS = ("value", "lower", "upper", "level", "clusters", "rankings")
@@ -136,7 +135,8 @@ class BaselineSample:
         self._threads = threads
         self._values: list[list[NDArray[np.float64]]] = []
         self._numbers: list[NDArray[np.int64]] = []
-        self._clusters: list[Foreign] = []
+        self._names = ClusterCodes()
+        self._clusters: list[NDArray[np.int64]] = []
 
     def take(self, chunks: Iterable[Chunk]) -> None:
         """Add the rankings of chunks."""
@@ -149,7 +149,7 @@ class BaselineSample:
             kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & each.graded.is_mature)
             self._values.append([measured.value[kept] for measured in each.values.measures])
             self._numbers.append(chunk.contexts[kept])
-            self._clusters.append(list_clusters(chunk, kept))
+            self._clusters.append(self._names.number(chunk, kept))
 
     def average(
         self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
@@ -164,7 +164,7 @@ class BaselineSample:
         if not any(map(len, self._clusters)):
             raise _empty(f"mature rankings of {of}")
         # Numbered in the order of their names, so that no order of events matters.
-        clusters = number_clusters(self._clusters)
+        clusters = self._names.sort()[np.concatenate(self._clusters)]
         columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
         threads = engine.count_threads(self._threads)
         means = {
