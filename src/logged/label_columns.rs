@@ -18,21 +18,23 @@ pub enum Said<'a> {
 }
 
 impl Said<'_> {
-    /// The labels of a row, which may have none; none where they are not plain.
-    fn get(&self, row: usize, limits: &Limits) -> Option<Option<Vec<Vec<u8>>>> {
+    /// Whether there is something in a row, if only an empty list.
+    fn has(&self, row: usize) -> bool {
+        match *self {
+            Self::Texts(labels) => labels.has(row),
+            Self::Lists(_, has, _) => has.is_empty() || has.get(row).is_some_and(|&has| has != 0),
+        }
+    }
+
+    /// The labels of a row; none where they are not plain.
+    fn get(&self, row: usize, limits: &Limits) -> Option<Vec<Vec<u8>>> {
         let (rows, labels) = match *self {
             Self::Texts(labels) => (row..row + 1, labels),
-            Self::Lists(offsets, has, labels) => {
-                if !has.is_empty() && *has.get(row)? == 0 {
-                    return Some(None);
-                }
+            Self::Lists(offsets, _, labels) => {
                 let end = usize::try_from(*offsets.get(row + 1)?).ok()?;
                 (usize::try_from(offsets[row]).ok()?..end, labels)
             }
         };
-        if matches!(self, Self::Texts(_)) && !labels.has(row) {
-            return Some(None);
-        }
         if rows.len() > limits.labels {
             return None;
         }
@@ -40,7 +42,7 @@ impl Said<'_> {
             labels.has(at).then_some(())?;
             labels.get(at).filter(|label| limits.is_name(label)).map(copy)
         };
-        rows.map(read).collect::<Option<Vec<Vec<u8>>>>().map(Some)
+        rows.map(read).collect()
     }
 }
 
@@ -99,9 +101,9 @@ impl LabelColumns<'_> {
                 KINDS.iter().position(|known| known.as_bytes() == word)?
             }
         };
-        let labels = match self.said {
+        let labels = match self.said.filter(|said| said.has(row)) {
             None => None,
-            Some(said) => said.get(row, limits)?,
+            Some(said) => Some(said.get(row, limits)?),
         };
         let value = match self.values {
             None => None,
