@@ -72,6 +72,8 @@ def tell_statuses(reading: Reading[Any], outcomes: Sequence[Outcome]) -> list[st
 
 
 def _tell_status(count: int, told: Iterator[Outcome]) -> str:
+    if count == 1:
+        return next(told).status
     # A ranking comes with the labels that were logged with it.
     statuses = {next(told).status for _ in range(count)}
     if "conflict" in statuses:
