@@ -121,11 +121,11 @@ _Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
 _Items: TypeAlias = tuple[
     NDArray[np.int64], _Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
 ]
-# Of labels: positions of rankings, IDs of documents, times, kinds, classes by code, codes
-# and values.
+# Of labels: positions of rankings, IDs or positions of documents, times, kinds, classes by code,
+# codes and values.
 _Labels: TypeAlias = tuple[
     NDArray[np.int64],
-    _Texts,
+    _Texts | NDArray[np.int64],
     NDArray[np.int64],
     NDArray[np.int8],
     list[list[int]],
@@ -475,9 +475,10 @@ def evaluate_path(
     plan: Plan,
     source: _Source,
     encoding: str,
+    room: tuple[int, Callable[[], tuple[str, int]]],
     threads: int,
     progress: _Progress,
-) -> Evaluation: ...
+) -> tuple[Evaluation, int]: ...
 def evaluate_part(
     judged: tuple[_IdColumn, _IdColumn, _Numbers],
     run: tuple[_IdColumn, _IdColumn, _Numbers, bool],
@@ -537,6 +538,7 @@ def grade_items(
     choices: _Choices | None,
 ) -> tuple[list[Column], _LoggedValues | None]: ...
 def fsum(values: list[float]) -> float: ...
+def hash_texts(columns: Sequence[tuple[bytes, _Texts]], rows: NDArray[np.int64]) -> Column: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
     plan: Plan,

@@ -34,6 +34,7 @@ from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead
 from rankscope.monitor.store.tables.events import prepare, store_events
+from rankscope.monitor.store.tables.moves import list_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class StoreReader(ABC):
         size: int = CHUNK,
         *,
         event_ids: bool = False,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read rankings from one time to before another, with their labels, as columns.
 
@@ -170,31 +172,44 @@ class StoreReader(ABC):
             until: The first time that is not read.
             size: The number of rankings in a chunk.
             event_ids: Whether chunks have the ids of events.
+            is_brief: Whether chunks may be brief: enough for values and windows; see `Chunk`.
 
         Returns:
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        return read_ahead(self._read(project, since, until, size, event_ids=event_ids))
+        read = self._read(project, since, until, size, event_ids=event_ids, is_brief=is_brief)
+        return read_ahead(read)
 
     def _read(
-        self, project: str, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        project: str,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool,
     ) -> Generator[Chunk]:
         with self.engine.connect() as connection:
             sources = self.open_sources(connection, project)
-            yield from read_sources(sources, since, until, size, event_ids=event_ids)
+            yield from read_sources(
+                sources, since, until, size, event_ids=event_ids, is_brief=is_brief
+            )
 
     def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
         """Return where the rankings of a project are, as of the moment of a connection."""
         lake = read_lake(connection, project)
         if lake is not None:
             return (LakePartitions(connection, project, self._open_lake(project, lake)),)
-        hot = HotTables(connection, project)
-        if self.history is None:
-            return (hot,)
         project_id = project_table.find_project(connection, project)
-        if project_id is None or not manifest.has_archived(connection, project_id):
-            return (hot,)
+        if (
+            self.history is None
+            or project_id is None
+            or not manifest.has_archived(connection, project_id)
+        ):
+            return (HotTables(connection, project),)
+        hot = HotTables(connection, project, list_moves(connection, project))
         return (hot, ArchivedRankings(connection, project, self.history))
 
     def require_history(self) -> HistoryFolder:

@@ -14,6 +14,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.tables.moves import leave_out
 from rankscope.monitor.store.tables.schema import contexts, history_contexts, rankings
 from rankscope.monitor.store.tables.statements import fetch_rows, floor_time, in_project
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.tables.moves import Move
 
 AT_ONCE = 10_000
 RECENT = 28 * DAY
@@ -110,9 +112,11 @@ def count_by_context(connection: Connection, seqs: Sequence[int]) -> dict[int, i
 
 
 def count_by_hour(
-    connection: Connection, project: str, since: int, until: int
+    connection: Connection, project: str, since: int, until: int, moves: Sequence[Move] = ()
 ) -> list[tuple[int, int, int]]:
     """Count the rankings from one time to before another by hour and context.
+
+    Rankings that are moved don't count.
 
     Returns:
         The start of the hour, the number of the context, and the number of rankings.
@@ -125,6 +129,7 @@ def count_by_hour(
         )
         .group_by(start, rankings.c.context_id)
     )
+    wanted = leave_out(wanted, moves)
     return [(hour, context, count) for hour, context, count in connection.execute(wanted)]
 
 
