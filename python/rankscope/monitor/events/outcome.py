@@ -9,7 +9,7 @@ from rankscope.monitor.events.rejection import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.events.rejection import Reading
@@ -57,7 +57,7 @@ def count_rejections(reading: Reading[Any]) -> Counter[str]:
     return counts
 
 
-def tell_statuses(reading: Reading[Any], outcomes: Sequence[Outcome]) -> list[str]:
+def tell_statuses(reading: Reading[Any], outcomes: Iterable[Outcome]) -> list[str]:
     """Return the status of each object from the outcomes of its events.
 
     Args:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     Kind: TypeAlias = Literal["rankings", "labels"]
+    Held: TypeAlias = tuple[Reading[Any], str, Sequence[int]]
+    """A batch, the file it is from, and the places of its objects there."""
 
     class Sink(Protocol):
         """Where events go."""
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 
 MOST_SHOWN = 20
+HELD = 20_000
+"""Events of a file that are stored in one transaction. Ids in no order are all over an index, so
+that each transaction writes most of its pages: the fewer, the better."""
 SAID = {"conflict": "event_conflict"}
 CONFLICT = (
     "expected what was sent under this id before, found something else; that stays",
@@ -149,10 +154,23 @@ class StoreSink:
 
     def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
         """Store the events of a batch."""
-        rejected = count_rejections(reading)
-        if not reading.events and not rejected:
-            return tell_statuses(reading, ())
-        return tell_statuses(reading, self._store.append(self._project, reading.events, rejected))
+        return self.begin([reading])()
+
+    def begin(self, readings: Sequence[Reading[Any]]) -> Callable[[], list[str | Rejection]]:
+        """Begin to store the events of batches in one transaction.
+
+        Returns:
+            A function that waits until they are on the disk, and returns the status of each object.
+        """
+        events = [event for reading in readings for event in reading.events]
+        rejected: Counter[str] = sum(map(count_rejections, readings), Counter())
+        stored = self._store.submit(self._project, events, rejected) if events or rejected else None
+
+        def finish() -> list[str | Rejection]:
+            outcomes = iter(stored.result() if stored is not None else ())
+            return [status for reading in readings for status in tell_statuses(reading, outcomes)]
+
+        return finish
 
     def replace_set(
         self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
@@ -212,6 +230,10 @@ class Ingestion:
         self._unknown: Counter[str] = Counter()
         self._refused: list[Refused] = []
         self._objects = 0
+        self._held: list[Held] = []
+        self._held_events = 0
+        self._most_held = HELD
+        self._sent: tuple[list[Held], Callable[[], Sequence[str | Rejection]]] | None = None
 
     @property
     def ingested(self) -> Ingested:
@@ -257,6 +279,7 @@ class Ingestion:
             first = self._objects + 1
             self._objects += len(some)
             self._take(self._read_objects(some), "", range(first, first + len(some)))
+            self._settle()
 
     def take_file(self, file: EventFile) -> None:
         """Ingest the events of a file.
@@ -265,6 +288,8 @@ class Ingestion:
             InputError: It cannot be read to its end; what came before was taken.
             FileError: Likewise.
         """
+        # What comes slowly, such as the log of a process that runs, is stored as it comes.
+        self._most_held = 0 if file.is_stream else HELD
         try:
             if self._sink.takes_prepared and self._take_json(file):
                 return
@@ -281,6 +306,8 @@ class Ingestion:
         except InputError as error:
             error.file = error.file or file.name
             raise
+        finally:
+            self._settle()
 
     def _take_json(self, file: EventFile) -> bool:
         """Ingest a file of JSON that the core can decode, or return that it can't."""
@@ -316,6 +343,12 @@ class Ingestion:
         Raises:
             FormatError: It is no table, or lacks a column.
         """
+        try:
+            self._take_table(table)
+        finally:
+            self._settle()
+
+    def _take_table(self, table: object) -> None:
         from rankscope.monitor.intake.tables import cut_frame  # noqa: PLC0415 - loads NumPy
 
         parts = cut_frame(table)
@@ -434,24 +467,60 @@ class Ingestion:
         return self._reader.read_rankings(moved, now=self._now())
 
     def _take(self, reading: Reading[Any], file: str, places: Sequence[int]) -> None:
+        """Store a batch, or hold it until there are more to store with it."""
         if self._ignored:
             unknown = {
                 name: count for name, count in reading.unknown.items() if name not in self._ignored
             }
             reading = Reading(reading.answers, reading.notes, unknown)
-        statuses = self._sink.take(reading)
-        self._notes.update(reading.notes)
-        self._unknown.update(reading.unknown)
-        for answer, status, place in zip(reading.answers, statuses, places, strict=True):
-            reason = answer if isinstance(answer, Rejection) else status
-            word = "rejected" if isinstance(reason, Rejection) else reason
-            self._statuses[word] += 1
-            if isinstance(reason, Rejection):
-                where = f"{reason.where}: " if reason.where else ""
-                message = f"{where}expected {reason.expected}, found {reason.found}"
-                self._refuse(Refused(file, place, reason.code, message, reason.hint))
-            elif word == "conflict":
-                self._refuse(Refused(file, place, SAID[word], *CONFLICT))
+        self._held.append((reading, file, places))
+        self._held_events += len(reading.answers)
+        if not isinstance(self._sink, StoreSink) or self._held_events >= self._most_held:
+            self._send()
+
+    def _send(self) -> None:
+        """Send what is held, once what was sent before is stored: two transactions never wait."""
+        self._finish()
+        held, self._held, self._held_events = self._held, [], 0
+        readings = [reading for reading, _, _ in held]
+        if isinstance(self._sink, StoreSink):
+            self._sent = held, self._sink.begin(readings)
+            return
+        for one in held:
+            self._count([one], self._sink.take(one[0]))
+
+    def _settle(self) -> None:
+        """Wait until all that was taken is stored."""
+        try:
+            self._finish()
+        finally:
+            if self._held:
+                self._send()
+                self._finish()
+
+    def _finish(self) -> None:
+        """Wait until what was sent is stored."""
+        if self._sent is not None:
+            (held, finish), self._sent = self._sent, None
+            self._count(held, finish())
+
+    def _count(self, held: Sequence[Held], statuses: Iterable[str | Rejection]) -> None:
+        """Count the outcomes of batches."""
+        told = iter(statuses)
+        for reading, file, places in held:
+            self._notes.update(reading.notes)
+            self._unknown.update(reading.unknown)
+            theirs = islice(told, len(reading.answers))
+            for answer, status, place in zip(reading.answers, theirs, places, strict=True):
+                reason = answer if isinstance(answer, Rejection) else status
+                word = "rejected" if isinstance(reason, Rejection) else reason
+                self._statuses[word] += 1
+                if isinstance(reason, Rejection):
+                    where = f"{reason.where}: " if reason.where else ""
+                    message = f"{where}expected {reason.expected}, found {reason.found}"
+                    self._refuse(Refused(file, place, reason.code, message, reason.hint))
+                elif word == "conflict":
+                    self._refuse(Refused(file, place, SAID[word], *CONFLICT))
 
     def _refuse(self, refused: Refused) -> None:
         self._reasons[refused.code] += 1

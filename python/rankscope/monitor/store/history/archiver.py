@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.history.files import HistoryFolder
+    from rankscope.monitor.store.history.files import HistoryPlace
     from rankscope.monitor.store.history.writing import Writer
     from rankscope.monitor.store.records import Chunk, Context
 
@@ -50,7 +50,7 @@ IDS_AT_ONCE = 5_000
 """How many ids a transaction adds."""
 
 
-def archive_hours(store: Writer, folder: HistoryFolder, project: str, before: int) -> Archived:
+def archive_hours(store: Writer, folder: HistoryPlace, project: str, before: int) -> Archived:
     """Move the hours of a project that end by some time to files.
 
     Only rankings of production are moved, with their labels: validation and training sets stay, as
@@ -88,7 +88,7 @@ def archive_hours(store: Writer, folder: HistoryFolder, project: str, before: in
 
 def delete_from_hour(
     store: Writer,
-    folder: HistoryFolder,
+    folder: HistoryPlace,
     project: str,
     hour: ArchivedHour,
     find_kept: Callable[[Chunk], Mask],
@@ -117,7 +117,7 @@ def delete_from_hour(
             return new.deleted
 
 
-def clean_folder(store: Writer, folder: HistoryFolder) -> int:
+def clean_folder(store: Writer, folder: HistoryPlace) -> int:
     """Remove files that are not in the manifest any more, and return how many they were."""
     known = {hour.path for hour in store.query(manifest.list_all_archived)}
     return folder.clean(known)
@@ -143,7 +143,7 @@ class _HourWriter:
     def __init__(
         self,
         store: Writer,
-        folder: HistoryFolder,
+        folder: HistoryPlace,
         project: str,
         start: int,
         find_kept: Callable[[Chunk], Mask] | None = None,

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.history.files import HistoryFolder
+    from rankscope.monitor.store.history.files import HistoryPlace
     from rankscope.monitor.store.history.writing import Writer
     from rankscope.monitor.store.records import Chosen, Chunk
     from rankscope.monitor.store.tables.transaction import Transaction
 
 
-def delete_before(store: Writer, folder: HistoryFolder | None, project: str, time: int) -> Deleted:
+def delete_before(store: Writer, folder: HistoryPlace | None, project: str, time: int) -> Deleted:
     """Delete the rankings before a time with their labels, and earlier labels without ranking.
 
     Raises:
@@ -50,7 +50,7 @@ def delete_before(store: Writer, folder: HistoryFolder | None, project: str, tim
 
 
 def erase_rankings(
-    store: Writer, folder: HistoryFolder | None, project: str, chosen: Chosen
+    store: Writer, folder: HistoryPlace | None, project: str, chosen: Chosen
 ) -> Deleted:
     """Delete rankings by what they are, with all their labels.
 
@@ -87,7 +87,7 @@ def delete_unless_moving(
     return None if list_moves(transaction.connection, project) else work(transaction)
 
 
-def _delete_archived(store: Writer, folder: HistoryFolder, project: str, time: int) -> Deleted:
+def _delete_archived(store: Writer, folder: HistoryPlace, project: str, time: int) -> Deleted:
     """Delete archived rankings before a time, with all their labels.
 
     Raises:
@@ -110,7 +110,7 @@ def _delete_archived(store: Writer, folder: HistoryFolder, project: str, time: i
     return done
 
 
-def _erase_archived(store: Writer, folder: HistoryFolder, project: str, chosen: Chosen) -> Deleted:
+def _erase_archived(store: Writer, folder: HistoryPlace, project: str, chosen: Chosen) -> Deleted:
     """Delete archived rankings with all their labels, and mark their hours.
 
     Raises:

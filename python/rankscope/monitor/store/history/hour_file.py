@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
+    from rankscope.monitor.store.history.files import ArchivedHour, HistoryPlace
     from rankscope.monitor.store.records import Context, Texts
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
@@ -91,9 +91,11 @@ class HourFile:
     """
 
     def __init__(
-        self, folder: HistoryFolder, hour: ArchivedHour, *, is_forced: bool = False
+        self, folder: HistoryPlace, hour: ArchivedHour, *, is_forced: bool = False
     ) -> None:
-        self._path = folder.check(hour, is_forced=is_forced)
+        folder.check(hour, is_forced=is_forced)
+        self._folder = folder
+        self._place = folder.locate(hour.path)
         self._hour = hour
 
     def verify(self) -> None:
@@ -107,10 +109,10 @@ class HourFile:
             rankings += len(chunk.seqs)
             labels += len(chunk.labels.codes)
             if chunk.times[0] < self._hour.start or chunk.times[-1] >= self._hour.start + HOUR:
-                raise damaged(self._path, "it has rankings of another hour")
+                raise damaged(self._place, "it has rankings of another hour")
         if (rankings, labels) != (self._hour.rankings, self._hour.labels):
             told = f"it has {rankings:,} rankings and {labels:,} labels"
-            raise damaged(self._path, told)
+            raise damaged(self._place, told)
 
     def read(
         self,
@@ -238,20 +240,22 @@ class HourFile:
         """Open the file, whose errors are converted, in the block as well."""
         pa, parquet = load_arrow(), load_arrow("pyarrow.parquet")
         try:
+            # Checked again, as a copy of a file in a bucket may be gone in the meantime.
+            path = self._folder.check(self._hour)
             with parquet.ParquetFile(
-                self._path, page_checksum_verification=True, read_dictionary=TABLED
+                path, page_checksum_verification=True, read_dictionary=TABLED
             ) as file:
                 written = (file.metadata.metadata or {}).get(b"rankscope.history", b"").decode()
                 if written != FORMAT:
-                    raise damaged(self._path, f"its columns have version {written or 'none'!r}")
+                    raise damaged(self._place, f"its columns have version {written or 'none'!r}")
                 yield file
         except FileError:
             raise
         except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-            raise missing(self._path, error) from error
+            raise missing(self._place, error) from error
         except (pa.ArrowException, OSError, FormatError) as error:
             reason = str(error).splitlines()[0]
-            raise damaged(self._path, f"{reason:.200}") from error
+            raise damaged(self._place, f"{reason:.200}") from error
 
     def _read_group(self, file: Foreign, group: int, *, event_ids: bool) -> Chunk:
         table = file.read_row_group(group, columns=[*COLUMNS, *(IDS if event_ids else ())])

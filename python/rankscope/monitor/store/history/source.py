@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
+    from rankscope.monitor.store.history.files import ArchivedHour, HistoryPlace
     from rankscope.monitor.store.records import Chunk, Context, LabelColumns
 
 RETRACTION = LABEL_KINDS.index("retraction")
@@ -41,7 +41,7 @@ class ArchivedRankings:
         folder: The folder of the files.
     """
 
-    def __init__(self, connection: Connection, project: str, folder: HistoryFolder) -> None:
+    def __init__(self, connection: Connection, project: str, folder: HistoryPlace) -> None:
         self._connection = connection
         self._project = project
         self._folder = folder

@@ -26,13 +26,13 @@ from rankscope.monitor.store.tables.statements import in_project
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from sqlalchemy import ColumnElement, Connection, Select, Table
 
     from rankscope.monitor.store.tables.transaction import Transaction
 
-    Row = TypeVar("Row", bound=tuple[object, ...])
+    Row = TypeVar("Row")
 
 AT_ONCE = 500
 """How many rankings a transaction removes, with their labels."""
@@ -77,8 +77,9 @@ def find_move(connection: Connection, hour_id: int) -> Move | None:
     return found[0] if found else None
 
 
-def _list(connection: Connection, wanted: Select[tuple[int, int, int, int]]) -> list[Move]:
-    return [Move(*row) for row in connection.execute(wanted.order_by(history.c.hour_id))]
+def _list(connection: Connection, wanted: Select[Any]) -> list[Move]:
+    rows = connection.execute(wanted.order_by(history.c.hour_id))
+    return [Move(*row) for row in rows]
 
 
 def begin_move(connection: Connection, hour_id: int, seq: int) -> None:
