@@ -17,7 +17,7 @@ use crate::error::{Error, Kind};
 use crate::explain::regrets;
 use crate::logged::clusters::{self, CellClusters, Moments};
 use crate::logged::costs::Costs;
-use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
+use crate::logged::grading::{Docs, Grader, Grades, Items, Labels, Rule};
 use crate::logged::labels::Texts;
 use crate::logged::values::{Choices, Evaluator, Values};
 use crate::memory::{Vec, guard, vec};
@@ -33,11 +33,20 @@ pub struct TextBuffers(pub(super) PyBuffer<i64>, pub(super) PyBuffer<u8>);
 #[derive(FromPyObject)]
 pub struct ItemBuffers(PyBuffer<i64>, TextBuffers, PyBuffer<i64>, PyBuffer<f64>, PyBuffer<f64>);
 
-/// Positions of rankings, IDs of documents, times, kinds, lists of names by code, codes and values.
+/// The documents of labels: their IDs, or their positions in the rankings.
+#[derive(FromPyObject)]
+pub enum DocBuffers {
+    #[pyo3(transparent)]
+    Positions(PyBuffer<i64>),
+    #[pyo3(transparent)]
+    Ids(TextBuffers),
+}
+
+/// Positions of rankings, documents, times, kinds, lists of names by code, codes and values.
 #[derive(FromPyObject)]
 pub struct LabelBuffers(
     PyBuffer<i64>,
-    TextBuffers,
+    DocBuffers,
     PyBuffer<i64>,
     PyBuffer<i8>,
     Vec<Vec<usize>>,
@@ -192,11 +201,16 @@ impl<'a> OpenItems<'a> {
     }
 }
 
+/// The documents of labels, copied.
+enum OpenDocs {
+    Ids(Vec<usize>, Vec<u8>),
+    Positions(Vec<usize>),
+}
+
 /// Columns of labels, copied.
 struct OpenLabels {
     rankings: Vec<usize>,
-    offsets: Vec<usize>,
-    ids: Vec<u8>,
+    docs: OpenDocs,
     times: Vec<i64>,
     kinds: Vec<u8>,
     names: Vec<Vec<usize>>,
@@ -206,12 +220,15 @@ struct OpenLabels {
 
 impl OpenLabels {
     fn new(py: Python<'_>, labels: LabelBuffers) -> PyResult<Self> {
-        let LabelBuffers(rankings, TextBuffers(offsets, ids), times, kinds, names, codes, values) =
-            labels;
+        let LabelBuffers(rankings, docs, times, kinds, names, codes, values) = labels;
         Ok(Self {
             rankings: places(py, &rankings)?,
-            offsets: places(py, &offsets)?,
-            ids: copy_of(py, &ids)?,
+            docs: match docs {
+                DocBuffers::Ids(TextBuffers(offsets, ids)) => {
+                    OpenDocs::Ids(places(py, &offsets)?, copy_of(py, &ids)?)
+                }
+                DocBuffers::Positions(positions) => OpenDocs::Positions(places(py, &positions)?),
+            },
             times: copy_of(py, &times)?,
             kinds: copy_of(py, &kinds)?.into_iter().map(i8::cast_unsigned).collect(),
             names,
@@ -223,7 +240,10 @@ impl OpenLabels {
     fn labels(&self) -> Option<Labels<'_>> {
         Some(Labels {
             rankings: &self.rankings,
-            docs: Texts::new(&self.offsets, &self.ids)?,
+            docs: match &self.docs {
+                OpenDocs::Ids(offsets, ids) => Docs::Ids(Texts::new(offsets, ids)?),
+                OpenDocs::Positions(positions) => Docs::Positions(positions),
+            },
             times: &self.times,
             kinds: &self.kinds,
             codes: &self.codes,

@@ -12,6 +12,7 @@ from rankscope import _core
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.arrays import number_codes
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -50,8 +51,6 @@ COUNTS = (
 
 FOLD_NOTHING: Foldings = {}
 SLICE_NOTHING = Slicing()
-MOST_COUNTED = 10_000
-"""Codes up to this, and up to four for each ranking, are counted rather than sorted."""
 
 
 # There are many keys and cells: these tuples are made five times as fast as records.
@@ -163,7 +162,7 @@ class Grouping:
 
         chunk, is_mature = evaluated.chunk, evaluated.graded.is_mature
         self._learn(chunk.contexts)
-        moments, at = _number((chunk.times // HOUR) * 2 + is_mature)
+        moments, at = number_codes((chunk.times // HOUR) * 2 + is_mature)
         starts = [(moment // 2 * HOUR, bool(moment % 2)) for moment in moments.tolist()]
         values = {
             name: ([*places], self._of_contexts[name][chunk.contexts])
@@ -223,7 +222,7 @@ class GroupCodes:
         parts = [self.moments, self.makers, *(self.values[name] for name in attributes)]
         sizes = [max(len(things), 1) for things, _ in parts]
         joined = np.ravel_multi_index([codes for _, codes in parts], sizes)
-        used, groups = _number(joined)
+        used, groups = number_codes(joined)
         keys = []
         for places in zip(*(one.tolist() for one in np.unravel_index(used, sizes)), strict=True):
             (start, is_mature), (environment, model, version), *values = (
@@ -232,20 +231,6 @@ class GroupCodes:
             where = tuple(zip(attributes, values, strict=True))
             keys.append(Key(start, environment, model, version, where, is_mature))
         return keys, groups
-
-
-def _number(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different codes, ascending, and the place of each."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    least = int(codes.min(initial=0)) if not len(codes) else int(codes.min())
-    width = int(codes.max()) - least + 1 if len(codes) else 0
-    if width > MOST_COUNTED + 4 * len(codes):
-        return np.unique(codes, return_inverse=True)
-    # Counting takes a tenth of the time of sorting.
-    is_used = np.bincount(codes - least, minlength=width) > 0
-    used = np.flatnonzero(is_used) + least
-    return used, (np.cumsum(is_used) - 1)[codes - least]
 
 
 def _fold(

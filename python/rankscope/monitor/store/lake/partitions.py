@@ -71,7 +71,13 @@ class LakePartitions:
         return [hour.start for hour in self._known(since, until)]
 
     def read(
-        self, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,  # noqa: ARG002 - an hour is read as a whole
     ) -> Iterator[Chunk]:
         """Read the rankings of a span, in chunks as the tables of a database give them."""
         hours = (
