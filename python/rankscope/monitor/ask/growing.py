@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ROOM = 1.25
+ROOM = 2
 """A column that is full gets so many times its size. Memory that nothing was written to isn't taken
 from the system, and one large piece is given back as a whole, unlike thousands of small ones."""
 LEAST = 2**16

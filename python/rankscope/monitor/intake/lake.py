@@ -176,6 +176,7 @@ def scan_lake(
     # Rows that are in the past by the clock of this computer are never from the future.
     scanned = _Scanner(store, project, reader, max(now, read_clock()), threads).scan()
     reader.scanned = time.monotonic()
+    reader.trim()
     return scanned
 
 

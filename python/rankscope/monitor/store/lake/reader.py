@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 LIMITS = Limits()
 TECHNICAL = frozenset({"date", "day", "hour", "dt"})
 """Names of folders that divide files by time, which need not be used."""
-MOST_KEPT = 512 << 20
-"""The bytes of files that are kept in memory: the hours of a day share those of labels."""
+MOST_KEPT = 192 << 20
+"""The bytes of files that are kept in memory: consecutive hours share those of labels."""
+MOST_IDLE = 96 << 20
+"""The bytes of them after a scan, when other processes may evaluate days and keep files, too."""
 ROW = 1 << 32
 """The places of the rows of a file follow one another from here times its number on."""
 
@@ -457,9 +459,19 @@ class LakeReader:
             if (kind, file, seen) not in self._kept:
                 self._kept[kind, file, seen] = loaded
                 self._bytes += loaded.nbytes
-            while self._bytes > MOST_KEPT and len(self._kept) > 1:
-                _, old = self._kept.popitem(last=False)
-                self._bytes -= old.nbytes
+            self._drop(MOST_KEPT)
+
+    def trim(self) -> None:
+        """Give most of the memory back that a scan has used."""
+        with self._lock:
+            self._drop(MOST_IDLE)
+        load_arrow().default_memory_pool().release_unused()
+
+    def _drop(self, most: int) -> None:
+        """Drop the files that were used least recently, down to some bytes."""
+        while self._bytes > most and len(self._kept) > 1:
+            _, old = self._kept.popitem(last=False)
+            self._bytes -= old.nbytes
 
 
 def _read_own_times(
