@@ -9,11 +9,10 @@ from itertools import chain, islice
 
 from rankscope.adapters.tables import is_table, open_table
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
-from rankscope.monitor.intake.decoding import EventDecoder
+from rankscope.monitor.intake.decoding import EventDecoder, move_attributes
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.records import record
 from rankscope.results.text import show
@@ -292,11 +291,7 @@ class Ingestion:
         # What comes slowly, such as the log of a process that runs, is stored as it comes.
         self._most_held = 0 if file.is_stream else HELD
         try:
-            if file.tell_format() == "jsonl" and self._sink.takes_prepared and not self._attributes:
-                decoder = EventDecoder(self._reader)
-                for texts in file.read_lines():
-                    reading = decoder.decode(texts.objects, self._kind, now=self._now())
-                    self._take(reading, file.name, texts.places)
+            if self._sink.takes_prepared and self._take_json(file):
                 return
             if file.tell_format() in {"jsonl", "json"}:
                 for some in file.read_objects():
@@ -313,6 +308,30 @@ class Ingestion:
             raise
         finally:
             self._settle()
+
+    def _take_json(self, file: EventFile) -> bool:
+        """Ingest a file of JSON that the core can decode, or return that it can't."""
+        attributes = self._attributes if self._kind == "rankings" else ()
+        if attributes and not EventDecoder.can_move(self._reader):
+            return False
+        form = file.tell_format()
+        if form == "jsonl":
+            decoder = EventDecoder(self._reader, attributes)
+            for texts in file.read_lines():
+                reading = decoder.decode(texts.objects, self._kind, now=self._now())
+                self._take(reading, file.name, texts.places)
+            return True
+        if form != "json":
+            return False
+        decoder = EventDecoder(self._reader, attributes)
+        body = file.read_body()
+        decoded = decoder.decode_body(
+            body, self._kind, is_lines=False, most=len(body), now=self._now()
+        )
+        # Reading it at once says why nothing was decoded.
+        whole: Reading[Any] = decoded or self._read_objects(file.parse_body(body).objects)
+        self._take(whole, file.name, range(1, len(whole.answers) + 1))
+        return True
 
     def take_table(self, table: object) -> None:
         """Ingest the events of a data frame.
@@ -368,8 +387,7 @@ class Ingestion:
         roles = self._reader.find_roles(list(first.columns), self._kind, self._attributes)
         if self._kind == "labels":
             for rows in parts:
-                cells = event_rows.read_cells(rows, roles) if is_text else rows
-                reading = self._reader.read_label_rows(cells.columns, now=self._now())
+                reading = self._read_labels(rows, roles, is_text=is_text)
                 self._take(reading, file, rows.places.tolist())
             return
         name = roles.get("ranking_id")
@@ -378,23 +396,42 @@ class Ingestion:
             whole = parts if is_sorted else event_rows.sort_rows(parts, name, file)
             parts = event_rows.join_runs(whole, name, self._reader.limits.items)
         for rows in parts:
-            cells = event_rows.read_cells(rows, roles) if is_text else rows
-            self._take_ranking_rows(cells, rows, name, roles, file)
+            self._take_ranking_rows(rows, name, roles, file, is_text=is_text)
+
+    def _read_labels(self, rows: Rows, roles: Mapping[str, str], *, is_text: bool) -> Reading[Any]:
+        """Read labels in rows."""
+        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import read_cells  # noqa: PLC0415 - likewise
+
+        if self._sink.takes_prepared:
+            decoder = TableDecoder(self._reader, is_text=is_text)
+            decoded = decoder.decode_labels(rows, roles, now=self._now())
+            if decoded is not None:
+                return decoded
+        cells = read_cells(rows, roles) if is_text else rows
+        return self._reader.read_label_rows(cells.columns, now=self._now())
 
     def _take_ranking_rows(
-        self, cells: Rows, rows: Rows, name: str | None, roles: Mapping[str, str], file: str
+        self,
+        rows: Rows,
+        name: str | None,
+        roles: Mapping[str, str],
+        file: str,
+        *,
+        is_text: bool,
     ) -> None:
         from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - likewise
+        from rankscope.monitor.intake.tables import first_places, read_cells  # noqa: PLC0415 - likewise
 
         attributes = self._choose_attributes(rows.columns)
         unknown = set(rows.columns).difference(roles.values(), attributes)
         if name is not None and self._sink.takes_prepared:
-            decoder = TableDecoder(self._reader, attributes)
-            decoded = decoder.decode_documents(cells, name, roles, now=self._now())
+            decoder = TableDecoder(self._reader, attributes, is_text=is_text)
+            decoded = decoder.decode_documents(rows, name, roles, now=self._now())
             if decoded is not None:
                 self._take(count_unknown(decoded[0], unknown), file, decoded[1])
                 return
+        cells = read_cells(rows, roles) if is_text else rows
         reading = self._reader.read_ranking_rows(
             cells.columns, now=self._now(), attributes=attributes
         )
@@ -426,20 +463,8 @@ class Ingestion:
     def _read_objects(self, objects: Sequence[object]) -> Reading[Event]:
         if self._kind == "labels":
             return self._reader.read_labels(objects, now=self._now())
-        moved = [self._move_attributes(one) for one in objects] if self._attributes else objects
+        moved = [move_attributes(one, self._attributes) for one in objects]
         return self._reader.read_rankings(moved, now=self._now())
-
-    def _move_attributes(self, given: object) -> object:
-        """Move attribute fields into the attributes of each object."""
-        if not isinstance(given, Mapping):
-            return given
-        moved = {name: given[name] for name in self._attributes if name in given}
-        place = next((name for name in RANKING_NAMES["attributes"] if name in given), "attributes")
-        there = given.get(place) or {}
-        if not moved or not isinstance(there, Mapping):
-            return given
-        rest = {name: value for name, value in given.items() if name not in moved}
-        return rest | {place: {**there, **moved}}
 
     def _take(self, reading: Reading[Any], file: str, places: Sequence[int]) -> None:
         """Store a batch, or hold it until there are more to store with it."""
