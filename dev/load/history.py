@@ -132,8 +132,7 @@ def _number_contexts(transaction: Transaction) -> dict[int, int]:
     numbers = {}
     for number, one in CONTEXTS.items():
         content = (one.model, one.version, one.environment, one.attributes)
-        numbers[number] = transaction.context(project, content, START)
-    transaction.rankings.clear()  # they are counted with their hours
+        numbers[number] = transaction.context(project, content)
     return numbers
 
 
@@ -142,8 +141,7 @@ def _list(
 ) -> None:
     manifest.write_hour(transaction.connection, transaction.project(PROJECT), hour, spans)
     for number, span in spans.items():
-        before = transaction.rankings.get(number)
-        transaction.rankings[number] = span if before is None else before.merge(span)
+        transaction.add_rankings(number, span)
     transaction.seq = seq
 
 

@@ -178,7 +178,7 @@ class _HourWriter:
         # None of these can come into the manifest any more once the hour is replaced.
         earlier = self._folder.list_hour(self._project, self._start)
         if not self._store.transact(work).result():
-            return None  # the new file is removed later, as another process may write the same one
+            return None  # the new file is removed later
         path = None if new.hour is None else new.hour.path
         if not self._has_rankings:
             for one in earlier:
