@@ -17,7 +17,7 @@ from dev.load.configuration import CONFIGURATION, PROJECT
 from dev.load.processes import evaluate, serve, watching
 from dev.load.record import RECORDS, Loaded, Stored, find_misses, render_record
 from dev.load.searches import BATCH
-from dev.load.sending import LABEL_RATE, SHOWN, TOLD, send
+from dev.load.sending import list_labelled, send_all
 from dev.load.stored import ask, fill
 from dev.load.verifying import verify
 from dev.machine import describe_machine
@@ -43,6 +43,9 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a little of it, and no record")
     parser.add_argument("--seconds", type=int, help="for how long rankings are sent")
     parser.add_argument("--rate", type=float, default=RATE, help="how many of them a second")
+    parser.add_argument(
+        "--together", action="store_true", help="send labels while rankings are sent"
+    )
     parser.add_argument("--rankings", type=int, help="how many are stored in a full store")
     parser.add_argument(
         "--folder", type=Path, help="an empty folder, where stores are made and stay"
@@ -53,7 +56,7 @@ def main() -> int:
     machine = describe_machine()
     with tempfile.TemporaryDirectory(prefix="rankscope-load-") as temporary:
         folder = options.folder or Path(temporary)
-        loaded = load(folder / "loaded.db", seconds, options.rate)
+        loaded = load(folder / "loaded.db", seconds, options.rate, are_together=options.together)
         stored = look(folder / "stored.db", rankings)
     text = render_record(machine, loaded, stored)
     print(text)
@@ -69,27 +72,28 @@ def main() -> int:
     return 1 if misses else 0
 
 
-def load(path: Path, seconds: int, rate: float) -> Loaded:
+def load(path: Path, seconds: int, rate: float, *, are_together: bool) -> Loaded:
     """Send for a while, and verify all that was stored.
 
     Args:
         path: Where the store is made.
         seconds: For how long.
         rate: How many rankings a second.
+        are_together: Whether labels are sent with the rankings, and not after them.
     """
     batches = round(rate * seconds / BATCH)
     key = _make_key(path, "ingest")
     with Monitor.open(f"sqlite:///{path}", PROJECT) as monitor:
         monitor.configure(CONFIGURATION)
     with serve(path) as service, watching(path, service):
-        shown = send(service.port, key, SHOWN, batches, rate)
-        told = send(service.port, key, TOLD, batches, LABEL_RATE * rate)
+        shown, told = send_all(service.port, key, batches, rate, are_together=are_together)
     size = path.stat().st_size
     evaluate(path)
-    compared, wrong = verify(path, batches)
+    labelled = list_labelled(batches, are_together=are_together)
+    compared, wrong = verify(path, batches, labelled)
     errors = shown.errors + told.errors
     wrong += [f"found {count} answers {what}" for what, count in errors.items()]
-    return Loaded(rate, shown, told, service, size, compared, wrong)
+    return Loaded(rate, shown, told, service, size, compared, wrong, are_together)
 
 
 def look(path: Path, rankings: int) -> Stored:

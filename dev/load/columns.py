@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope.monitor.ask.document_costs import CostCollector
-from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.ask.queries import QueryCollector
+from rankscope.monitor.ask.user_sample import UserSample
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.events.event import LABEL_KINDS
@@ -28,6 +29,7 @@ from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelCo
 from rankscope.monitor.store.tables.chunks import CHUNK
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import replace
+from rankscope.stats.trace.sampling import Sampled
 from rankscope.stats.trace.trace import trace
 
 from dev.load.configuration import CONFIGURATION, PROJECT
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from rankscope.monitor.store.records import CellRow, Texts
-    from rankscope.stats.trace.query_columns import QueryColumns
 
 RANKINGS = 1_000_000
 DIFFERENT = 4
@@ -152,7 +153,14 @@ class MemorySource:
         """Return no stored cells."""
         return []
 
-    def read(self, _project: str, since: int, until: int) -> Iterator[Chunk]:
+    def read(
+        self,
+        _project: str,
+        since: int,
+        until: int,
+        *,
+        is_brief: bool = False,  # noqa: ARG002 - chunks in memory have everything
+    ) -> Iterator[Chunk]:
         """Return the rankings of some hours."""
         first, end = (-(-(time - START) * self._daily // DAY) for time in (since, until))
         for at in range(first, end, CHUNK):
@@ -238,7 +246,7 @@ def evaluate(rankings: int, days: int, threads: int) -> dict[str, float]:
     }
 
 
-def trace_both(rankings: int, threads: int) -> dict[str, float]:
+def trace_both(rankings: int, sample: int | None, threads: int) -> dict[str, float]:
     """Trace two spans of so many rankings, and give the seconds of it and of the processor."""
     random = np.random.default_rng(1)
     made = [make_chunk(at * CHUNK // BATCH) for at in range(DIFFERENT)]
@@ -255,26 +263,28 @@ def trace_both(rankings: int, threads: int) -> dict[str, float]:
     }
     definition = CONFIGURATION.definition.only("nDCG@10")
     begin, used = time.perf_counter(), time.process_time()
-    windows: list[QueryColumns] = []
+    collectors: list[QueryCollector] = []
+    drawn = None if sample is None else UserSample(sample)
     costs = CostCollector(definition, {}, None)
     for day in range(2):
         since = START + day * DAY
-        windows.append(
-            collect_queries(
-                source.read(PROJECT, since, since + DAY),
-                contexts,
-                definition,
-                "nDCG@10",
-                now=START + 4 * DAY,
-                attributes=["city", "language"],
-                costs=costs,
-                threads=threads,
-            )
+        collector = QueryCollector(
+            contexts, definition, "nDCG@10", costs=costs, sample=drawn, has_ids=day > 0
         )
+        collector.read(
+            source.read(PROJECT, since, since + DAY), now=START + 4 * DAY, threads=threads
+        )
+        collectors.append(collector)
         costs = CostCollector(definition, {}, costs.shown)
     collected = time.perf_counter() - begin, time.process_time() - used
+    rate = 1.0 if drawn is None else drawn.rate
+    windows = []
+    for collector in collectors:
+        collector.thin()
+        windows.append(collector.finish(["city", "language"]))
     before, after = windows
-    trace(before, after, threads=threads)
+    sampled = Sampled((rate, rate), (collectors[0].seen, collectors[1].seen))
+    trace(before, after, sampled=sampled, threads=threads)
     return {
         "rankings": sum(map(len, windows)),
         "seconds": time.perf_counter() - begin,
@@ -292,10 +302,11 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--sample", type=int, help="trace a sample of at most so many a span")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     work = (
-        partial(trace_both, options.rankings)
+        partial(trace_both, options.rankings, options.sample)
         if options.trace
         else partial(evaluate, options.rankings, options.days)
     )

@@ -31,11 +31,12 @@ class Loaded:
     Args:
         rate: How many a second were sent.
         shown: What became of them.
-        told: What became of their labels, which were sent after them.
+        told: What became of their labels.
         service: What the service used.
         size: How large the store is, in bytes.
         compared: How many values were compared.
         wrong: What is not as it has to be.
+        are_together: Whether labels were sent with the rankings, and not after them.
     """
 
     rate: float
@@ -45,6 +46,7 @@ class Loaded:
     size: int
     compared: int
     wrong: list[str]
+    are_together: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,14 @@ def render_record(
     """
     shown, told, service = loaded.shown, loaded.told, loaded.service
     tree = "commit with changes" if machine["dirty"] else "commit"
-    busy = service.seconds / (shown.seconds + told.seconds)
+    if loaded.are_together:
+        labels, seconds = "meanwhile the labels of all of them", max(shown.seconds, told.seconds)
+    else:
+        labels, seconds = (
+            f"then the labels of one batch in {LABELLED}",
+            shown.seconds + told.seconds,
+        )
+    busy = service.seconds / seconds
     head = (
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, "
         f"{machine['system']}, Python {machine['python']}, load {machine['load_before']} before, "
@@ -113,7 +122,7 @@ def render_record(
     about = (
         f"{CLIENTS} clients on one core send {loaded.rate:,.0f} rankings a second to the service "
         f"on another, {BATCH} a request, {DOCUMENTS} documents each with ids of 12 bytes and with "
-        f"scores; then the labels of one batch in {LABELLED}, three a ranking, of "
+        f"scores; {labels}, three a ranking, of "
         f"{LABEL_RATE * loaded.rate:,.0f} rankings a second. The rate is kept however soon "
         "answers come; delays are from when a request was due. Ids of rankings "
         "and labels are random. All is on the disk when it is acknowledged. Meanwhile the service "

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING
@@ -20,7 +21,9 @@ SHOWN, TOLD = "/v1/rankings", "/v1/labels"
 LABEL_RATE = 1.0
 """How many times as fast as rankings their labels are sent."""
 LABELLED = 5
-"""Of so many batches, one has its labels sent."""
+"""Of so many batches, one has its labels sent, where they are sent after all rankings."""
+AFTER = 2.0
+"""How many seconds after rankings their labels are due, where both are sent together."""
 BUSY = frozenset({429, 503})
 WAIT = 0.5
 MOST_TRIES = 100
@@ -52,8 +55,37 @@ class Sent:
         self.errors += other.errors
 
 
-def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
-    """Send batches of rankings, or the labels of as many.
+def send_all(
+    port: int, key: str, batches: int, rate: float, *, are_together: bool
+) -> tuple[Sent, Sent]:
+    """Send batches of rankings, and labels.
+
+    Args:
+        port: Where the service listens.
+        key: What lets requests in.
+        batches: How many batches.
+        rate: How many rankings a second.
+        are_together: Whether the labels of all batches are sent meanwhile, and not those of some
+            of them afterwards.
+
+    Returns:
+        What was sent of rankings, and of labels.
+    """
+    labelled = list_labelled(batches, are_together=are_together)
+
+    def begin(rate: float, after: float = 0.0) -> Schedule:
+        return Schedule(time.perf_counter() + 0.5 + after, BATCH / rate)
+
+    if not are_together:
+        shown = send(port, key, SHOWN, range(batches), begin(rate))
+        return shown, send(port, key, TOLD, labelled, begin(LABEL_RATE * rate))
+    with ThreadPoolExecutor(1) as thread:
+        told = thread.submit(send, port, key, TOLD, labelled, begin(LABEL_RATE * rate, AFTER))
+        return send(port, key, SHOWN, range(batches), begin(rate)), told.result()
+
+
+def send(port: int, key: str, path: str, numbers: range, schedule: Schedule) -> Sent:
+    """Send batches of rankings, or their labels.
 
     A request that could not be sent when it was due, because the one before was not answered, is
     late from when it was due: no waiting is left out.
@@ -62,14 +94,12 @@ def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
         port: Where the service listens.
         key: What lets requests in.
         path: Where rankings go, or labels.
-        batches: How many batches.
-        rate: How many rankings a second, or the labels of so many.
+        numbers: The batches.
+        schedule: When each of them is due.
     """
-    schedule = Schedule(time.perf_counter() + 0.5, BATCH / rate)
     clients = [
         Client(schedule, HTTPConnection("127.0.0.1", port, timeout=30), key) for _ in range(CLIENTS)
     ]
-    numbers = list_labelled(batches) if path == TOLD else range(batches)
     places = range(len(numbers))
     threads = [
         threading.Thread(
@@ -88,9 +118,9 @@ def send(port: int, key: str, path: str, batches: int, rate: float) -> Sent:
     return sent
 
 
-def list_labelled(batches: int) -> range:
+def list_labelled(batches: int, *, are_together: bool) -> range:
     """List the batches whose labels are sent."""
-    return range(0, batches, LABELLED)
+    return range(0, batches, 1 if are_together else LABELLED)
 
 
 @dataclass(frozen=True, slots=True)

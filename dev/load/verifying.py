@@ -14,7 +14,6 @@ from rankscope.monitor.monitor import Monitor
 
 from dev.load.configuration import MEASURES, PROJECT
 from dev.load.searches import DEVICES, DOCUMENTS, RANKS, Batch, make_batch
-from dev.load.sending import list_labelled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
 
 
-def verify(path: Path, batches: int) -> tuple[int, list[str]]:
+def verify(path: Path, batches: int, labelled: range) -> tuple[int, list[str]]:
     """Compare counts, and every hourly value of all rankings and of each device, to the last bit.
 
     The grades are those of the generator, and the engine evaluates them as lists: nothing of the
@@ -32,12 +31,12 @@ def verify(path: Path, batches: int) -> tuple[int, list[str]]:
     Args:
         path: The store, which is evaluated.
         batches: How many batches were sent.
+        labelled: Those whose labels were sent.
 
     Returns:
         How many values were compared, and what is wrong.
     """
     expected = Expected()
-    labelled = list_labelled(batches)
     for number in range(batches):
         expected.take(make_batch(number), is_labelled=number in labelled)
     with Monitor.open(f"sqlite:///{path}", PROJECT, writes=False) as monitor:

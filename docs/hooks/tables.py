@@ -246,6 +246,13 @@ def write_kinds(place: str) -> str:
     return "\n".join(lines)
 
 
+def write_costs(which: str) -> str:
+    """Return a table of what stages cost."""
+    writers = runpy.run_path(str(Path(__file__).with_name("costs.py")))["WRITERS"]
+    written: str = writers[which]()
+    return written
+
+
 def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
@@ -257,6 +264,15 @@ def write_table(what: str, which: str) -> str:
         "formats": write_formats,
         "simulations": write_simulations,
     }
+    of_one = {
+        "divergences": write_divergences,
+        "options": write_options,
+        "fields": write_fields,
+        "policy": write_words,
+        "version": write_version,
+        "compared": write_compared,
+        "costs": write_costs,
+    }
     match what, which:
         case name, "" if name in plain:
             return plain[name]()
@@ -264,18 +280,8 @@ def write_table(what: str, which: str) -> str:
             return write_names(which)
         case "kinds", "lists" | "tables" | "arrays":
             return write_kinds(which)
-        case "divergences", tool:
-            return write_divergences(tool)
-        case "options", command:
-            return write_options(command)
-        case "fields", event:
-            return write_fields(event)
-        case "policy", field:
-            return write_words(field)
-        case "version", package:
-            return write_version(package)
-        case "compared", section:
-            return write_compared(section)
+        case name, one if name in of_one:
+            return of_one[name](one)
     message = f"expected a table that the package has, found {what} {which}"
     raise ValueError(message)
 

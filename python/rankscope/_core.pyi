@@ -38,6 +38,7 @@ __all__ = [
     "count_ranges",
     "count_shifted",
     "decode_columns",
+    "decode_label_columns",
     "estimate_mean",
     "evaluate_dict",
     "evaluate_items",
@@ -120,11 +121,11 @@ _Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
 _Items: TypeAlias = tuple[
     NDArray[np.int64], _Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
 ]
-# Of labels: positions of rankings, IDs of documents, times, kinds, classes by code, codes
-# and values.
+# Of labels: positions of rankings, IDs or positions of documents, times, kinds, classes by code,
+# codes and values.
 _Labels: TypeAlias = tuple[
     NDArray[np.int64],
-    _Texts,
+    _Texts | NDArray[np.int64],
     NDArray[np.int64],
     NDArray[np.int8],
     list[list[int]],
@@ -163,12 +164,14 @@ class Column:
 
 # Offsets of texts, the texts end to end, and whether each is there, empty where all are.
 _EventTexts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
-# Bounds of rankings, which may be plain, times in microseconds (true) or milliseconds or as texts,
-# ids, the texts of their heads, attributes by name or maps, and which rows unknown columns have.
+# Times as texts, in microseconds (true) or milliseconds, or in milliseconds with a fraction.
+_EventTimes: TypeAlias = _EventTexts | tuple[bool, NDArray[np.int64]] | NDArray[np.float64]
+# Bounds of rankings, which may be plain, times, ids, the texts of their heads, attributes by name
+# or maps, and which rows unknown columns have.
 _Heads: TypeAlias = tuple[
     NDArray[np.int64],
     NDArray[np.uint8],
-    tuple[bool, NDArray[np.int64]] | _EventTexts,
+    _EventTimes,
     _EventTexts,
     Sequence[_EventTexts | None],
     Sequence[tuple[str, _EventTexts] | tuple[NDArray[np.int64], _EventTexts, _EventTexts]],
@@ -183,6 +186,20 @@ _Documents: TypeAlias = tuple[
     NDArray[np.float64] | None,
     bool,
 ]
+# Which labels may be plain, times, rankings, documents, ids of events, kinds, labels (one a row, or
+# the bounds of lists, which rows have one, and all of them), grades, and which rows unknown columns
+# have.
+_LabelColumns: TypeAlias = tuple[
+    NDArray[np.uint8],
+    _EventTimes,
+    _EventTexts,
+    _EventTexts,
+    _EventTexts | None,
+    _EventTexts | None,
+    _EventTexts | tuple[NDArray[np.int64], NDArray[np.uint8], _EventTexts] | None,
+    NDArray[np.float64] | None,
+    Sequence[tuple[str, NDArray[np.uint8]]],
+]
 
 @final
 class EventDecoder:
@@ -192,9 +209,15 @@ class EventDecoder:
         names: Names and roles of the fields of rankings (two tables), of documents, of labels, and
             of lists of documents.
         limits: The numbers of `Limits` up to the depth.
+        moved: The fields of rankings that are attributes.
     """
 
-    def __new__(cls, names: Sequence[Sequence[tuple[str, str]]], limits: Sequence[int]) -> Self: ...
+    def __new__(
+        cls,
+        names: Sequence[Sequence[tuple[str, str]]],
+        limits: Sequence[int],
+        moved: Sequence[str],
+    ) -> Self: ...
     def read_rankings(self, texts: Sequence[bytes], span: tuple[int, int]) -> _Decoded:
         """Decode rankings whose times are from one to another, in microseconds since 1970."""
 
@@ -452,9 +475,10 @@ def evaluate_path(
     plan: Plan,
     source: _Source,
     encoding: str,
+    room: tuple[int, Callable[[], tuple[str, int]]],
     threads: int,
     progress: _Progress,
-) -> Evaluation: ...
+) -> tuple[Evaluation, int]: ...
 def evaluate_part(
     judged: tuple[_IdColumn, _IdColumn, _Numbers],
     run: tuple[_IdColumn, _IdColumn, _Numbers, bool],
@@ -514,6 +538,7 @@ def grade_items(
     choices: _Choices | None,
 ) -> tuple[list[Column], _LoggedValues | None]: ...
 def fsum(values: list[float]) -> float: ...
+def hash_texts(columns: Sequence[tuple[bytes, _Texts]], rows: NDArray[np.int64]) -> Column: ...
 def log2(integer: int) -> float: ...
 def mean_of_rows(
     plan: Plan,
@@ -540,12 +565,16 @@ def sum_cells(
     marks: Sequence[NDArray[np.uint8]],
     amounts: Sequence[NDArray[np.int64]],
     values: Sequence[NDArray[np.float64]],
-) -> tuple[Column, Column, list[bytes]]: ...
+    divisions: Sequence[tuple[NDArray[np.int64], int]],
+) -> list[tuple[Column, Column, list[bytes]]]: ...
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...
 def decode_columns(
     decoder: EventDecoder, heads: _Heads, documents: _Documents, span: tuple[int, int]
+) -> _Decoded: ...
+def decode_label_columns(
+    decoder: EventDecoder, labels: _LabelColumns, span: tuple[int, int]
 ) -> _Decoded: ...
 def summarize(evaluation: Evaluation) -> bytes: ...
 def summarize_groups(evaluation: Evaluation, groups: Sequence[int], count: int) -> list[bytes]: ...

@@ -84,8 +84,8 @@ class StrictJSON:
                 return self._decode(decoded, int)
             except json.JSONDecodeError:
                 raise
-            except ValueError:  # Python reads no integer of so many digits
-                return self._decode(decoded, self._read_integer)
+            except ValueError:  # an integer has more digits than Python reads
+                return self._decode(decoded, self._try_integer)
         except UnicodeDecodeError:
             raise JSONMistake(Flaw("UTF-8", "other bytes", "not_utf8")) from None
         except RecursionError:
@@ -126,6 +126,13 @@ class StrictJSON:
         self.has_flaws = True
         found = f"one of {len(text)} characters"
         return Flaw("an integer of 64 bits", found, "integer_range", text)
+
+    def _try_integer(self, text: str) -> int | Flaw:
+        # Shorter ones stay what they are in a text without such an integer.
+        try:
+            return int(text)
+        except ValueError:
+            return self._read_integer(text)
 
     def _see_pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
         made = dict(pairs)

@@ -8,6 +8,7 @@ pub mod plan;
 pub mod rankings;
 pub mod scorer;
 pub mod spilled;
+pub mod spilled_run;
 pub mod stream;
 pub mod summary;
 pub mod table_stream;

@@ -5,8 +5,6 @@
 //! [`Rankings::evaluate`] on the whole table: queries go back to the order in which they were first
 //! seen, and of several mistakes the one is named that comes first there.
 
-use std::path::PathBuf;
-
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
@@ -21,30 +19,12 @@ use crate::rank::run::no_rows;
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_lengths};
 use crate::table::frame::{Column, Frame};
+use crate::table::queue::{Next, Queue, Spill};
 use crate::table::spill::{Partition, Partitions};
 
-/// The share of the memory limit that rows may take before they are written to files.
-const SHARE_HELD: u64 = 8;
-/// The share of it that the evaluation of a partition may take.
-const SHARE_EVALUATED: u64 = 2;
 /// What evaluating a row takes in memory besides its values: without documents, and with them.
 const ROW: u64 = 64;
 const ROW_WITH_DOC: u64 = 256;
-/// How many partitions there are at least, and at most.
-const COUNT: std::ops::RangeInclusive<u64> = 4..=256;
-/// As many as there are if nobody knows how many rows will come.
-const USUAL_COUNT: usize = 64;
-
-/// Where rows go that exceed memory, and how much of it there is.
-#[derive(Clone, Debug)]
-pub struct Spill {
-    /// The folder for files.
-    pub folder: PathBuf,
-    /// How many bytes of memory the rows and their evaluation may take.
-    pub memory: u64,
-    /// About how many bytes the rows and their evaluation would take, if that is known.
-    pub expected: Option<u64>,
-}
 
 /// What the columns of a table are, beside their values.
 #[derive(Debug)]
@@ -83,10 +63,7 @@ pub struct SpilledTable {
     shape: Option<Shape>,
     rows: u64,
     partitions: Option<Partitions>,
-    /// What is still to be evaluated; the next one comes last.
-    left: Vec<Partition>,
-    /// Files written by partitions that were split.
-    rewritten: u64,
+    queue: Queue,
     evaluated: u64,
     names: Vocabulary,
     attributes: Attributes,
@@ -106,8 +83,7 @@ impl SpilledTable {
             shape: None,
             rows: 0,
             partitions: None,
-            left: Vec::new(),
-            rewritten: 0,
+            queue: Queue::default(),
             evaluated: 0,
             names: Vocabulary::default(),
             attributes: Attributes::default(),
@@ -128,10 +104,7 @@ impl SpilledTable {
         hash_queries(&frame[0], &mut hashes);
         self.rows += hashes.len() as u64;
         let spill = &self.spill;
-        let partitions = self.partitions.get_or_insert_with(|| {
-            let count = spill.expected.map_or(USUAL_COUNT, |needed| spill.count(needed));
-            Partitions::new(count, &spill.folder, spill.most_held())
-        });
+        let partitions = self.partitions.get_or_insert_with(|| spill.open());
         partitions.push(&frame, &hashes)?;
         self.shape.get_or_insert(shape);
         Ok(())
@@ -140,7 +113,7 @@ impl SpilledTable {
     /// How many bytes were written to files.
     #[must_use]
     pub fn written(&self) -> u64 {
-        self.rewritten + self.partitions.as_ref().map_or(0, Partitions::written)
+        self.queue.written() + self.partitions.as_ref().map_or(0, Partitions::written)
     }
 
     /// How many rows were evaluated, and how many there are.
@@ -156,26 +129,16 @@ impl SpilledTable {
     /// [`SpilledTable::finish`], for the first one may be in another partition.
     pub fn evaluate_next(&mut self, choices: Choices<'_>) -> Result<bool> {
         if let Some(partitions) = self.partitions.take() {
-            self.rewritten += partitions.written();
-            self.left.extend(partitions.into_partitions().rev());
+            self.queue.fill(partitions);
         }
-        let Some(partition) = self.left.pop() else { return Ok(false) };
         let Some(shape) = &self.shape else { return Ok(false) };
-        let needed = shape.needed(&partition);
-        let most = self.spill.memory / SHARE_EVALUATED;
-        if needed > most && partition.has_several() {
-            let (folder, most_held) = (&self.spill.folder, self.spill.most_held());
-            let count = self.spill.count(needed);
-            let parts = Partitions::split(partition, count, folder, most_held, hash_queries)?;
-            self.rewritten += parts.written();
-            self.left.extend(parts.into_partitions().rev());
-            return Ok(true);
-        }
-        if needed > self.spill.memory {
-            return Err(self.too_large(partition, needed));
-        }
-        let rows = partition.rows();
-        let frame = partition.load(&self.spill.folder)?;
+        let needed = |partition: &Partition| shape.needed(partition);
+        let frame = match self.queue.next(&self.spill, needed, hash_queries, |query| query)? {
+            Next::Whole(frame) => frame,
+            Next::Split => return Ok(true),
+            Next::End => return Ok(false),
+        };
+        let rows = frame[0].len() as u64;
         self.evaluate(&frame, choices)?;
         self.evaluated += rows;
         Ok(true)
@@ -252,35 +215,6 @@ impl SpilledTable {
         made.aggregate(&plan.averaging());
         Ok((made, names, attributes))
     }
-
-    fn too_large(&self, mut partition: Partition, needed: u64) -> Error {
-        let rows = partition.rows();
-        let query = match partition.first_query(&self.spill.folder) {
-            Ok(query) => query,
-            Err(error) => return error,
-        };
-        let message = format!(
-            "query `{query}` has {rows} rows, which take about {} of memory, but the limit is {}",
-            show_bytes(needed),
-            show_bytes(self.spill.memory)
-        );
-        let hint = format!("raise it: memory=\"{}\"", show_bytes(needed).replace(' ', ""));
-        Error::new(Kind::Memory, "query_memory", message).hint(hint)
-    }
-}
-
-impl Spill {
-    fn most_held(&self) -> usize {
-        usize::try_from(self.memory / SHARE_HELD).unwrap_or(usize::MAX)
-    }
-
-    /// Into how many partitions to split what takes so many bytes, so that all of them fit even if
-    /// some are half as large again as others.
-    fn count(&self, needed: u64) -> usize {
-        let most = (self.memory / SHARE_EVALUATED).max(1);
-        let count = (needed.saturating_mul(3) / 2).div_ceil(most);
-        usize::try_from(count.clamp(*COUNT.start(), *COUNT.end())).unwrap_or(USUAL_COUNT)
-    }
 }
 
 impl Shape {
@@ -289,18 +223,6 @@ impl Shape {
         // Texts are there twice: as they came, and each different one once.
         2 * partition.size() + row * partition.rows()
     }
-}
-
-/// So many bytes as a person writes them.
-#[must_use]
-#[allow(clippy::cast_precision_loss)] // for people
-pub fn show_bytes(bytes: u64) -> String {
-    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let unit = units.into_iter().find(|&(size, _)| bytes >= size);
-    unit.map_or_else(
-        || format!("{bytes} B"),
-        |(size, name)| format!("{:.1} {name}", (bytes as f64 / size as f64 * 10.0).ceil() / 10.0),
-    )
 }
 
 /// Queries, the numbers of rows, grades and scores come first; then documents, ranks and attributes,

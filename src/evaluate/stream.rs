@@ -1,8 +1,8 @@
 //! Evaluates a run while reading it, on several threads, with one block per thread in memory.
 //!
 //! Blocks end where the query changes, so a query is complete when its block is. If a query comes
-//! back in a later block, the run is read again into memory, where rows may come in any order; both
-//! ways give the same values and the same errors.
+//! back in a later block, the run is read again, and its rows are brought together in memory or in
+//! files; all ways give the same values and the same errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,13 +11,14 @@ use crate::error::{Error, Kind, Result, earlier, show};
 use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
-use crate::ids::interner::Ids;
+use crate::evaluate::spilled_run::{FindRoom, SpilledRun};
+use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
-use crate::rank::run::{Run, no_rows};
+use crate::rank::run::{Run, each_list, no_rows};
 use crate::text::blocks::{Block, Blocks};
 use crate::text::source::Input;
 use crate::text::split::Tape;
@@ -27,7 +28,9 @@ use crate::watch::{Event, Watch};
 
 /// Inputs smaller than this are not worth a thread.
 const SMALL: u64 = 1 << 20;
-/// Evaluates a run from a source.
+
+/// Evaluates a run from a source, and tells how many bytes of its rows were written to files because
+/// they exceed memory. Once rows take more than `unasked` bytes, `find_room` is asked for the room.
 ///
 /// # Errors
 /// Where the source cannot be read, is not a run, or the plan refuses it.
@@ -35,19 +38,24 @@ pub fn evaluate(
     plan: &Plan,
     judgments: &Judgments,
     input: &Input,
+    (unasked, find_room): (usize, FindRoom<'_>),
     threads: usize,
     watch: Watch<'_>,
-) -> Result<Evaluation> {
+) -> Result<(Evaluation, u64)> {
     plan.check(judgments.axis())?;
     if input.is_rereadable() {
         let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
         let blocks = Blocks::new(input.open(watch)?, watch)?;
         if let Some(evaluation) = evaluate_grouped(plan, judgments, blocks, threads, watch)? {
-            return Ok(evaluation);
+            return Ok((evaluation, 0));
         }
     }
-    let run = Run::read(input, plan.score_type, plan.duplicates, watch)?;
-    evaluate_run(plan, judgments, &run, threads, watch).map_err(|error| error.file(&input.name()))
+    let mut run = SpilledRun::new(unasked, find_room);
+    let notes = each_list(input, plan.score_type, plan.duplicates, watch, |list, lines_before| {
+        run.add(list, lines_before)
+    })?;
+    let made = run.evaluate(plan, judgments, notes, threads, watch);
+    made.map_err(|error| error.file(&input.name()))
 }
 
 /// Evaluates a run that is in memory.
@@ -62,12 +70,29 @@ pub fn evaluate_run(
     watch: Watch<'_>,
 ) -> Result<Evaluation> {
     plan.check(judgments.axis())?;
+    match score_run((plan, judgments), run, Vec::new(), threads, watch) {
+        (_, Some(error)) => Err(error),
+        (scorers, None) => finish_all((plan, judgments), run.queries(), run.notes(), scorers),
+    }
+}
+
+/// Scores the lists of a run on several threads, with the scorers that scored others and new ones;
+/// returns all of them, and the first mistake.
+pub(super) fn score_run<'a>(
+    (plan, judgments): (&'a Plan, &'a Judgments),
+    run: &Run,
+    scorers: Vec<Scorer<'a>>,
+    threads: usize,
+    watch: Watch<'_>,
+) -> (Vec<Scorer<'a>>, Option<Error>) {
     let queries = run.queries().len();
     let threads = if run.rows() < FEW_ROWS { 1 } else { threads.min(queries) };
+    let idle = Mutex::new(scorers);
     let next = Mutex::new(0..queries);
     let stop = AtomicBool::new(false);
     let work = |watch: Watch<'_>| {
-        let mut scorer = Scorer::new(plan, judgments.axis());
+        let known = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scorer = known.unwrap_or_else(|| Scorer::new(plan, judgments.axis()));
         let mut list = List::default();
         let mut first_error = None;
         while !stop.load(Ordering::Relaxed) {
@@ -86,17 +111,29 @@ pub fn evaluate_run(
         }
         (scorer, first_error)
     };
-    let (scorers, errors): (Vec<_>, Vec<_>) = on_threads(threads, watch, work).into_iter().unzip();
-    if let Some(error) = errors.into_iter().fold(None, earlier) {
-        return Err(error);
-    }
+    let (used, errors): (Vec<_>, Vec<_>) = on_threads(threads, watch, work).into_iter().unzip();
+    let mut scorers = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+    scorers.extend(used);
+    (scorers, errors.into_iter().fold(None, earlier))
+}
+
+/// Puts the scorers of all lists together.
+///
+/// # Errors
+/// As [`finish_run`].
+pub(super) fn finish_all(
+    (plan, judgments): (&Plan, &Judgments),
+    queries: &Arena,
+    notes: &Notes,
+    scorers: Vec<Scorer<'_>>,
+) -> Result<Evaluation> {
     let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
     let mut run_only = Ids::default();
-    for query in run.queries().iter().filter(|query| judgments.find_query(query).is_none()) {
+    for query in queries.iter().filter(|query| judgments.find_query(query).is_none()) {
         run_only.number(query);
     }
     let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))?;
-    evaluation.notes.merge(run.notes());
+    evaluation.notes.merge(notes);
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(evaluation)
 }
@@ -294,6 +331,7 @@ mod tests {
     use crate::kernels::{self, Params};
     use crate::memory::vec;
     use crate::policy::{Aggregate, Duplicates, Policy, ScoreType};
+    use crate::table::queue::Spill;
     use crate::text::source::{Encoding, Origin};
     use proptest::prelude::*;
 
@@ -351,6 +389,17 @@ mod tests {
         Ok(outcome.map(|evaluation| tell(&evaluation)))
     }
 
+    fn spilled(plan: &Plan, judgments: &Judgments, text: &str, memory: u64) -> Result<Told> {
+        let folder = std::env::temp_dir();
+        let room = || Ok(Spill { folder: folder.clone(), memory, expected: None });
+        let mut run = SpilledRun::new(0, &room);
+        let watch: Watch<'_> = &mut |_| Ok(());
+        let add = |list: &List<'_>, lines_before: u64| run.add(list, lines_before);
+        let notes = each_list(&bytes(text), plan.score_type, plan.duplicates, watch, add)?;
+        let outcome = run.evaluate(plan, judgments, notes, 2, watch);
+        outcome.map_err(|error| error.file("<bytes>")).map(|(evaluation, _)| tell(&evaluation))
+    }
+
     /// Lines of a run, most of them well-formed; queries may come back.
     fn run_text() -> impl Strategy<Value = String> {
         let line = prop_oneof![
@@ -371,6 +420,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn files_and_memory_tell_the_same(
+            text in run_text(), memory in 12_000u64..40_000, first in any::<bool>(),
+        ) {
+            let judgments = judge("q0 0 d1 2\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d3 -1\nq4 0 d5 3\nq9 0 d1 1\n");
+            let plan = plan(if first { Duplicates::First } else { Duplicates::Error });
+            let expected = in_memory(&plan, &judgments, &text);
+            prop_assert_eq!(spilled(&plan, &judgments, &text, memory), expected);
+        }
+
         #[test]
         fn streams_and_memory_tell_the_same(
             text in run_text(), size in 1usize..400, threads in 1usize..5, first in any::<bool>(),

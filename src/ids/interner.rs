@@ -63,6 +63,12 @@ impl Arena {
         self.ends.len()
     }
 
+    /// How many bytes all texts have.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

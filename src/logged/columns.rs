@@ -26,16 +26,35 @@ impl<'a> Texts<'a> {
     }
 
     /// Whether there is a text in a row.
-    fn has(&self, row: usize) -> bool {
+    pub(super) fn has(&self, row: usize) -> bool {
         self.has.is_empty() || self.has.get(row).is_some_and(|&has| has != 0)
     }
 
     /// The text of a row; none where its offsets are wrong.
-    fn get(&self, row: usize) -> Option<&'a [u8]> {
+    pub(super) fn get(&self, row: usize) -> Option<&'a [u8]> {
         let end = usize::try_from(*self.offsets.get(row + 1)?).ok()?;
         let start = usize::try_from(self.offsets[row]).ok()?;
         Some(self.text.get(start..end)?.as_bytes())
     }
+
+    /// The id of a row; none where it is missing or can't be stored.
+    pub(super) fn get_id(&self, row: usize, limits: &Limits) -> Option<&'a [u8]> {
+        self.get(row).filter(|id| limits.is_id(id))
+    }
+}
+
+/// Notes the columns that are not known and have something in a row.
+pub(super) fn note_unknown(
+    unknown: &[(&[u8], &[u8])],
+    row: usize,
+    remarks: &mut Remarks,
+) -> Option<()> {
+    for (name, has) in unknown {
+        if *has.get(row)? != 0 {
+            remarks.add_unknown(name);
+        }
+    }
+    Some(())
 }
 
 /// When rankings were shown.
@@ -45,15 +64,18 @@ pub enum Times<'a> {
     Micros(&'a [i64]),
     /// Milliseconds since 1970.
     Millis(&'a [i64]),
+    /// Milliseconds since 1970 with a fraction.
+    Numbers(&'a [f64]),
     /// RFC 3339.
     Texts(Texts<'a>),
 }
 
 impl Times<'_> {
-    fn get(&self, row: usize) -> Option<i64> {
+    pub(super) fn get(&self, row: usize) -> Option<i64> {
         match self {
             Self::Micros(times) => times.get(row).copied(),
             Self::Millis(times) => times::read_integer(*times.get(row)?),
+            Self::Numbers(times) => times::read_number(*times.get(row)?),
             Self::Texts(texts) => times::read_text(texts.get(row)?),
         }
     }
@@ -122,11 +144,7 @@ impl Columns<'_> {
         batch: &mut Batch,
     ) -> Option<Object> {
         let mut remarks = Remarks::default();
-        for (name, has) in &self.unknown {
-            if *has.get(row)? != 0 {
-                remarks.add_unknown(name);
-            }
-        }
+        note_unknown(&self.unknown, row, &mut remarks)?;
         self.read_list(row, list, limits)?;
         if self.has_integers && !list.is_empty() {
             remarks.notes |= notes::INTEGER_IDS;
@@ -137,11 +155,11 @@ impl Columns<'_> {
             };
             texts.get(row).filter(|text| is_text(text, most)).map(copy)
         };
-        let ranking_id = self.ranking_ids.get(row).filter(|id| limits.is_id(id))?;
+        let ranking_id = self.ranking_ids.get_id(row, limits)?;
         let [events, queries, users, models, versions, environments] = &self.heads;
         let event_id = match events.filter(|texts| texts.has(row)) {
             None => None,
-            Some(texts) => Some(copy(texts.get(row).filter(|id| limits.is_id(id))?)),
+            Some(texts) => Some(copy(texts.get_id(row, limits)?)),
         };
         let head = Head {
             event_id,

@@ -1,7 +1,7 @@
 //! Texts and digests that identify what an event says, as stores have them.
 
 use crate::memory::Vec;
-use blake2::digest::consts::U16;
+use blake2::digest::consts::{U8, U16};
 use blake2::{Blake2b, Digest as _};
 use std::io::Write as _;
 
@@ -19,6 +19,12 @@ pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
         hash.update(part);
     }
     hash.finalize().into()
+}
+
+/// A number for a text that is the same in every process: 8 bytes of `BLAKE2b`, the first the highest.
+#[must_use]
+pub fn number(text: &[u8]) -> i64 {
+    i64::from_be_bytes(Blake2b::<U8>::digest(text).into())
 }
 
 /// An id made of parts, in hexadecimal.

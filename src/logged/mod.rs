@@ -9,6 +9,7 @@ pub mod events;
 pub mod grading;
 pub mod id_set;
 pub mod json;
+pub mod label_columns;
 pub mod labels;
 pub mod list;
 pub mod names;

@@ -31,6 +31,8 @@ pub struct Decoder {
     pub labels: Names,
     /// The names that tell that the documents of a ranking are one list.
     pub lists: Names,
+    /// The fields of rankings that are attributes, though they are not in a field of attributes.
+    pub moved: Vec<Vec<u8>>,
 }
 
 /// What stands for a value that is not plain.
@@ -86,8 +88,22 @@ impl<'a> Fields<'a> {
         span.check(time?)
     }
 
-    fn take_attributes(&mut self, limits: &Limits) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    /// Takes the attributes, of which some are fields of their own.
+    fn take_attributes(
+        &mut self,
+        moved: Vec<(&[u8], Value<'a>)>,
+        limits: &Limits,
+    ) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut attributes: Vec<(Vec<u8>, Vec<u8>)> = Vec::default();
+        let mut missing: Vec<&[u8]> = Vec::default();
+        for (name, value) in moved {
+            limits.is_name(name).then_some(())?;
+            if matches!(value, Value::Null) {
+                missing.push(name);
+            } else {
+                attributes.push((copy(name), read_attribute(value, limits)?));
+            }
+        }
         for role in [Role::Attributes, Role::Features, Role::Tags] {
             let Some(given) = self.take(role) else { continue };
             let Value::Object(mut cursor) = given else { return None };
@@ -105,7 +121,8 @@ impl<'a> Fields<'a> {
         }
         attributes.sort_unstable();
         attributes.dedup();
-        let is_clear = attributes.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        let is_clear = attributes.windows(2).all(|pair| pair[0].0 != pair[1].0)
+            && !attributes.iter().any(|(name, _)| missing.contains(&&**name));
         (is_clear && attributes.len() <= limits.attributes).then_some(attributes)
     }
 }
@@ -136,10 +153,14 @@ impl Decoder {
     fn read_ranking(&self, text: &[u8], span: Span, batch: &mut Batch) -> Option<Object> {
         let limits = &self.limits;
         let mut cursor = Cursor::new(text)?;
-        let mut given = Vec::default();
+        let (mut given, mut moved) = (Vec::default(), Vec::default());
         let mut shown = Shown::default();
         let mut has_list = false;
         cursor.members(|cursor, name| {
+            if self.moved.iter().any(|known| **known == *name) {
+                moved.push((name, cursor.value(0)?));
+                return Some(());
+            }
             if self.lists.find(name).is_none() {
                 given.push((name, cursor.value(limits.depth)?));
                 return Some(());
@@ -179,7 +200,7 @@ impl Decoder {
                 environment: find_environment(
                     &fields.take_text(Role::Environment, limits.id_bytes)?,
                 )?,
-                attributes: fields.take_attributes(limits)?,
+                attributes: fields.take_attributes(moved, limits)?,
             },
         };
         batch.make_ranking(head, &mut shown.list, &shown.own, remarks, limits)

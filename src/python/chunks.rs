@@ -17,7 +17,7 @@ use crate::error::{Error, Kind};
 use crate::explain::regrets;
 use crate::logged::clusters::{self, CellClusters, Moments};
 use crate::logged::costs::Costs;
-use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
+use crate::logged::grading::{Docs, Grader, Grades, Items, Labels, Rule};
 use crate::logged::labels::Texts;
 use crate::logged::values::{Choices, Evaluator, Values};
 use crate::memory::{Vec, guard, vec};
@@ -33,11 +33,20 @@ pub struct TextBuffers(pub(super) PyBuffer<i64>, pub(super) PyBuffer<u8>);
 #[derive(FromPyObject)]
 pub struct ItemBuffers(PyBuffer<i64>, TextBuffers, PyBuffer<i64>, PyBuffer<f64>, PyBuffer<f64>);
 
-/// Positions of rankings, IDs of documents, times, kinds, lists of names by code, codes and values.
+/// The documents of labels: their IDs, or their positions in the rankings.
+#[derive(FromPyObject)]
+pub enum DocBuffers {
+    #[pyo3(transparent)]
+    Positions(PyBuffer<i64>),
+    #[pyo3(transparent)]
+    Ids(TextBuffers),
+}
+
+/// Positions of rankings, documents, times, kinds, lists of names by code, codes and values.
 #[derive(FromPyObject)]
 pub struct LabelBuffers(
     PyBuffer<i64>,
-    TextBuffers,
+    DocBuffers,
     PyBuffer<i64>,
     PyBuffer<i8>,
     Vec<Vec<usize>>,
@@ -192,11 +201,16 @@ impl<'a> OpenItems<'a> {
     }
 }
 
+/// The documents of labels, copied.
+enum OpenDocs {
+    Ids(Vec<usize>, Vec<u8>),
+    Positions(Vec<usize>),
+}
+
 /// Columns of labels, copied.
 struct OpenLabels {
     rankings: Vec<usize>,
-    offsets: Vec<usize>,
-    ids: Vec<u8>,
+    docs: OpenDocs,
     times: Vec<i64>,
     kinds: Vec<u8>,
     names: Vec<Vec<usize>>,
@@ -206,12 +220,15 @@ struct OpenLabels {
 
 impl OpenLabels {
     fn new(py: Python<'_>, labels: LabelBuffers) -> PyResult<Self> {
-        let LabelBuffers(rankings, TextBuffers(offsets, ids), times, kinds, names, codes, values) =
-            labels;
+        let LabelBuffers(rankings, docs, times, kinds, names, codes, values) = labels;
         Ok(Self {
             rankings: places(py, &rankings)?,
-            offsets: places(py, &offsets)?,
-            ids: copy_of(py, &ids)?,
+            docs: match docs {
+                DocBuffers::Ids(TextBuffers(offsets, ids)) => {
+                    OpenDocs::Ids(places(py, &offsets)?, copy_of(py, &ids)?)
+                }
+                DocBuffers::Positions(positions) => OpenDocs::Positions(places(py, &positions)?),
+            },
             times: copy_of(py, &times)?,
             kinds: copy_of(py, &kinds)?.into_iter().map(i8::cast_unsigned).collect(),
             names,
@@ -223,7 +240,10 @@ impl OpenLabels {
     fn labels(&self) -> Option<Labels<'_>> {
         Some(Labels {
             rankings: &self.rankings,
-            docs: Texts::new(&self.offsets, &self.ids)?,
+            docs: match &self.docs {
+                OpenDocs::Ids(offsets, ids) => Docs::Ids(Texts::new(offsets, ids)?),
+                OpenDocs::Positions(positions) => Docs::Positions(positions),
+            },
             times: &self.times,
             kinds: &self.kinds,
             codes: &self.codes,
@@ -259,8 +279,12 @@ fn columns_of_values(found: Values) -> ValueColumns {
     (values, others)
 }
 
-/// The counts of each group, how many values each sum of it has, and the exact sums, those of a group
-/// end to end. The first count of a group is that of its rows; NaN values are left out.
+/// Counts, numbers of values, and packed sums.
+type CellColumns<'py> = (Column, Column, Vec<Bound<'py, PyBytes>>);
+
+/// For each division of groups into cells, the counts of each cell, how many values each sum of it has,
+/// and the exact sums, those of a cell end to end. The first count is that of rows; NaN values are left
+/// out. A division gives the cell of each group, and how many cells there are.
 #[pyfunction]
 pub fn sum_cells(
     py: Python<'_>,
@@ -269,28 +293,65 @@ pub fn sum_cells(
     marks: Vec<PyBuffer<u8>>,
     amounts: Vec<PyBuffer<i64>>,
     values: Vec<PyBuffer<f64>>,
-) -> PyResult<(Column, Column, Vec<Bound<'_, PyBytes>>)> {
+    divisions: Vec<(PyBuffer<i64>, usize)>,
+) -> PyResult<Vec<CellColumns<'_>>> {
     guard(|| {
         let groups = places(py, &groups)?;
         let marks = marks.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
         let amounts = amounts.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
         let values = values.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
+        let divisions = divisions
+            .iter()
+            .map(|(cells, count)| Ok(Division { cells: places(py, cells)?, count: *count }))
+            .collect::<PyResult<Vec<_>>>()?;
         let lengths = marks.iter().map(Cells::len);
         let lengths =
             lengths.chain(amounts.iter().map(Cells::len)).chain(values.iter().map(Cells::len));
         if lengths.into_iter().any(|length| length != groups.len())
             || groups.iter().any(|&group| group >= count)
+            || !divisions.iter().all(|division| division.fits(count))
         {
             return Err(misfit());
         }
-        let found = py.detach(|| sum_columns(&groups, count, &marks, &amounts, &values));
-        let (counts, defined, packed) = found.ok_or_else(not_finite)?;
-        let packed = packed.iter().map(|sums| bytes_of(py, sums)).collect::<PyResult<_>>()?;
-        Ok((Column(Data::Places(counts)), Column(Data::Places(defined)), packed))
+        let found =
+            py.detach(|| sum_columns(&groups, count, &marks, &amounts, &values, &divisions));
+        let mut summed = Vec::new();
+        for Summed { counts, defined, packed } in found.ok_or_else(not_finite)? {
+            let packed = packed.iter().map(|sums| bytes_of(py, sums)).collect::<PyResult<_>>()?;
+            summed.push((Column(Data::Places(counts)), Column(Data::Places(defined)), packed));
+        }
+        Ok(summed)
     })
 }
 
-type Summed = (Vec<i64>, Vec<i64>, Vec<Vec<u8>>);
+/// The cell of each group.
+struct Division {
+    cells: Vec<usize>,
+    count: usize,
+}
+
+impl Division {
+    fn fits(&self, groups: usize) -> bool {
+        self.cells.len() == groups && self.cells.iter().all(|&cell| cell < self.count)
+    }
+
+    /// Adds up so many numbers of each group.
+    fn add(&self, numbers: &[i64], width: usize) -> Vec<i64> {
+        let mut added = vec![0; self.count * width];
+        for (&cell, row) in self.cells.iter().zip(numbers.chunks_exact(width.max(1))) {
+            for (into, number) in added[cell * width..].iter_mut().zip(row) {
+                *into += number;
+            }
+        }
+        added
+    }
+}
+
+struct Summed {
+    counts: Vec<i64>,
+    defined: Vec<i64>,
+    packed: Vec<Vec<u8>>,
+}
 
 fn sum_columns(
     groups: &[usize],
@@ -298,11 +359,13 @@ fn sum_columns(
     marks: &[View<'_, u8>],
     amounts: &[View<'_, i64>],
     values: &[View<'_, f64>],
-) -> Option<Summed> {
+    divisions: &[Division],
+) -> Option<Vec<Summed>> {
     let width = 1 + marks.len() + amounts.len();
     let mut counts = vec![0i64; count * width];
     let mut defined = vec![0i64; count * values.len()];
-    let mut packed = vec![Vec::new(); count];
+    let mut packed: Vec<Vec<Vec<u8>>> =
+        divisions.iter().map(|division| vec![Vec::new(); division.count]).collect();
     for &group in groups {
         counts[group * width] += 1;
     }
@@ -322,6 +385,7 @@ fn sum_columns(
     }
     let mut numbers = vec![0.0f64; groups.len()];
     let mut sums = vec![ExactSum::default(); count];
+    let mut merged = Vec::new();
     for (at, view) in values.iter().enumerate() {
         view.read(0, &mut numbers);
         sums.fill(ExactSum::default());
@@ -332,11 +396,23 @@ fn sum_columns(
                 sums[group].add(value);
             }
         }
-        for (sum, out) in sums.iter().zip(&mut packed) {
-            sum.pack(out).ok()?;
+        for (Division { cells, count }, packed) in divisions.iter().zip(&mut packed) {
+            merged.clear();
+            merged.resize(*count, ExactSum::default());
+            for (&cell, sum) in cells.iter().zip(&sums) {
+                merged[cell].merge(sum);
+            }
+            for (sum, out) in merged.iter().zip(packed) {
+                sum.pack(out).ok()?;
+            }
         }
     }
-    Some((counts, defined, packed))
+    let summed = divisions.iter().zip(packed).map(|(division, packed)| Summed {
+        counts: division.add(&counts, width),
+        defined: division.add(&defined, values.len()),
+        packed,
+    });
+    Some(summed.collect())
 }
 
 /// The clusters of cells, whose values are added up ranking by ranking.

@@ -1,4 +1,4 @@
-//! A Python function that reads rankings from columns.
+//! Python functions that read rankings and labels from columns.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -8,18 +8,30 @@ use super::events::{EventDecoder, Found, give};
 use super::vectors::copy_of;
 use crate::logged::columns::{Attributes, Columns, Texts, Times};
 use crate::logged::events::Span;
+use crate::logged::label_columns::{LabelColumns, Said};
 use crate::memory::{Vec, guard};
 
 /// Offsets of texts, the texts end to end, and whether each is there.
 type TextBuffers = (PyBuffer<i64>, PyBuffer<u8>, PyBuffer<u8>);
 
-/// Times in microseconds or in milliseconds, or as texts.
+/// Times in microseconds or in milliseconds, the latter with a fraction, or as texts.
 #[derive(FromPyObject)]
 enum TimeBuffers {
     #[pyo3(transparent)]
     Texts(TextBuffers),
     #[pyo3(transparent)]
-    Numbers((bool, PyBuffer<i64>)),
+    Integers((bool, PyBuffer<i64>)),
+    #[pyo3(transparent)]
+    Numbers(PyBuffer<f64>),
+}
+
+/// Labels, one a row; or the bounds of lists of them, which rows have one, and all labels.
+#[derive(FromPyObject)]
+enum LabelBuffers {
+    #[pyo3(transparent)]
+    Lists((PyBuffer<i64>, PyBuffer<u8>, TextBuffers)),
+    #[pyo3(transparent)]
+    Texts(TextBuffers),
 }
 
 /// The values of an attribute with its name, or names and values of rows.
@@ -54,6 +66,21 @@ pub struct Documents(
     Option<PyBuffer<f64>>,
     Option<PyBuffer<f64>>,
     bool,
+);
+
+/// The columns of labels: which are plain, times, rankings, documents, ids of events, kinds, labels,
+/// grades, and columns that are not known.
+#[derive(FromPyObject)]
+pub struct Labels(
+    PyBuffer<u8>,
+    TimeBuffers,
+    TextBuffers,
+    TextBuffers,
+    Option<TextBuffers>,
+    Option<TextBuffers>,
+    Option<LabelBuffers>,
+    Option<PyBuffer<f64>>,
+    Vec<(String, PyBuffer<u8>)>,
 );
 
 /// Texts in memory that nobody else can change.
@@ -93,28 +120,16 @@ pub fn decode_columns<'py>(
             .iter()
             .map(|buffers| HeldAttributes::of(py, buffers))
             .collect::<PyResult<_>>()?;
-        let unknown: Vec<(String, Vec<u8>)> = unknown
-            .iter()
-            .map(|(name, has)| Ok((name.clone(), copy_of(py, has)?)))
-            .collect::<PyResult<_>>()?;
+        let unknown = hold_unknown(py, &unknown)?;
         let ranks = ranks.map(|ranks| copy_of(py, &ranks)).transpose()?;
         let scores = scores.map(|scores| copy_of(py, &scores)).transpose()?;
         let relevance = relevance.map(|grades| copy_of(py, &grades)).transpose()?;
-        let (numbers, texts) = match &times {
-            TimeBuffers::Texts(buffers) => (None, Some(held(buffers)?)),
-            TimeBuffers::Numbers((_, buffer)) => (Some(copy_of(py, buffer)?), None),
-        };
-        let times = match (&times, &numbers, &texts) {
-            (_, _, Some(texts)) => Times::Texts(texts.texts()?),
-            (TimeBuffers::Numbers((true, _)), Some(micros), _) => Times::Micros(micros),
-            (_, Some(millis), _) => Times::Millis(millis),
-            _ => return Err(PyValueError::new_err("there are no times")),
-        };
+        let times = HeldTimes::of(py, &times)?;
         let text = |place: usize| rest[place].as_ref().map(Held::texts).transpose();
         let columns = Columns {
             bounds: &bounds,
             plain: &plain,
-            times,
+            times: times.view()?,
             ranking_ids: ids.texts()?,
             heads: [text(0)?, text(1)?, text(2)?, text(3)?, text(4)?, text(5)?],
             attributes: attributes.iter().map(HeldAttributes::view).collect::<PyResult<_>>()?,
@@ -130,6 +145,100 @@ pub fn decode_columns<'py>(
         let batch = py.detach(|| columns.read(limits, Span { from, to }));
         give(py, &batch)
     })
+}
+
+/// Reads labels from columns, whose times are in a span.
+#[pyfunction]
+pub fn decode_label_columns<'py>(
+    py: Python<'py>,
+    decoder: &EventDecoder,
+    labels: Labels,
+    span: (i64, i64),
+) -> PyResult<Found<'py>> {
+    guard(|| {
+        let Labels(plain, times, ranking_ids, doc_ids, event_ids, kinds, said, values, unknown) =
+            labels;
+        let held = |buffers: &TextBuffers| Held::of(py, buffers);
+        let plain = copy_of(py, &plain)?;
+        let times = HeldTimes::of(py, &times)?;
+        let (ranking_ids, doc_ids) = (held(&ranking_ids)?, held(&doc_ids)?);
+        let event_ids = event_ids.as_ref().map(held).transpose()?;
+        let kinds = kinds.as_ref().map(held).transpose()?;
+        let said = said.map(|said| HeldLabels::of(py, &said)).transpose()?;
+        let values = values.map(|values| copy_of(py, &values)).transpose()?;
+        let unknown = hold_unknown(py, &unknown)?;
+        let columns = LabelColumns {
+            plain: &plain,
+            times: times.view()?,
+            ranking_ids: ranking_ids.texts()?,
+            doc_ids: doc_ids.texts()?,
+            event_ids: event_ids.as_ref().map(Held::texts).transpose()?,
+            kinds: kinds.as_ref().map(Held::texts).transpose()?,
+            said: said.as_ref().map(HeldLabels::view).transpose()?,
+            values: values.as_deref(),
+            unknown: unknown.iter().map(|(name, has)| (name.as_bytes(), &**has)).collect(),
+        };
+        let (limits, (from, to)) = (&decoder.0.limits, span);
+        let batch = py.detach(|| columns.read(limits, Span { from, to }));
+        give(py, &batch)
+    })
+}
+
+fn hold_unknown(
+    py: Python<'_>,
+    unknown: &[(String, PyBuffer<u8>)],
+) -> PyResult<Vec<(String, Vec<u8>)>> {
+    unknown.iter().map(|(name, has)| Ok((name.clone(), copy_of(py, has)?))).collect()
+}
+
+enum HeldTimes {
+    Texts(Held),
+    Micros(Vec<i64>),
+    Millis(Vec<i64>),
+    Numbers(Vec<f64>),
+}
+
+impl HeldTimes {
+    fn of(py: Python<'_>, buffers: &TimeBuffers) -> PyResult<Self> {
+        Ok(match buffers {
+            TimeBuffers::Texts(buffers) => Self::Texts(Held::of(py, buffers)?),
+            TimeBuffers::Integers((true, buffer)) => Self::Micros(copy_of(py, buffer)?),
+            TimeBuffers::Integers((false, buffer)) => Self::Millis(copy_of(py, buffer)?),
+            TimeBuffers::Numbers(buffer) => Self::Numbers(copy_of(py, buffer)?),
+        })
+    }
+
+    fn view(&self) -> PyResult<Times<'_>> {
+        Ok(match self {
+            Self::Texts(texts) => Times::Texts(texts.texts()?),
+            Self::Micros(times) => Times::Micros(times),
+            Self::Millis(times) => Times::Millis(times),
+            Self::Numbers(times) => Times::Numbers(times),
+        })
+    }
+}
+
+enum HeldLabels {
+    Lists(Vec<i64>, Vec<u8>, Held),
+    Texts(Held),
+}
+
+impl HeldLabels {
+    fn of(py: Python<'_>, buffers: &LabelBuffers) -> PyResult<Self> {
+        Ok(match buffers {
+            LabelBuffers::Texts(labels) => Self::Texts(Held::of(py, labels)?),
+            LabelBuffers::Lists((bounds, has, labels)) => {
+                Self::Lists(copy_of(py, bounds)?, copy_of(py, has)?, Held::of(py, labels)?)
+            }
+        })
+    }
+
+    fn view(&self) -> PyResult<Said<'_>> {
+        Ok(match self {
+            Self::Texts(labels) => Said::Texts(labels.texts()?),
+            Self::Lists(bounds, has, labels) => Said::Lists(bounds, has, labels.texts()?),
+        })
+    }
 }
 
 enum HeldAttributes {

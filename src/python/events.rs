@@ -10,7 +10,7 @@ use crate::logged::json;
 use crate::logged::list::{Limits, notes};
 use crate::logged::names::Names;
 use crate::logged::objects::Decoder;
-use crate::memory::{Vec, guard};
+use crate::memory::{Vec, copy, guard};
 
 /// Names of fields, each with the role it has.
 type Pairs = Vec<(String, String)>;
@@ -26,7 +26,7 @@ pub struct EventDecoder(pub(super) Decoder);
 #[pymethods]
 impl EventDecoder {
     #[new]
-    fn new(names: [Pairs; 5], limits: [usize; 8]) -> PyResult<Self> {
+    fn new(names: [Pairs; 5], limits: [usize; 8], moved: Vec<String>) -> PyResult<Self> {
         let refuse = || PyValueError::new_err("a role is not known");
         let known = names.map(|pairs| {
             Names::new(pairs.iter().map(|(name, role)| (&**name, &**role))).ok_or_else(refuse)
@@ -51,6 +51,7 @@ impl EventDecoder {
             items: items?,
             labels: labels?,
             lists: lists?,
+            moved: moved.iter().map(|name| copy(name.as_bytes())).collect(),
         };
         Ok(Self(decoder))
     }

@@ -1,4 +1,5 @@
-//! The Python classes `TextCodes` and `IdSet`: the texts of logged rankings, numbered or remembered.
+//! The Python classes `TextCodes` and `IdSet`, and `hash_texts`: the texts of logged rankings, numbered or
+//! remembered.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use super::cells::View;
 use super::chunks::{TextBuffers, misfit, places};
 use super::column::{Column, Data};
 use crate::ids::interner::Ids;
-use crate::logged::id_set;
+use crate::logged::{digest, id_set};
 use crate::memory::{Vec, guard, vec};
 use crate::table::cells::Cells;
 
@@ -59,45 +60,73 @@ impl TextCodes {
         columns: &[(Vec<u8>, TextBuffers)],
         rows: &PyBuffer<i64>,
     ) -> PyResult<Column> {
-        let rows = places(py, rows)?;
-        let mut opened = Vec::with_capacity(columns.len());
-        for (prefix, TextBuffers(offsets, bytes)) in columns {
-            opened.push((prefix, View::of(offsets)?, View::of(bytes)?));
-        }
-        let most = rows.iter().copied().max().unwrap_or(0);
-        if !rows.is_empty() && opened.iter().any(|(_, offsets, _)| Cells::len(offsets) < most + 2) {
-            return Err(misfit());
-        }
-        let codes: Option<Vec<i64>> = py.detach(|| {
+        number_each(py, columns, rows, || {
             let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut name = Vec::new();
-            let mut codes = Vec::with_capacity(rows.len());
-            for &row in &rows {
-                let mut code = None;
-                for (prefix, offsets, bytes) in &opened {
-                    let mut ends = [0; 2];
-                    offsets.read(row, &mut ends);
-                    let [start, end] = ends.map(usize::try_from);
-                    let (start, end) = (start.ok()?, end.ok()?);
-                    if start > end || end > Cells::len(bytes) {
-                        return None;
-                    }
-                    if start < end {
-                        name.clear();
-                        name.extend_from_slice(prefix);
-                        name.resize(prefix.len() + end - start, 0);
-                        bytes.read(start, &mut name[prefix.len()..]);
-                        code = Some(ids.number(&name));
-                        break;
-                    }
-                }
-                codes.push(code.map_or(-1, |code| code.cast_signed() as i64));
-            }
-            Some(codes)
-        });
-        let codes = codes.ok_or_else(misfit)?;
-        Ok(Column(Data::Places(codes)))
+            move |name| name.map_or(-1, |name| ids.number(name).cast_signed() as i64)
+        })
     }
+}
+
+/// Numbers that are always the same for the same text: of each row, the first text of some columns that
+/// isn't empty counts, with the prefix of its column. A row without a text has the number of none.
+#[pyfunction]
+pub fn hash_texts(
+    py: Python<'_>,
+    columns: Vec<(Vec<u8>, TextBuffers)>,
+    rows: PyBuffer<i64>,
+) -> PyResult<Column> {
+    guard(|| {
+        number_each(py, &columns, &rows, || {
+            |name: Option<&[u8]>| digest::number(name.unwrap_or_default())
+        })
+    })
+}
+
+/// Calls a function with the text of each row, and returns the numbers that it gives. The function is made
+/// while other threads may use Python, so that it can wait for them.
+fn number_each<W: FnMut(Option<&[u8]>) -> i64>(
+    py: Python<'_>,
+    columns: &[(Vec<u8>, TextBuffers)],
+    rows: &PyBuffer<i64>,
+    begin: impl FnOnce() -> W + Send,
+) -> PyResult<Column> {
+    let rows = places(py, rows)?;
+    let mut opened = Vec::with_capacity(columns.len());
+    for (prefix, TextBuffers(offsets, bytes)) in columns {
+        opened.push((prefix, View::of(offsets)?, View::of(bytes)?));
+    }
+    let most = rows.iter().copied().max().unwrap_or(0);
+    if !rows.is_empty() && opened.iter().any(|(_, offsets, _)| Cells::len(offsets) < most + 2) {
+        return Err(misfit());
+    }
+    let numbers: Option<Vec<i64>> = py.detach(|| {
+        let mut work = begin();
+        let mut name = Vec::new();
+        let mut numbers = Vec::with_capacity(rows.len());
+        for &row in &rows {
+            let mut is_named = false;
+            for (prefix, offsets, bytes) in &opened {
+                let mut ends = [0; 2];
+                offsets.read(row, &mut ends);
+                let [start, end] = ends.map(usize::try_from);
+                let (start, end) = (start.ok()?, end.ok()?);
+                if start > end || end > Cells::len(bytes) {
+                    return None;
+                }
+                if start < end {
+                    name.clear();
+                    name.extend_from_slice(prefix);
+                    name.resize(prefix.len() + end - start, 0);
+                    bytes.read(start, &mut name[prefix.len()..]);
+                    is_named = true;
+                    break;
+                }
+            }
+            numbers.push(work(is_named.then_some(&name[..])));
+        }
+        Some(numbers)
+    });
+    Ok(Column(Data::Places(numbers.ok_or_else(misfit)?)))
 }
 
 /// A set of IDs.

@@ -45,12 +45,12 @@ use self::agreement::compare_rankings;
 use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
-use self::event_columns::decode_columns;
+use self::event_columns::{decode_columns, decode_label_columns};
 use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::judgments::{Judgments, restore_judgments};
 use self::logged::unpack_pieces;
-use self::logged_texts::{IdSet, TextCodes};
+use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
@@ -78,12 +78,12 @@ mod _core {
         ClusterSums, Column, Evaluation, EventDecoder, IdSet, Judgments, Plan, Rankings,
         Reassignments, Run, SliceQueries, SpilledTable, Summary, TableStream, TextCodes, add_sums,
         audit_ties, bound, bound_below, bound_difference, compare_rankings, count_flips,
-        count_ranges, count_shifted, decode_columns, estimate_mean, evaluate_dict, evaluate_items,
-        evaluate_part, evaluate_path, evaluate_run, fair_lower, find_regrets, fsum, grade_items,
-        log2, mean_of_rows, measure_costs, merge_sums, noncentral_t_lower, normal_tails,
-        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
-        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
-        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
+        count_ranges, count_shifted, decode_columns, decode_label_columns, estimate_mean,
+        evaluate_dict, evaluate_items, evaluate_part, evaluate_path, evaluate_run, fair_lower,
+        find_regrets, fsum, grade_items, hash_texts, log2, mean_of_rows, measure_costs, merge_sums,
+        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
+        restore_summary, round_sums, split_json, student_tails, student_upper, sum_cells,
+        sum_groups, summarize, summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

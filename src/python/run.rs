@@ -1,5 +1,7 @@
 //! The Python class `Run`, and functions that evaluate a run from a file, from memory or from a mapping.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 
 use super::choices;
@@ -10,8 +12,9 @@ use super::judgments::Judgments;
 use super::objects::{Number, each_row, entries, read_query, with_list};
 use super::plan::Plan;
 use super::watch::Watch;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::evaluate::scorer::Scorer;
+use crate::evaluate::spilled_run::FindRoom;
 use crate::evaluate::stream;
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
@@ -19,6 +22,7 @@ use crate::memory::{guard, vec};
 use crate::notes::{Note, Notes};
 use crate::policy::ScoreType;
 use crate::rank::run;
+use crate::table::queue::Spill;
 use crate::text::trec::{List, Row};
 use crate::watch;
 
@@ -93,23 +97,38 @@ impl Run {
     }
 }
 
-/// Evaluates a run while reading it.
+/// Evaluates a run while reading it, and tells how many bytes of its rows were written to files because
+/// they exceed memory. `find_room` gives the folder for files and the bytes of memory; it is asked once
+/// rows take more than so many bytes.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)] // how a run is read
 pub fn evaluate_path(
     py: Python<'_>,
     judgments: &Judgments,
     plan: &Plan,
     source: Source,
     encoding: &str,
+    room: (usize, Py<PyAny>),
     threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Evaluation> {
+) -> PyResult<(Evaluation, u64)> {
     guard(|| {
         let input = input(py, source, encoding)?;
-        let work = |watch: watch::Watch<'_>| {
-            stream::evaluate(&plan.0, &judgments.0, &input, threads, watch)
+        let (unasked, find_room) = room;
+        let find_room = || {
+            let found = Python::attach(|py| find_room.call0(py)?.extract(py));
+            let (folder, memory): (PathBuf, u64) = found.map_err(|error: PyErr| {
+                Error::new(Kind::File, "spill_file", error.to_string())
+                    .hint("name another folder: spill_folder, --spill-folder or TMPDIR")
+            })?;
+            Ok(Spill { folder, memory, expected: None })
         };
-        Watch::new(progress).run(py, work).map(|made| Evaluation::new(made, plan))
+        let work = |watch: watch::Watch<'_>| {
+            let room: (usize, FindRoom<'_>) = (unasked, &find_room);
+            stream::evaluate(&plan.0, &judgments.0, &input, room, threads, watch)
+        };
+        let (made, written) = Watch::new(progress).run(py, work)?;
+        Ok((Evaluation::new(made, plan), written))
     })
 }
 

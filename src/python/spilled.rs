@@ -13,8 +13,9 @@ use super::plan::Plan;
 use super::table::TableColumns;
 use super::table_stream::{Finished, name_all};
 use crate::error::Error;
-use crate::evaluate::spilled::{self, Choices, Spill};
+use crate::evaluate::spilled::{self, Choices};
 use crate::memory::guard;
+use crate::table::queue::Spill;
 
 /// Evaluates a table that is larger than memory.
 #[pyclass(frozen, module = "rankscope._core")]

@@ -46,33 +46,12 @@ impl Run {
         duplicates: Duplicates,
         watch: Watch<'_>,
     ) -> Result<Self> {
-        let name = input.name();
-        let mut blocks = Blocks::new(input.open(watch)?, watch)?;
         let mut run = Self::default();
-        let mut notes = RunNotes::default();
-        let mut lines = Lines::default();
-        let (mut block, mut tape, mut joiner) =
-            (Block::default(), Tape::default(), Joiner::default());
-        let mut before = 0;
-        if blocks.had_bom {
-            notes.notes.add(Note::Bom, (0, 1));
-        }
-        while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
-            let add = |list: &mut List<'_>| {
-                if duplicates == Duplicates::Error {
-                    joiner.check_distinct(list)?;
-                }
-                run.add(list, before);
-                Ok(())
-            };
-            let count =
-                trec::read_run(block.text(), block.number, &mut tape, score_type, &mut notes, add)
-                    .map_err(|error| error.after_lines(before).file(&name))?;
-            lines.set(block.number, count);
-            before += count;
-            watch(Event::Read(blocks.consumed()))?;
-        }
-        run.finish(notes.finish(&lines)).map_err(|error| error.file(&name))
+        let notes = each_list(input, score_type, duplicates, watch, |list, lines_before| {
+            run.add(list, lines_before);
+            Ok(())
+        })?;
+        run.finish(notes).map_err(|error| error.file(&input.name()))
     }
 
     /// Adds adjacent rows of one query, whose lines follow `lines_before` others.
@@ -157,6 +136,38 @@ impl Run {
         self.scores.len()
     }
 
+    /// About how many bytes of memory it takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let row = size_of::<usize>() + size_of::<f64>() + size_of::<u64>();
+        let stretches = self.stretches.len() * size_of::<Stretch>();
+        self.docs.size() + row * self.rows() + stretches
+    }
+
+    /// Gives each stretch of rows of one query to `each`, in the order in which they came; the lines
+    /// of the rows are those of the input.
+    ///
+    /// # Errors
+    /// As `each`.
+    pub fn each_stretch(&self, mut each: impl FnMut(&List<'_>) -> Result<()>) -> Result<()> {
+        let mut list = List::default();
+        self.stretches.iter().try_for_each(|stretch| {
+            list.query = self.queries().get(stretch.query);
+            list.ranks = stretch.ranks;
+            list.rows.clear();
+            list.rows.extend(self.stretch_rows(stretch));
+            each(&list)
+        })
+    }
+
+    fn stretch_rows(&self, stretch: &Stretch) -> impl Iterator<Item = Row<'_>> {
+        (stretch.start..stretch.end).map(|row| Row {
+            doc: self.docs.get(row),
+            score: self.scores[row],
+            line: self.lines[row],
+        })
+    }
+
     /// Whether a query has no documents.
     #[must_use]
     pub fn is_blank(&self, query: usize) -> bool {
@@ -169,14 +180,48 @@ impl Run {
         list.query = self.queries().get(query);
         list.rows.clear();
         for stretch in &self.stretches[self.offsets[query]..self.offsets[query + 1]] {
-            list.rows.extend((stretch.start..stretch.end).map(|row| Row {
-                doc: self.docs.get(row),
-                score: self.scores[row],
-                line: self.lines[row],
-            }));
+            list.rows.extend(self.stretch_rows(stretch));
         }
         list.is_sorted = list.rows.is_sorted_by(|above, below| above.score >= below.score);
     }
+}
+
+/// Reads a run, and gives each stretch of rows of one query to `each`, with the number of lines before
+/// the block that it is in.
+///
+/// # Errors
+/// Where the input cannot be read or is not a run, or `each` refuses a stretch.
+pub fn each_list(
+    input: &Input,
+    score_type: ScoreType,
+    duplicates: Duplicates,
+    watch: Watch<'_>,
+    mut each: impl FnMut(&List<'_>, u64) -> Result<()>,
+) -> Result<Notes> {
+    let name = input.name();
+    let mut blocks = Blocks::new(input.open(watch)?, watch)?;
+    let mut notes = RunNotes::default();
+    let mut lines = Lines::default();
+    let (mut block, mut tape, mut joiner) = (Block::default(), Tape::default(), Joiner::default());
+    let mut before = 0;
+    if blocks.had_bom {
+        notes.notes.add(Note::Bom, (0, 1));
+    }
+    while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
+        let add = |list: &mut List<'_>| {
+            if duplicates == Duplicates::Error {
+                joiner.check_distinct(list)?;
+            }
+            each(list, before)
+        };
+        let count =
+            trec::read_run(block.text(), block.number, &mut tape, score_type, &mut notes, add)
+                .map_err(|error| error.after_lines(before).file(&name))?;
+        lines.set(block.number, count);
+        before += count;
+        watch(Event::Read(blocks.consumed()))?;
+    }
+    Ok(notes.finish(&lines))
 }
 
 /// The error for a run without rows.

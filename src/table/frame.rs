@@ -104,6 +104,14 @@ impl Column {
         }
     }
 
+    /// Appends a text to texts.
+    pub fn push_text(&mut self, text: &[u8]) {
+        if let Self::Texts { offsets, bytes } = self {
+            bytes.extend_from_slice(text);
+            offsets.push(bytes.len().cast_signed() as i64);
+        }
+    }
+
     /// Makes room for so many rows.
     pub fn reserve(&mut self, rows: usize) {
         match self {

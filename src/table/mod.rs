@@ -4,4 +4,5 @@ pub mod cells;
 pub mod columns;
 pub mod frame;
 pub mod group;
+pub mod queue;
 pub mod spill;

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import example, given, settings
+import pytest
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -15,9 +16,13 @@ from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.server.http.parser import Parser
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.store.tables.events import prepare
+from rankscope.records import replace
+
+from tests.monitor.collecting import ingest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 NOW = 1_795_284_000_000_000
 MOST = 30
@@ -268,3 +273,60 @@ def test_labels_are_decoded_as_the_reference_reads_them(
     body: tuple[bytes, bool], limits: Limits
 ) -> None:
     check(body[0], "labels", limits, is_lines=body[1])
+
+
+LONG = "1" * 5000
+
+
+@pytest.mark.parametrize("kind", ["rankings", "labels"])
+def test_a_long_number_changes_nothing_about_other_objects(kind: str) -> None:
+    others = [
+        f'{{"ranking_id": "r", "time": 0, "items": [], "color": {"9" * 30}}}',
+        f'{{"ranking_id": {"9" * 30}, "time": 0, "items": []}}',
+        f'{{"ranking_id": "r", "doc_id": "a", "time": {NOW // 1000}, "value": {"9" * 30}}}',
+    ]
+
+    def judge(texts: list[str]) -> list[Any]:
+        body = f"[{','.join(texts)}]".encode()
+        reading = read(body, kind, Limits(), is_lines=False)
+        assert isinstance(reading, Reading)
+        assert (
+            EventDecoder(EventReader()).decode_body(body, kind, is_lines=False, most=MOST, now=NOW)
+            == reading
+        )
+        return [
+            replace(one, index=0) if isinstance(one, Rejection) else one for one in reading.answers
+        ]
+
+    alone = [judge([one])[0] for one in others]
+    together = judge([f'{{"ranking_id": {LONG}}}', *others, f"[{LONG}]"])
+    assert together[1:-1] == alone
+    assert together[0].code == "integer_range"
+
+
+MOVED = ["country", "size", "time", "country", "rank"]
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(usually(rankings), max_size=4),
+    st.permutations(['"de"', "1", "null", "[]"]),
+    st.lists(st.sampled_from(MOVED), max_size=2),
+    st.booleans(),
+)
+def test_files_are_decoded_as_the_reference_reads_them(
+    tmp_path: Path, objects: list[str], countries: list[str], attributes: list[str], lines: bool
+) -> None:
+    some = [
+        f'{one[:-1]}, "country": {country}}}' if len(one) > 2 and one.endswith("}") else one
+        for one, country in zip(objects, countries, strict=False)
+    ]
+    path = tmp_path / ("events.jsonl" if lines else "events.json")
+    text = "\n".join(one.replace("\n", " ") for one in some) if lines else f"[{','.join(some)}]"
+    path.write_text(text)
+    done = [
+        ingest(path, "rankings", attributes, now=NOW, takes_prepared=one) for one in (True, False)
+    ]
+    assert done[0] == done[1]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from hashlib import blake2b
 
 import pytest
 from rankscope.monitor.events.times import read_span, to_datetime
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope import EmptyError, Interval, LimitError, MeasureError, UsageError
+from rankscope import EmptyError, Interval, MeasureError, UsageError
 from rankscope.monitor.ask.trace import Span, find_traced, suggest_spans, trace_spans
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import DAY, MINUTE
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -153,9 +156,8 @@ def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
         trace(store, FIRST, Span(version="9"))
     with pytest.raises(EmptyError, match="1970-01-01 00:00 to 1970"):
         trace(store, FIRST, LAST, now=0)
-    with pytest.raises(LimitError, match="at most 100 rankings") as large:
-        trace(store, FIRST, LAST, limit=100)
-    assert large.value.code == "trace_rankings"
+    with pytest.raises(UsageError, match="at least 1 ranking"):
+        trace(store, FIRST, LAST, sample=0)
     with pytest.raises(UsageError) as unknown:
         trace(store, FIRST, LAST, attributes=["color"])
     assert unknown.value.code == "unknown_attribute"
@@ -164,6 +166,58 @@ def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
     assert backwards.value.code == "bad_period"
     with pytest.raises(UsageError):
         Span(environment="test")  # type: ignore[arg-type]  # refused here
+
+
+def choose_users(most: int) -> tuple[int, set[str]]:
+    """How often the users are halved, and the users of the sample, said plainly."""
+    shown = [each for each in EVENTS if isinstance(each, Ranking)]
+    sizes = Counter(
+        (each.time // WEEK, each.user_id) for each in shown if each.environment == "production"
+    )
+    numbers = {
+        user: int.from_bytes(blake2b(b"u" + user.encode(), digest_size=8).digest(), "big")
+        for _, user in sizes
+    }
+    level, kept = 0, set(numbers)
+    while max(sum(sizes[at, user] for user in kept) for at in (0, 2)) > most:
+        level += 1
+        kept = {user for user, number in numbers.items() if number < 2 ** (64 - level)}
+    return level, kept
+
+
+def test_of_many_rankings_a_sample_of_users_is_traced(store: SQLiteStore, tmp_path: Path) -> None:
+    level, kept = choose_users(300)
+    assert level > 0
+    found = trace(store, FIRST, LAST, sample=300)
+    assert found.sampling is not None
+    assert found.sampling.rates == (0.5**level, 0.5**level)
+    assert found.sampling.rankings == (COUNT, COUNT)
+    assert max(found.decomposition.queries) <= 300
+    assert f"Sampled: 1 in {2**level} users" in str(found)
+    with SQLiteStore(tmp_path / "sampled.db") as other:
+        names = {each.ranking_id: each.user_id for each in EVENTS if isinstance(each, Ranking)}
+        other.append("music", [each for each in EVENTS if names[each.ranking_id] in kept])
+        alone: dict[str, Any] = trace(other, FIRST, LAST).to_dict()
+    made: dict[str, Any] = found.to_dict()
+    # What was shown before is that of all rankings.
+    for each in (alone, made):
+        del each["sampling"]
+        each["regrets"] = [one for one in each["regrets"] if one["attribute"] != "shown before"]
+        each["fallen"] = [{**row, "row": None} for row in each["fallen"]]
+    assert made == alone
+
+
+def test_a_large_enough_sample_changes_nothing(store: SQLiteStore) -> None:
+    found = trace(store, FIRST, LAST, sample=COUNT)
+    assert found.sampling is None
+    assert found.to_dict() == trace(store, FIRST, LAST).to_dict()
+
+
+def test_an_uploaded_set_is_sampled_by_itself(store: SQLiteStore) -> None:
+    events = Span(environment="validation")
+    found = trace(store, events, Span(MIXED.since, LAST.until), sample=COUNT)
+    assert found.sampling is not None
+    assert found.sampling.rates[0] == 1 > found.sampling.rates[1]
 
 
 def test_the_newest_version_is_held_against_the_one_before(store: SQLiteStore) -> None:

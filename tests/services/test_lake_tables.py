@@ -14,6 +14,8 @@ from rankscope.monitor.store.lake.files import open_filesystem
 
 from tests.monitor.lake.lakes import LABELS, RANKINGS, to_row
 from tests.monitor.lake.test_lake import Log, configure, make_events
+from tests.services.buckets import serve_bucket
+from tests.services.postgres import Cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,22 +35,8 @@ def log(tmp_path: Path) -> Iterator[Log]:
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Foreign]:
     """The file system of a server that speaks S3 in this process."""
-    moto = pytest.importorskip("moto.server", reason="it is in make test-services")
-    server = moto.ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    open_filesystem.cache_clear()
-    system = pa.fs.S3FileSystem(
-        endpoint_override=f"http://{host}:{port}", allow_bucket_creation=True, region="us-east-1"
-    )
-    system.create_dir("log")
-    yield system
-    open_filesystem.cache_clear()
-    server.stop()
+    with serve_bucket(monkeypatch, "log") as system:
+        yield system
 
 
 def test_a_lake_in_a_bucket_has_the_values_of_ingested_events(log: Log, bucket: Foreign) -> None:
@@ -68,6 +56,47 @@ def test_a_lake_in_a_bucket_has_the_values_of_ingested_events(log: Log, bucket: 
     with pytest.raises(FileError) as raised:
         log.lake.evaluate()
     assert raised.value.code == "lake_empty"
+
+
+def test_the_state_of_a_lake_can_be_in_postgresql(tmp_path: Path) -> None:
+    with Cluster() as cluster:
+        log = Log(tmp_path, configure(), cluster.url())
+        try:
+            log.write(make_events(40), "part-0")
+            log.connect()
+            log.check()
+            # Labels alone, then a late hour, then a file that is gone.
+            late = [one for one in make_events(40) if isinstance(one, Label)][:5]
+            log.write(late, "again")
+            log.evaluate()
+            log.write(make_events(20, 1), "part-1")
+            log.check()
+            done = log.lake.evaluate()
+            assert (done.hours, done.scan and done.scan.new) == (0, 0)
+            for path in tmp_path.rglob("again.parquet"):
+                path.unlink()
+            scan = log.lake.evaluate().scan
+            assert scan is not None
+            assert scan.removed > 0
+            log.lake.store.verify()
+        finally:
+            log.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["gs://log/impressions", "abfs://log@nobody.dfs.core.windows.net/impressions", "abfs://log/x"],
+)
+def test_buckets_of_other_clouds_that_cannot_be_reached_are_errors_of_files(
+    log: Log, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankscope.monitor.store.lake.files.RETRIES", 1.0)
+    open_filesystem.cache_clear()
+    with pytest.raises(FileError) as raised:
+        log.lake.connect_lake(url)
+    assert raised.value.code == "lake_read"
+    assert "credentials" in str(raised.value)
+    open_filesystem.cache_clear()
 
 
 def test_delta_tables_are_read(log: Log) -> None:

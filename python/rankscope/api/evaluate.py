@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         score_type: ScoreType | None
         encoding: Literal["utf-8", "latin-1"]
         threads: int | None
+        memory: int | str | None
+        spill_folder: str | os.PathLike[str] | None
         strict: bool
         progress: Progress
 
@@ -110,6 +112,8 @@ def evaluate(
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
+    memory: int | str | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
     progress: Progress = None,
 ) -> Evaluation | Evaluations:
@@ -122,7 +126,8 @@ def evaluate(
             rows of (query, document, grade), or the result of `read_qrels`.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. In
             a mapping of query to a list of documents, the first is the best. A file whose rows are
-            grouped by query is evaluated while it is read, in bounded memory. Or a mapping of names
+            grouped by query is evaluated while it is read, in bounded memory; for other orders of
+            rows in a TREC file, `memory` is the bound. Or a mapping of names
             to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named
             after their files.
         measures: One or more measures, or their names (`"nDCG@10"`).
@@ -144,6 +149,10 @@ def evaluate(
             ties scores that are equal in single precision, as trec_eval 9 and pytrec_eval do.
         encoding: The encoding of files.
         threads: The number of threads (default: all cores). Values don't depend on it.
+        memory: The memory that a run in a TREC file may use whose rows aren't grouped by query, in
+            bytes or as text such as `"1GiB"` (default: half of what is free). What exceeds it is
+            written to temporary files. The judgments are always held in memory.
+        spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets).
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
         progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
             function that is called from time to time with the bytes of the run read so far, and
@@ -157,7 +166,8 @@ def evaluate(
         UsageError: A measure, the policy or another argument is invalid, or contradicts the
             convention.
         InputError: The input doesn't have the expected format, or there is nothing to evaluate.
-        FileError: A file can't be read.
+        FileError: A file can't be read or written.
+        OutOfMemoryError: The rows of a single query need more than `memory`.
 
     Examples:
         >>> from rankscope import AP, nDCG
@@ -208,6 +218,8 @@ def evaluate(
             score_type=score_type,
             encoding=encoding,
             threads=threads,
+            memory=memory,
+            spill_folder=spill_folder,
             strict=strict,
             progress=progress,
         )

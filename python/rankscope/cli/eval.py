@@ -62,25 +62,25 @@ def add_arguments(parser: Parser) -> None:
     add_interval_options(parser)
     add_reading_options(parser)
     add_file_options(parser)
+    parser.add_argument(
+        "--memory",
+        action=Once,
+        metavar="SIZE",
+        help="memory that the rows of a table or run may use, such as 1GiB (default: half of what "
+        "is free); what exceeds it is written to temporary files",
+    )
+    parser.add_argument(
+        "--spill-folder",
+        action=Once,
+        metavar="FOLDER",
+        help="folder for these files (default: the system's, which TMPDIR sets)",
+    )
     table = add_table_options(parser)
     table.add_argument(
         "--assume-grouped",
         action="store_true",
         help="fail if the rows of a query are not together, instead of loading the table into "
         "memory",
-    )
-    table.add_argument(
-        "--memory",
-        action=Once,
-        metavar="SIZE",
-        help="memory that the table may use, such as 1GiB (default: half of what is free); what "
-        "exceeds it is written to temporary files",
-    )
-    table.add_argument(
-        "--spill-folder",
-        action=Once,
-        metavar="FOLDER",
-        help="folder for these files (default: the system's, which TMPDIR sets)",
     )
     table.add_argument(
         "--cluster",
@@ -160,6 +160,8 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 score_type=options.score_type,
                 encoding=options.encoding,
                 threads=options.threads,
+                memory=options.memory,
+                spill_folder=options.spill_folder,
                 strict=options.strict,
                 progress=progress,
             )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike, Progress
 
-TABLE_OPTIONS = ("by", "cluster", "assume_grouped", "positive", "memory", "spill_folder")
+TABLE_OPTIONS = ("by", "cluster", "assume_grouped", "positive")
 
 
 def add_inputs(parser: Parser) -> None:
@@ -75,8 +75,13 @@ def refuse_table_options(options: Namespace, *known: str) -> None:
         )
 
 
-def refuse_memory_options(options: Namespace) -> None:
-    """Refuse a memory limit for a table with labels or weights, all of which is held in memory.
+def refuse_memory_options(options: Namespace, inputs: str, hint: str) -> None:
+    """Refuse a memory limit for inputs of which all rows are held in memory.
+
+    Args:
+        options: The parsed options.
+        inputs: What messages call the inputs.
+        hint: What to do instead.
 
     Raises:
         UsageError: There is one.
@@ -84,9 +89,9 @@ def refuse_memory_options(options: Namespace) -> None:
     for name in ("memory", "spill_folder"):
         if getattr(options, name, None) is not None:
             raise UsageError(
-                f"--{name.replace('_', '-')} does not work with --col label or --col weight, which "
-                "need all rows in memory",
-                hint="write the grades into a column of the table",
+                f"--{name.replace('_', '-')} does not work with {inputs}, which need all rows in "
+                "memory",
+                hint=hint,
                 code="usage",
             )
 
@@ -119,7 +124,11 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
                 strict=options.strict,
                 progress=progress,
             )
-        refuse_memory_options(options)
+        refuse_memory_options(
+            options,
+            "--col label or --col weight",
+            "write the grades into a column of the table",
+        )
         rankings = rank_table(table, columns, read_ties(measures, options), options, progress)
     return evaluate_rankings(rankings, measures, options, read_weights(rankings, columns))
 
@@ -174,6 +183,7 @@ def evaluate_scores(path: str, scores: str, measures: list[str], options: Namesp
         InputError: A file does not have its format.
         FileError: A file can't be read.
     """
+    refuse_memory_options(options, "SVMlight rows and scores", "write a run as a TREC file")
     rankings = rank_scores(path, scores, read_ties(measures, options), options)
     return evaluate_rankings(rankings, measures, options)
 

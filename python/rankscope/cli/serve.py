@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from rankscope.cli.monitor.store import PROJECT, STORE_HELP, note_password, read_project
+from rankscope.cli.monitor.store import (
+    PROJECT,
+    STORE_HELP,
+    add_history_argument,
+    note_password,
+    read_project,
+)
 from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
@@ -96,6 +102,7 @@ def add_arguments(parser: Parser) -> None:
         help="move hours to Parquet files once their attribution windows have been closed for this "
         "long, such as 1d (default: never)",
     )
+    add_history_argument(parser)
     parser.add_examples(
         "rankscope serve music.db",
         "rankscope serve music.db --config rankscope.toml",
@@ -129,6 +136,8 @@ def run(options: Namespace) -> int:
     note_password(options.store)
     url = options.store if "://" in options.store else SQLITE + options.store
     with closing(open_store(url)) as store:
+        if options.history is not None:
+            store.set_history(options.history)
         serve_store(
             store,
             host=options.host,

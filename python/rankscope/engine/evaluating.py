@@ -12,6 +12,7 @@ from rankscope.data.diagnostics import describe
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
+from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
 from rankscope.engine.requests import (
     DUPLICATES,
@@ -29,6 +30,7 @@ from rankscope.results import Counts, Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Protocol
 
@@ -164,6 +166,8 @@ def evaluate_run(
     score_type: ScoreType | None = None,
     encoding: str = "utf-8",
     threads: int | None = None,
+    memory: int | str | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
     progress: Progress = None,
 ) -> Evaluation:
@@ -183,6 +187,8 @@ def evaluate_run(
     workers = count_threads(threads)
     named = read_columns(columns)
     found = recognise(run, "run", named)
+    if found.kind != "file":
+        _refuse_limit(found, memory=memory, spill_folder=spill_folder)
     notes: list[tuple[str, int, int]] = []
     ties = request.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
@@ -191,7 +197,18 @@ def evaluate_run(
     plan = make_plan(request, ties, grades, duplicates, weights=weighed)
     with watch(found, progress) as told:
         if found.kind == "file":
-            answer = evaluate_path(qrels.judgments, plan, found.source, encoding, workers, told)
+            room = Room(memory, spill_folder)
+            answer, written = evaluate_path(
+                qrels.judgments,
+                plan,
+                found.source,
+                encoding,
+                (room.unasked, room.find),
+                workers,
+                told,
+            )
+            if written > 0:
+                SpillNotice(found.name, room.memory).finish(written)
         elif found.kind == "mapping":
             answer = evaluate_dict(qrels.judgments, plan, found.value)
         elif found.kind == "table":
@@ -227,6 +244,22 @@ def evaluate_run(
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def _refuse_limit(found: Input, **arguments: object) -> None:
+    """Raise an error for a memory limit on a run of which all rows are held in memory.
+
+    Raises:
+        UsageError: There is one.
+    """
+    named = [name for name, value in arguments.items() if value is not None]
+    if named:
+        kind = "a table" if found.kind == "table" else "a run in memory"
+        raise UsageError(
+            f"{named[0]} has no effect on {kind}, which needs all rows in memory",
+            hint=f"remove {named[0]}, or pass a run as a TREC file",
+            code="bad_memory",
+        )
 
 
 def rank_table(

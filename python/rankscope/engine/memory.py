@@ -21,6 +21,8 @@ UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4} | {
 SIZE = r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*"
 LEAST = 1 << 20
 """Less memory than this is a mistake, such as `1` for `1GiB`."""
+HARMLESS = 1 << 26
+"""Fewer bytes of rows are held without asking how much memory is free, which takes a while."""
 
 
 @record(frozen=True, slots=True)
@@ -93,6 +95,36 @@ def read_folder(given: object) -> str:
     return path
 
 
+class Room:
+    """How much memory a run may use, which is looked up when it first matters.
+
+    Args:
+        memory: As in `read_memory`.
+        folder: As in `read_memory`.
+
+    Raises:
+        UsageError: The size is none, or too small, or the folder is no folder.
+    """
+
+    def __init__(self, memory: object, folder: object) -> None:
+        self._given = memory, folder
+        is_given = memory is not None or folder is not None
+        self.unasked = 0 if is_given else HARMLESS
+        """How many bytes of rows need no look."""
+        self._memory = read_memory(memory, folder) if is_given else None
+
+    @property
+    def memory(self) -> Memory:
+        """The limit, and the folder."""
+        if self._memory is None:
+            self._memory = read_memory(*self._given)
+        return self._memory
+
+    def find(self) -> tuple[str, int]:
+        """Return the folder and the limit, for the core."""
+        return self.memory.folder, self.memory.limit
+
+
 def find_free() -> int:
     """Return the bytes of memory that the process can still use.
 
@@ -154,3 +186,46 @@ def _read(path: str) -> str:
             return file.read()
     except OSError:
         return ""
+
+
+class SpillNotice:
+    """Says on standard error that rows are written to temporary files, where, and how much.
+
+    Args:
+        name: What messages call the input.
+        memory: The limit, and the folder.
+    """
+
+    def __init__(self, name: str, memory: Memory) -> None:
+        self._name = name
+        self._memory = memory
+        self._has_begun = False
+
+    def begin(self, written: int) -> None:
+        """Say that rows are written, once any are."""
+        if written > 0 and not self._has_begun:
+            self._has_begun = True
+            limit = _show_size(self._memory.limit)
+            self._say(
+                f"{self._name} exceeds the memory limit of {limit}, so its rows are written to "
+                f"temporary files in {self._memory.folder}"
+            )
+
+    def finish(self, written: int) -> None:
+        """Say how much was written, if anything was."""
+        if written > 0:
+            self.begin(written)
+            self._say(f"wrote {_show_size(written)} to temporary files, and removed them")
+
+    def _say(self, text: str) -> None:
+        from logging import getLogger  # noqa: PLC0415 - only where there is something to say
+
+        # Without a handler, warnings go to standard error.
+        getLogger("rankscope").warning("rankscope: %s", text)
+
+
+def _show_size(size: int) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.1f} {unit}"
+    return f"{size} B"

@@ -12,6 +12,7 @@ from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.ids import TEXT
 from rankscope.data.qrels import Queries
 from rankscope.engine.evaluating import make_evaluation, make_plan
+from rankscope.engine.memory import SpillNotice
 from rankscope.engine.progress import ProgressBar
 from rankscope.engine.streaming import number_stream_clusters
 from rankscope.engine.weights import read_weights
@@ -76,7 +77,7 @@ def evaluate_spilled(
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with opened as file:
-        notice = _Notice(file.name, memory)
+        notice = SpillNotice(file.name, memory)
         spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
         source = _push_batches(file, spilled, reading, notice)
         notes = tuple(file.notes)
@@ -107,7 +108,7 @@ def evaluate_spilled(
 
 
 def _push_batches(
-    file: TableFile, spilled: SpilledTable, reading: StreamSettings, notice: _Notice
+    file: TableFile, spilled: SpilledTable, reading: StreamSettings, notice: SpillNotice
 ) -> SourceIds:
     """Read all rows, and return the columns of ids as the file has them.
 
@@ -162,46 +163,3 @@ def _show_parts(progress: Progress) -> Iterator[Callable[[int, int], None]]:
         return
     with ProgressBar("evaluate rows", counts_steps=True) as bar:
         yield bar
-
-
-class _Notice:
-    """Says on standard error that rows are written to temporary files, where, and how much.
-
-    Args:
-        name: What messages call the table.
-        memory: The limit, and the folder.
-    """
-
-    def __init__(self, name: str, memory: Memory) -> None:
-        self._name = name
-        self._memory = memory
-        self._has_begun = False
-
-    def begin(self, written: int) -> None:
-        """Say that rows are written, once any are."""
-        if written > 0 and not self._has_begun:
-            self._has_begun = True
-            limit = _show_size(self._memory.limit)
-            self._say(
-                f"{self._name} exceeds the memory limit of {limit}, so its rows are written to "
-                f"temporary files in {self._memory.folder}"
-            )
-
-    def finish(self, written: int) -> None:
-        """Say how much was written, if anything was."""
-        if written > 0:
-            self.begin(written)
-            self._say(f"wrote {_show_size(written)} to temporary files, and removed them")
-
-    def _say(self, text: str) -> None:
-        from logging import getLogger  # noqa: PLC0415 - only where there is something to say
-
-        # Without a handler, warnings go to standard error.
-        getLogger("rankscope").warning("rankscope: %s", text)
-
-
-def _show_size(size: int) -> str:
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >= 1 << power:
-            return f"{size / (1 << power):.1f} {unit}"
-    return f"{size} B"

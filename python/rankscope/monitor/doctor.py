@@ -16,8 +16,7 @@ from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
-from rankscope.monitor.store.history.files import HistoryFolder
-from rankscope.monitor.store.sqlite.files import HISTORY, beside, find_open_files
+from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.records import record
@@ -85,7 +84,11 @@ def examine(
     if path is None:
         findings.append(_check_server(monitor))
     else:
-        findings += [_check_mark(monitor, path), _check_files(path), _check_disk(path)]
+        findings += [
+            _check_mark(monitor, path),
+            _check_files(path, monitor.store),
+            _check_disk(path),
+        ]
     findings += _check_events(monitor)
     if not monitor.is_configured:
         findings.append(
@@ -165,11 +168,11 @@ def _check_mark(monitor: Monitor, path: Path) -> Finding:
     return Finding("high-water mark", True, f"all {mark.seq:,} acknowledged events are stored")
 
 
-def _check_files(path: Path) -> Finding:
+def _check_files(path: Path, store: StoreReader) -> Finding:
     if os.name != "posix":
         return Finding("files", True, "this system has no file permissions to check")
-    history = HistoryFolder(beside(path, HISTORY))
-    opened = [*find_open_files(path), *history.list_open()]
+    history = store.history
+    opened = [*find_open_files(path), *([] if history is None else history.list_open())]
     if not opened:
         return Finding("files", True, "only the owner can read the files")
     named = ", ".join(f"{one.name} ({stat.S_IMODE(one.stat().st_mode):o})" for one in opened)

@@ -510,8 +510,8 @@ class Monitor(ProjectReader):
             self.writer, self.project, incident_id, now=self.clock(), actor=actor, note=note
         )
 
-    def archive(self, older_than: Duration = "0s") -> Archived:
-        """Move hours to Parquet files next to the store, once all their values are final.
+    def archive(self, older_than: Duration = "0s", *, history: str | None = None) -> Archived:
+        """Move hours to Parquet files, once all their values are final.
 
         Values, explanations and everything else that reads events find them there. Hours that are
         archived already are written again if events of them have arrived since.
@@ -519,14 +519,19 @@ class Monitor(ProjectReader):
         Args:
             older_than: How long the attribution windows of an hour have to be closed, such as
                 `"1d"` or a `timedelta`.
+            history: The folder or the URL of the files, such as `"s3://bucket/folder"`. The store
+                keeps it, and it can't be changed (default: the one that was given before; at first
+                a folder beside the store, if that is a file).
 
         Returns:
             The number of hours, rankings and labels that were moved, and the size of the files.
 
         Raises:
-            UsageError: The project is not set up, or the duration is invalid.
+            UsageError: The project is not set up, or the duration or the place is invalid.
             FileError: A file cannot be written.
         """
+        if history is not None:
+            self.writer.set_history(history)
         delay = count_micros(read_length(older_than, "older_than"))
         if delay < 0:
             raise UsageError(

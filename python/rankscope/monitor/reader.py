@@ -247,7 +247,7 @@ class ProjectReader:
         choices: TraceChoices | None = None,
         documents: Mapping[str, Sequence[object]] | None = None,
         *,
-        limit: int | None = None,
+        sample: int | None = None,
     ) -> Trace:
         """Find out why the mean of a measure changed between two spans.
 
@@ -258,12 +258,13 @@ class ProjectReader:
             choices: The settings of the search.
             documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
                 columns losses are broken down.
-            limit: How many rankings a span may have (default: no limit).
+            sample: How many rankings of a span to trace at most (default: all). Of a span with
+                more, those of a random sample of users are traced, and the result says how far
+                that may be off.
 
         Raises:
             UsageError: There is no such measure.
             EmptyError: A span has no ranking with a final value.
-            LimitError: A span has more rankings than the limit.
         """
         return trace_spans(
             self.store,
@@ -275,7 +276,7 @@ class ProjectReader:
             measure=measure,
             choices=choices,
             documents=documents,
-            limit=limit,
+            sample=sample,
             threads=self._threads,
         )
 

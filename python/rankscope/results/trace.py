@@ -278,6 +278,35 @@ class Paired:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """The sample of users that was traced, and how far the result may be from that of all users.
+
+    Counts of queries are those of the sample. The intervals and tests of the trace are about the
+    users in it and hold with a sample, too; the errors here are only what the sample adds to a
+    trace of all rankings.
+
+    Args:
+        rates: The probability that a user is in the sample, by window.
+        rankings: How many rankings the windows have, with those that are not in the sample or have
+            no final value.
+        errors: The standard errors of the change and its parts, as in `Trace.intervals`; `None`
+            with fewer than two users.
+        contributions: The standard error of the contribution of each cause, by its name.
+        shares: The standard error of the share of each cause in the change.
+    """
+
+    rates: tuple[float, float]
+    rankings: tuple[int, int]
+    errors: Mapping[str, float | None]
+    contributions: Mapping[str, float | None]
+    shares: Mapping[str, float | None]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return _fields(self)
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class Trace:
     """The causes of the change of a mean between two windows.
 
@@ -306,6 +335,7 @@ class Trace:
             queries and for each cause; empty if unknown.
         between: The windows, each with a `name`, if known.
         definition: The hash of the definition of the values, if known.
+        sampling: The sample of users that was traced; `None` if all were.
     """
 
     decomposition: Decomposition
@@ -324,6 +354,7 @@ class Trace:
     regrets: tuple[RegretChange, ...] = ()
     between: tuple[Mapping[str, object], Mapping[str, object]] | None = None
     definition: str | None = None
+    sampling: Sampling | None = None
 
     @property
     def measure(self) -> str:

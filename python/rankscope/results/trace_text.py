@@ -9,7 +9,7 @@ from rankscope.results.text import format_share, format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.results.trace import Cause, Ends, IdealChange, Paired, Search, Trace
+    from rankscope.results.trace import Cause, Ends, IdealChange, Paired, Sampling, Search, Trace
 
 NOTHING = 0.00005
 """Amounts below this round to 0 at four decimal places."""
@@ -27,7 +27,9 @@ VERDICTS = {
 
 def explain(trace: Trace) -> str:
     """Return a trace as text."""
-    lines = [_head(trace), *_name_windows(trace), *_name_interval(trace), ""]
+    lines = [_head(trace), *_name_windows(trace), *_name_interval(trace)]
+    lines += [] if trace.sampling is None else [describe_sampling(trace.sampling)]
+    lines += [""]
     lines += [_short_table(trace), ""]
     lines += [_count_search(trace.search), *_judge(trace), *_name_arrivals(trace), ""]
     lines += _describe_ideal(trace.ideal)
@@ -96,6 +98,38 @@ def _name_interval(trace: Trace) -> list[str]:
         return []
     chance = ", which may be chance" if ends[0] <= 0 <= ends[1] else ""
     return [f"change {_signed(trace.change)}{_within(ends, trace.level)}{chance}"]
+
+
+def describe_sampling(sampling: Sampling) -> str:
+    """Return a sentence about the sample that was traced, with its standard errors.
+
+    Examples:
+        >>> from rankscope.results.trace import Sampling
+        >>> made = Sampling(
+        ...     rates=(0.25, 0.25),
+        ...     rankings=(4_000_000, 3_900_000),
+        ...     errors={"change": 0.0004},
+        ...     contributions={"device=tv": 0.0003},
+        ...     shares={"device=tv": 0.02},
+        ... )
+        >>> sample, errors = describe_sampling(made).split(". ")
+        >>> print(sample)
+        Sampled: 1 in 4 users, from 4,000,000 rankings before and 3,900,000 after
+        >>> print(errors)
+        Standard errors from sampling: change 0.0004; device=tv 0.0003, 2.0% of the change.
+    """
+    rates = [f"1 in {1 / rate:g} users" if rate < 1 else "all users" for rate in sampling.rates]
+    before, after = sampling.rankings
+    which = rates[0] if rates[0] == rates[1] else f"{rates[0]} before and {rates[1]} after"
+    change = sampling.errors["change"]
+    said = [] if change is None else [f"change {format_value(change)}"]
+    for name, error in sampling.contributions.items():
+        share = sampling.shares[name]
+        if error is not None:
+            part = "" if share is None else f", {format_share(share)} of the change"
+            said.append(f"{show(name)} {format_value(error)}{part}")
+    errors = f" Standard errors from sampling: {'; '.join(said)}." if said else ""
+    return f"Sampled: {which}, from {before:,} rankings before and {after:,} after.{errors}"
 
 
 def _short_table(trace: Trace) -> str:

@@ -48,7 +48,7 @@ class SparkEvaluation(Evaluation):
 
     def unpersist(self) -> None:
         """Let Spark drop the values of queries, which it computes again if they are needed."""
-        self._answer.rows.unpersist()
+        self._answer.kept.unpersist()
 
     def __enter__(self) -> Self:
         return self
@@ -67,12 +67,14 @@ class SparkAnswer:
     Args:
         summary: The summary of all queries.
         rows: The rows of the tasks.
+        kept: Those of them that Spark keeps.
         source: The columns of ids and attributes as the data frames have them.
     """
 
-    def __init__(self, summary: Summary, rows: Frame, source: SourceIds) -> None:
+    def __init__(self, summary: Summary, rows: Frame, kept: Frame, source: SourceIds) -> None:
         self.summary = summary
         self.rows = rows
+        self.kept = kept
         self._source = source
         self._collected: Any = None
 
@@ -133,7 +135,7 @@ class SparkAnswer:
     def __getstate__(self) -> dict[str, object]:
         # Values travel, and the session in which they were computed doesn't.
         self._collect()
-        return self.__dict__ | {"rows": None}
+        return self.__dict__ | {"rows": None, "kept": None}
 
 
 def tabulate_slices(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import contextmanager
 
 from rankscope import engine
 from rankscope._core import Summary
@@ -15,7 +16,9 @@ from rankscope.data.policy import CHOICES, check_choice
 from rankscope.errors import EmptyError, FormatError, PolicyError, RankscopeError, UsageError
 from rankscope.names import quote
 from rankscope.records import record
+from rankscope.spark.in_place import evaluating_in_place, merge_in_place
 from rankscope.spark.packing import Rows, describe_packed
+from rankscope.spark.parquet import find_pieces
 from rankscope.spark.tasks import (
     ANSWER,
     ERROR,
@@ -28,13 +31,18 @@ from rankscope.spark.tasks import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
     from rankscope.spark.tasks import Note
 
     Frame: TypeAlias = Any
     """A DataFrame of PySpark, classic or of Spark Connect."""
+
+READ_ROWS = 1 << 16
+"""How many rows Spark sends to Python at once."""
+MOVED_ROWS = 1 << 12
+"""The same where rows are moved: each row has up to 512 after packing."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -46,7 +54,8 @@ class Answer:
         slices: The summary of each slice.
         notes: The code and the count of each note on the judgments.
         sizes: The number of rows of each side.
-        rows: The rows of the tasks, which hold the values of queries. Spark keeps them.
+        rows: The rows of the tasks, which hold the values of queries.
+        kept: Those of them that Spark keeps until they are no longer needed.
     """
 
     summary: Summary
@@ -54,6 +63,7 @@ class Answer:
     notes: tuple[Note, ...]
     sizes: Mapping[str, int]
     rows: Frame
+    kept: Frame
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -64,11 +74,15 @@ class Source:
         frame: The data frame, with the columns that are needed.
         rows: What its rows hold.
         ids: The columns of ids and attributes as the data frame has them.
+        given: The data frame as it was given.
+        kinds: The types of the columns that are needed, as Arrow names them.
     """
 
     frame: Frame
     rows: Rows
     ids: SourceIds
+    given: Frame
+    kinds: tuple[str, ...]
 
 
 def check_frame(given: object, name: str) -> None:
@@ -179,6 +193,10 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
         InputError: Rows hold invalid values, or there is nothing to evaluate.
         PolicyError: The policy refuses a query.
     """
+    if "joined" in job.rows and partitions is None:
+        found = run_in_place(sources[0], job)
+        if found is not None:
+            return found
     width = len(job.attributes)
     packed = None
     for source in sources:
@@ -195,14 +213,75 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
     ordered = keyed.repartition(*count, "hash").sortWithinPartitions("hash")
     rows = ordered.mapInArrow(evaluating(job), describe_answers(job)).persist()
     try:
-        found = rows.where("payload IS NOT NULL").select("kind", "payload").collect()
+        with batches_of(rows.sparkSession, MOVED_ROWS):
+            found = rows.where("payload IS NOT NULL").select("kind", "payload").collect()
         # Tasks of ours pickled what is here.
         made = [(kind, pickle.loads(payload)) for kind, payload in found]  # noqa: S301
         _refuse([error for kind, error in made if kind == ERROR])
-        return _merge([part for kind, part in made if kind == ANSWER], job, rows)
+        return _merge([part for kind, part in made if kind == ANSWER], job, rows, rows)
     except BaseException:
         rows.unpersist()
         raise
+
+
+def run_in_place(source: Source, job: Job) -> Answer | None:
+    """Evaluate a table where its rows lie, or return `None` if they have to be moved.
+
+    Raises:
+        InputError: There is nothing to evaluate.
+    """
+    schema, session = describe_answers(job), source.frame.sparkSession
+    tasks = find_pieces(source.given, source.rows.columns, source.kinds)
+    frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
+    kept = frame.mapInArrow(evaluating_in_place(job, tasks), schema).persist()
+    try:
+        with batches_of(session, READ_ROWS):
+            found = kept.where("payload IS NOT NULL").select("kind", "payload").collect()
+        if any(kind == ERROR for kind, _ in found):
+            kept.unpersist()
+            return None
+        # Tasks of ours pickled what is here.
+        answers = [pickle.loads(payload) for _, payload in found]  # noqa: S301
+        try:
+            merged = merge_in_place(answers, job)
+        except RankscopeError:  # which is raised again, the same however rows are spread
+            merged = None
+        if merged is None:
+            kept.unpersist()
+            return None
+        parts, values = merged
+        rows = kept
+        if values is not None and values.num_rows > 0:
+            table = load_arrow().Table.from_batches([values])
+            rows = kept.unionByName(session.createDataFrame(table, schema))
+        return _merge(parts, job, rows, kept)
+    except BaseException:
+        kept.unpersist()
+        raise
+
+
+@contextmanager
+def batches_of(session: Any, rows: int) -> Iterator[None]:  # noqa: ANN401 - of Spark
+    """Let Spark send batches of so many rows to Python.
+
+    Before each row, Spark asks how many bytes the batch has, at more than the cost of all else,
+    unless there is no limit of bytes.
+    """
+    settings = {
+        "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(rows),
+    }
+    before = {name: session.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, held in before.items():
+            if held is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, held)
 
 
 def _choose_partitions(frame: Frame) -> int | None:
@@ -231,7 +310,7 @@ def _refuse(errors: list[RankscopeError]) -> None:
         raise min(errors, key=str)
 
 
-def _merge(parts: list[Part], job: Job, rows: Frame) -> Answer:
+def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
     """Merge the answers of all tasks.
 
     Raises:
@@ -267,6 +346,7 @@ def _merge(parts: list[Part], job: Job, rows: Frame) -> Answer:
         notes=tuple((code, count, 0) for code, count in notes.items()),
         sizes=counts,
         rows=rows,
+        kept=kept,
     )
 
 
@@ -337,6 +417,8 @@ def _select(  # noqa: PLR0917 - what is known of a data frame
             attributes=tuple(attributes),
         ),
         ids=SourceIds(query, doc, held),
+        given=frame,
+        kinds=tuple(str(schema.field(name).type) for name in chosen),
     )
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 1 << 20
 MOST_BYTES = 1 << 26
 """How much of a partition is packed at once."""
-MOST_PACKED = 1 << 16
-"""How many rows of a query become one row, so that no row is too large for the cluster."""
+MOST_PACKED = 1 << 9
+"""How many rows of a query become one row, so that a batch of packed rows is never too large."""
 FEW_TOGETHER = 8
 """With fewer rows than this together, on average, rows are sorted before they are packed."""
 MOST_NUMBERS = 3
@@ -185,6 +185,15 @@ def unpack(packed: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
     return Columns(queries=queries, docs=docs, numbers=numbers, attributes=attributes)
 
 
+def fold(queries: Any) -> Any:  # noqa: ANN401 - as above
+    """Return texts that are equal for queries that differ only by case or Unicode form.
+
+    Such queries are noted, so they have to meet.
+    """
+    compute = load_arrow("pyarrow.compute")
+    return compute.utf8_lower(compute.utf8_normalize(queries, "NFC"))
+
+
 def read_packed(packed: Any, name: str) -> list[str]:  # noqa: ANN401 - as above
     """Return a column of texts of packed rows."""
     return list(packed.column(name).to_pylist())
@@ -252,7 +261,6 @@ def _make_batch(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     pa = load_arrow()
-    compute = load_arrow("pyarrow.compute")
     firsts = pa.array(starts)
     texts = [key.take(firsts).cast(pa.string()) for key in keys]
     nothing = pa.nulls(len(starts), pa.binary())
@@ -265,11 +273,9 @@ def _make_batch(
         docs = _cut(columns.docs, ends)
     numbers = [_cut(np.asarray(column, dtype=np.float64), ends) for column in columns.numbers]
     numbers += [nothing] * (MOST_NUMBERS - len(numbers))
-    # Ids that differ only by case or Unicode form are noted, so they have to meet.
-    folded = compute.utf8_lower(compute.utf8_normalize(texts[0], "NFC"))
     arrays = [
         pa.array([side] * len(starts)),
-        folded,
+        fold(texts[0]),
         texts[0],
         pa.array(np.diff(ends).astype(np.int32)),
         lengths,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Plan
+    from rankscope.adapters.tables import CoreColumns
     from rankscope.engine import Groups, Request
 
     Note: TypeAlias = tuple[str, int, int]
@@ -128,7 +129,7 @@ class Task:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._plan: Plan = engine.make_plan(
+        self.plan: Plan = engine.make_plan(
             job.request, job.request.ties, list(job.grades), job.duplicates
         )
         self._summaries: list[bytes] = []
@@ -154,6 +155,25 @@ class Task:
         else:
             judged = packed.filter(_equals(packed.column("side"), "judged"))
             answer, ids, groups = self._evaluate_pairs(columns, judged)
+        return self.take(answer, ids, groups)
+
+    def evaluate_table(self, columns: Columns) -> tuple[Any, list[str]]:
+        """Evaluate a table, and return the rows of its queries, and the queries.
+
+        Raises:
+            InputError: Rows contradict one another, or the policy refuses them.
+        """
+        self._rows["joined"] += len(columns.numbers[0])
+        answer, ids, groups = self._evaluate_joined(columns)
+        return self.take(answer, ids, groups), ids
+
+    def count(self, side: str, rows: int, *, has_grades: bool) -> None:
+        """Count rows that were evaluated elsewhere."""
+        self._rows[side] += rows
+        self._has_grades = self._has_grades or has_grades
+
+    def take(self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]) -> Any:  # noqa: ANN401 - as above
+        """Take the answer about some queries, and return the row of each."""
         self._summaries.append(summarize(answer))
         joined = engine.join_groups(groups)
         if joined is not None:
@@ -162,14 +182,17 @@ class Task:
 
     def finish(self) -> Any:  # noqa: ANN401 - as above
         """Return the row that holds the answer about all queries."""
-        part = Part(
+        return self.make_rows(ANSWER, pickle.dumps(self.make_part()))
+
+    def make_part(self) -> Part:
+        """Return the answer about all queries."""
+        return Part(
             summary=Summary.merge(self._summaries).pack() if self._summaries else None,
             slices={key: Summary.merge(held).pack() for key, held in self._slices.items()},
             notes=tuple((code, count, 0) for code, count in self._notes.items()),
             has_grades=self._has_grades,
             rows=self._rows,
         )
-        return self.make_rows(ANSWER, pickle.dumps(part))
 
     def make_rows(self, kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
         """Return one row that is no query's."""
@@ -182,19 +205,9 @@ class Task:
 
     def _evaluate_joined(self, columns: Columns) -> tuple[CoreEvaluation, list[str], list[Groups]]:
         rows = self._job.rows["joined"]
-        relevance, scores, *ranks = columns.numbers
-        self._has_grades = self._has_grades or is_judged(relevance)
-        attributes = list(zip(rows.attributes, columns.attributes, strict=True))
+        self._has_grades = self._has_grades or is_judged(columns.numbers[0])
         rankings = Rankings.from_table(
-            (
-                columns.queries,
-                columns.docs,
-                relevance,
-                scores,
-                "score" not in rows.names,
-                ranks[0] if ranks else None,
-                attributes,
-            ),
+            list_columns(columns, rows),
             self._job.request.ties,
             self._job.duplicates,
             1,
@@ -203,7 +216,7 @@ class Task:
         for name in rows.attributes:
             values, codes = rankings.attribute(name) or ([], [])
             groups.append((name, values, codes))
-        return rankings.evaluate(self._plan, 1), rankings.query_ids(), groups
+        return rankings.evaluate(self.plan, 1), rankings.query_ids(), groups
 
     def _evaluate_pairs(
         self,
@@ -223,7 +236,7 @@ class Task:
                 run.numbers[0],
                 "score" not in self._job.rows["retrieved"].names,
             ),
-            self._plan,
+            self.plan,
             self._job.request.ties,
             self._job.duplicates,
             self._job.request.score_type,
@@ -266,6 +279,20 @@ class Task:
             column = np.frombuffer(memoryview(answer.values(at)), dtype=np.float64)
             arrays.append(pa.array(column))
         return pa.RecordBatch.from_arrays(arrays, name_answers(self._job))
+
+
+def list_columns(columns: Columns, rows: Rows) -> CoreColumns:
+    """Return the columns of a table in the order of the core's arguments."""
+    relevance, scores, *ranks = columns.numbers
+    return (
+        columns.queries,
+        columns.docs,
+        relevance,
+        scores,
+        "score" not in rows.names,
+        ranks[0] if ranks else None,
+        list(zip(rows.attributes, columns.attributes, strict=True)),
+    )
 
 
 def describe_answers(job: Job) -> str:

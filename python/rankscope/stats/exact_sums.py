@@ -11,10 +11,14 @@ import math
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
+
+BLOCK = 2**20
+"""How many numbers are added up at once."""
 
 
 def take_high_part(values: NDArray[np.float64], terms: int) -> NDArray[np.float64]:
@@ -30,13 +34,13 @@ def take_high_part(values: NDArray[np.float64], terms: int) -> NDArray[np.float6
         >>> bool(abs(third[0] - 1 / 3) < 2**-32), float(third[0] % 2**-32)
         (True, 0.0)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    top = float(np.abs(values).max(initial=0.0))
+    top = max(-float(values.min(initial=0.0)), float(values.max(initial=0.0)))
     if top == 0:
         return values
     unit = math.ldexp(1.0, math.frexp(top)[1] + (terms + 2).bit_length())
-    return (unit + values) - unit
+    high = unit + values
+    high -= unit
+    return high
 
 
 def sum_groups(
@@ -57,11 +61,35 @@ def sum_groups(
         >>> sum_groups(np.array([1e20, 0.1, -1e20]), np.array([0, 0, 0]), 2).tolist()
         [0.1, 0.0]
     """
+    (total,) = sum_groupings(values, [groups], [count])
+    return total
+
+
+def sum_groupings(
+    values: NDArray[np.float64], groupings: Sequence[NDArray[Any]], counts: Sequence[int]
+) -> list[NDArray[np.float64]]:
+    """Return the sums of several groupings of the same values, as `sum_groups` does of one."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    found = [
+        [_count(groups, part, count) for groups, count in zip(groupings, counts, strict=True)]
+        for part in _peel(values)
+    ]
+    # Smallest parts come first.
+    return [
+        sum((sums[at] for sums in reversed(found)), start=np.zeros(count))
+        for at, count in enumerate(counts)
+    ]
+
+
+def _count(groups: NDArray[Any], part: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the exact sums of parts by group, a block at a time, which limits memory."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     total = np.zeros(count)
-    for part in split_exactly(values):
-        total += np.bincount(groups, part, minlength=count)
+    for first in range(0, len(groups), BLOCK):
+        block = slice(first, first + BLOCK)
+        total += np.bincount(groups[block], part[block], minlength=count)
     return total
 
 
@@ -73,7 +101,7 @@ def sum_all(values: NDArray[np.float64]) -> float:
         >>> sum_all(np.array([1e20, 0.1, -1e20]))
         0.1
     """
-    return math.fsum(float(part.sum()) for part in split_exactly(values))
+    return math.fsum(float(part.sum()) for part in _peel(values))
 
 
 def split_exactly(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -85,9 +113,13 @@ def split_exactly(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         >>> len(parts), sum(parts).tolist() == [1 / 3, 1e-9]
         (2, True)
     """
-    parts = []
+    return [*_peel(values)][::-1]
+
+
+def _peel(values: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Yield the parts of each value, largest first."""
     rest = values
     while rest.any():
-        parts.append(take_high_part(rest, len(rest)))
-        rest = rest - parts[-1]
-    return parts[::-1]
+        part = take_high_part(rest, len(rest))
+        yield part
+        rest = rest - part

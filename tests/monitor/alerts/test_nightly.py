@@ -124,7 +124,7 @@ def test_a_muted_slice_is_reported_again_once_it_has_recovered_or_fallen_further
     # In the first week, the days before the fall leave those that are looked at.
     before = replace(found.mute(), muted=found.fall / CHANGED)
     assert check(store, START + DAY, (before,)).slices == (replace(found.mute(), nights=1),)
-    further = replace(before, nights=DAYS[0])
+    further = replace(before, nights=DAYS)
     assert list_verdicts(check(store, START + DAY, (further,))) == ["bad"]
     held = muted
     for number in range(CLEAN_NIGHTS):

@@ -15,7 +15,8 @@ from rankscope import FileError, InputError, UsageError
 from rankscope.monitor import Configuration, Monitor, Rule, Span, define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.intake.lake import scan_lake
 from rankscope.monitor.store.lake.formats import ParquetFiles
 
 from tests.monitor.lake.lakes import to_row, write_lake, write_table
@@ -23,11 +24,12 @@ from tests.monitor.stories import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.round import Round
+    from rankscope.monitor.store.lake.files import DataFile
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
 BEGIN = int(START.timestamp()) * SECOND
@@ -44,10 +46,10 @@ def configure(window: str = "24h") -> Configuration:
 class Log:
     """A folder with a lake, a store that reads it and one that ingests the same events."""
 
-    def __init__(self, folder: Path, configuration: Configuration) -> None:
+    def __init__(self, folder: Path, configuration: Configuration, url: str | None = None) -> None:
         self.folder = folder
         self.now = START + timedelta(days=4)
-        self.lake = Monitor.open(str(folder / "lake.db"), now=lambda: self.now)
+        self.lake = Monitor.open(url or str(folder / "lake.db"), now=lambda: self.now)
         self.store = Monitor.open(str(folder / "store.db"), now=lambda: self.now)
         for monitor in (self.lake, self.store):
             monitor.configure(configuration)
@@ -223,6 +225,46 @@ def test_late_files_update_their_hours_and_no_others(log: Log) -> None:
     log.check()
     log.write(make_events(30, seed=1), "more")
     log.check()
+
+
+def test_hours_to_which_only_labels_come_are_scanned_by_their_ids(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = [one for one in make_events(40) if isinstance(one, Ranking) and len(one.items)]
+    log.write([*shown])
+    first = Label("first", shown[0].ranking_id, "a", shown[0].time + HOUR, ("click",))
+    log.write([first], "first")
+    log.connect()
+    log.check()
+    columns: list[set[str]] = []
+    read = ParquetFiles.read
+
+    def watch(self: ParquetFiles, file: DataFile, wanted: Sequence[str]) -> Any:  # noqa: ANN401 - of PyArrow
+        if "impressions" in file.path:
+            columns.append(set(wanted))
+        return read(self, file, wanted)
+
+    # The first has its label again, and one has its first.
+    more = [
+        first,
+        *(
+            Label(f"{one.event_id} again", one.ranking_id, "a", one.time, ("click",))
+            for one in shown[:3]
+        ),
+    ]
+    log.write(more, "more")
+    with monkeypatch.context() as patch:
+        patch.setattr(ParquetFiles, "read", watch)
+        scan = scan_lake(log.lake.store, "default", window=DAY, now=to_micros(log.now))
+    assert scan is not None
+    assert scan.hours == len({one.time // HOUR for one in shown[:3]})
+    assert columns != []
+    assert all(each == {"ranking_id", "time"} for each in columns)
+    log.check()
+    # Of an hour with repeated labels, all columns are read again.
+    log.write([first, Label("x", shown[0].ranking_id, "b", shown[0].time, ("buy",))], "last")
+    log.check()
+    assert log.lake.store.counters("default")["duplicate"] == 2
 
 
 def test_removed_and_rewritten_files_are_noticed(log: Log) -> None:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.intake.ingestion import Ingestion
-from rankscope.monitor.store.lake.joining import join_labels, name_label
+from rankscope.monitor.store.lake.joining import KeyedLabels, join_labels, name_label
 from rankscope.monitor.store.lake.labels import LabelReader
 from rankscope.monitor.store.lake.rankings import RankingReader
 from rankscope.monitor.store.lake.shown import to_ranking
@@ -249,7 +249,7 @@ def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[
     found = reader.read(table, reader.plan(table.schema)).given
     shown = ["r2", "r1"]
     ranking_ids = pa.array(shown, pa.large_string())
-    joined = join_labels(ranking_ids, [found], -(2**60), 2**60, event_ids=True)
+    joined = join_labels(ranking_ids, [KeyedLabels.of(found)], -(2**60), 2**60, event_ids=True)
     theirs = [event for event in events if event.ranking_id in shown]
     # Of labels with one id the first counts, as in a store.
     first = {one.event_id: one for one in reversed(theirs)}

@@ -1,9 +1,10 @@
-"""A process that stores, archives and deletes, and is killed at random moments.
+"""A process that stores, evaluates, archives and deletes at once, and is killed at random moments.
 
     killed_archiver.py FOLDER ROUNDS SEED
 
 prints what was sent, acknowledged and deleted, one line each, written at once. Each round opens the
-store in a child that ends at one of its own steps: a statement, a sync, or a change of a name.
+store in a child that ends at one of its own steps: a statement, a sync, or a change of a name. Its
+threads do one thing each, so that these steps come in any order.
 """
 
 from __future__ import annotations
@@ -12,9 +13,16 @@ import os
 import random
 import signal
 import sys
+import threading
+from itertools import count
 from pathlib import Path
 
-from rankscope.monitor.events.limits import HOUR
+from rankscope.errors import FileError
+from rankscope.monitor import Monitor
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking
@@ -28,8 +36,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Label, Ranking
 
 BATCH = 20
+BATCHES = 4
+"""How many batches a round sends, if it gets that far."""
 IN_HOUR = 40
 """How many rankings an hour has."""
+USERS = 30
+CLICKS = Configuration(
+    definition=define(measures=["nDCG@3", "RR@3"], positive="click", window="1h"), grace="1h"
+)
 
 
 def say(*words: object) -> None:
@@ -38,8 +52,8 @@ def say(*words: object) -> None:
 
 
 def ranking_of(number: int) -> Ranking:
-    """The ranking with a number, which says when it was shown."""
-    return replace(make_ranking(number), time=time_of(number))
+    """The ranking with a number, which says when it was shown and who saw it."""
+    return replace(make_ranking(number), time=time_of(number), user_id=user_of(number))
 
 
 def time_of(number: int) -> int:
@@ -47,20 +61,27 @@ def time_of(number: int) -> int:
     return number * (HOUR // IN_HOUR)
 
 
+def user_of(number: int) -> str:
+    """Who saw a ranking; some users come back for some hours."""
+    return f"user{number // 300}-{number * 7 % USERS}"
+
+
 def label_of(number: int, name: str) -> Label:
     """A click on a ranking, a minute after it."""
+    document = (number if name == "click" else number // 3) % 3
     return replace(
-        make_label(number, number), event_id=f"{name}-{number}", time=time_of(number) + 60_000_000
+        make_label(number, number, document),
+        event_id=f"{name}-{number}",
+        time=time_of(number) + 60_000_000,
     )
 
 
 def die_after(steps: int) -> None:
     """Kill this process at one of the next steps of the store."""
-    left = [steps]
+    left = count(steps - 1, -1)
 
     def step() -> None:
-        left[0] -= 1
-        if not left[0]:
+        if next(left) <= 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(owner: Any, name: str) -> None:  # noqa: ANN401 - a module or a class
@@ -85,39 +106,111 @@ def die_after(steps: int) -> None:
     event.listen(Engine, "commit", lambda *_: step())
 
 
-def work(folder: Path, first: int, drawn: random.Random) -> None:
-    """Store, archive and delete for some time."""
-    with SQLiteStore(folder / "events.db", group_seconds=0) as store:
-        for start in range(first, first + 3 * BATCH, BATCH):
+class Round:
+    """What a child does, until it is killed or everything is sent.
+
+    Args:
+        store: The store.
+        first: The number of the first ranking.
+        seed: Starts the random numbers.
+    """
+
+    def __init__(self, store: SQLiteStore, first: int, seed: int) -> None:
+        self.store = store
+        self.first = first
+        self.sent = first
+        self.seed = seed
+        self.ending = threading.Event()
+
+    def run(self) -> None:
+        """Do all of it at once."""
+        others = [
+            threading.Thread(target=self.repeat, args=(work, self.seed + number))
+            for number, work in enumerate((self.archive, self.delete, self.evaluate))
+        ]
+        for thread in others:
+            thread.start()
+        self.write(random.Random(self.seed))
+        self.ending.set()
+        for thread in others:
+            thread.join()
+
+    def repeat(self, work: Callable[[random.Random], None], seed: int) -> None:
+        """Do something again and again."""
+        drawn = random.Random(seed)
+        while not self.ending.is_set():
+            try:
+                work(drawn)
+            except FileError as error:
+                # A file is removed at once where its events are deleted: the read is tried again.
+                if error.code != "history_missing":
+                    say("failed", error.code)
+                    raise
+
+    def write(self, drawn: random.Random) -> None:
+        """Store rankings, their clicks, and clicks on earlier rankings."""
+        for start in range(self.first, self.first + BATCHES * BATCH, BATCH):
             numbers = range(start, start + BATCH)
             say("sent", start)
-            store.append("music", [ranking_of(number) for number in numbers])
-            store.append("music", [label_of(number, "click") for number in numbers])
+            self.sent = start + BATCH
+            self.store.append("music", [ranking_of(number) for number in numbers])
+            self.store.append("music", [label_of(number, "click") for number in numbers])
             say("acknowledged", start)
-            late = drawn.randrange(start + BATCH)
+            late = drawn.randrange(max(0, start - 10 * BATCH), start + BATCH)
             say("sent-late", late)
-            store.append("music", [label_of(late, "late")])
+            self.store.append("music", [label_of(late, "late")])
             say("acknowledged-late", late)
-            store.archive("music", time_of(drawn.randrange(start - BATCH, start + 3 * BATCH)))
-            if drawn.random() < 0.3:
-                until = time_of(max(0, drawn.randrange(start - 20 * BATCH, start - 2 * BATCH + 1)))
-                say("deleting", until)
-                store.delete_before("music", until)
-                say("deleted", until)
+
+    def archive(self, drawn: random.Random) -> None:
+        """Archive up to some hour."""
+        self.store.archive(
+            "music", time_of(drawn.randrange(self.sent, self.sent + 2 * IN_HOUR) - IN_HOUR)
+        )
+
+    def delete(self, drawn: random.Random) -> None:
+        """Delete what is of a user, or in a short span, or long ago."""
+        number = drawn.randrange(max(0, self.sent - 8 * BATCH), self.sent + 1)
+        kind = drawn.choice(["user", "user", "span", "before"])
+        if kind == "user":
+            say("deleting", kind, user_of(number), 0)
+            self.store.erase("music", Chosen(user_id=user_of(number)))
+        elif kind == "span":
+            first, last = number, number + drawn.randrange(1, 4)
+            say("deleting", kind, first, last)
+            self.store.erase("music", Chosen(since=time_of(first), until=time_of(last)))
+        else:
+            first = max(0, number - 20 * BATCH)
+            say("deleting", kind, first, 0)
+            self.store.delete_before("music", time_of(first))
+        say("deleted")
+        self.ending.wait(drawn.random() / 20)
+
+    def evaluate(self, drawn: random.Random) -> None:
+        """Bring windows up to date."""
+        now = time_of(self.sent) + drawn.randrange(3) * HOUR
+        open_monitor(self.store, now).evaluate()
+
+
+def open_monitor(store: SQLiteStore, now: int) -> Monitor:
+    """A monitor with a clock that stands still."""
+    return Monitor(store, "music", clock=lambda: now, threads=1)
 
 
 def main(folder: Path, rounds: int, seed: int) -> None:
     """Start children that work until they kill themselves."""
     drawn = random.Random(seed)
+    with SQLiteStore(folder / "events.db") as store:
+        open_monitor(store, DAY).configure(CLICKS)
     for number in range(rounds):
-        steps, sown = drawn.randrange(1, 300), drawn.random()
+        steps, sown = drawn.randrange(1, 600), drawn.randrange(2**32)
         child = os.fork()
         if child == 0:
             die_after(steps)
-            work(folder, number * 3 * BATCH, random.Random(sown))
+            with SQLiteStore(folder / "events.db", group_seconds=0) as store:
+                Round(store, number * BATCHES * BATCH, sown).run()
             os._exit(0)
-        os.waitpid(child, 0)
-        say("round", number)
+        _, status = os.waitpid(child, 0)
+        say("round", number, "killed" if os.WIFSIGNALED(status) else "ended")
 
 
 if __name__ == "__main__":

@@ -193,17 +193,17 @@ def test_everything_that_is_asked_has_the_same_answer(tmp_path: Path) -> None:
             (7 * HOUR, 9 * HOUR),
             (8 * HOUR + 1, 20 * HOUR + MINUTE),
         ):
-            ask = partial(_ask, since=since, until=until)
+            ask = partial(ask_all, since=since, until=until)
             assert ask(archived) == ask(plain)
         assert read_back(archived, "music", 7) == read_back(plain, "music", 7)
         for folder, store in (("one", plain), ("other", archived)):
             export_parquet(store, "music", tmp_path / folder)
         for name in ("rankings.parquet", "labels.parquet"):
-            one, other = (_read_rows(tmp_path / folder / name) for folder in ("one", "other"))
+            one, other = (read_rows(tmp_path / folder / name) for folder in ("one", "other"))
             assert one == other
 
 
-def _ask(store: SQLiteStore, since: int, until: int) -> list[Any]:
+def ask_all(store: SQLiteStore, since: int, until: int) -> list[Any]:
     """All that a store says of a span."""
     chunks = list(store.read("music", since, until, 7))
     return [
@@ -226,7 +226,7 @@ def _ask(store: SQLiteStore, since: int, until: int) -> list[Any]:
     ]
 
 
-def _read_rows(path: Path) -> list[Any]:
+def read_rows(path: Path) -> list[Any]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     rows: list[Any] = pq.read_table(path).to_pylist()

@@ -1,4 +1,4 @@
-"""Whenever archiving or deletion is killed, every event is there once, or deleted."""
+"""Whenever what stores, archives and deletes is killed, every event is there once, or deleted."""
 
 from __future__ import annotations
 
@@ -7,24 +7,117 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
+from rankscope.monitor.evaluate.stored_windows import unpack_cells
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.testing.store.samples import read_back, texts_of
+from rankscope.testing.store.samples import texts_of
 
-from tests.monitor.store.killed_archiver import BATCH, label_of, ranking_of, time_of
+from tests.monitor import plain
+from tests.monitor.store.killed_archiver import (
+    BATCH,
+    CLICKS,
+    label_of,
+    open_monitor,
+    ranking_of,
+    time_of,
+    user_of,
+)
+from tests.monitor.test_windows import spell_out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.evaluate.windows import Key
+    from rankscope.monitor.events.event import Label, Ranking
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLER = Path(__file__).with_name("killed_archiver.py")
 
 
+class Deletion(NamedTuple):
+    """A deletion, and the lines between which it was done."""
+
+    kind: str
+    first: str
+    last: str
+    begun: int
+    ended: int | None
+
+    def fits(self, number: int) -> bool:
+        """Whether it deletes a ranking that is there."""
+        if self.kind == "user":
+            return user_of(number) == self.first
+        if self.kind == "span":
+            return int(self.first) <= number < int(self.last)
+        return number < int(self.first)
+
+
+class Told:
+    """What the killed processes have said, by the numbers of rankings and the lines."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.sent: dict[int, int] = {}
+        self.kept: dict[int, int] = {}
+        self.late: set[int] = set()
+        self.kept_late: set[int] = set()
+        self.deletions: list[Deletion] = []
+        self.rounds: Counter[str] = Counter()
+        self.ends: list[int] = []
+        self.there = 0, 0
+        for at, line in enumerate(lines):
+            word, *rest = line.split()
+            if word in {"sent", "acknowledged"}:
+                lines_of = self.sent if word == "sent" else self.kept
+                lines_of |= dict.fromkeys(range(int(rest[0]), int(rest[0]) + BATCH), at)
+            elif word == "sent-late":
+                self.late.add(int(rest[0]))
+            elif word == "acknowledged-late":
+                self.kept_late.add(int(rest[0]))
+            elif word == "deleting":
+                self.deletions.append(Deletion(*rest, at, None))
+            elif word == "deleted":
+                self.deletions[-1] = self.deletions[-1]._replace(ended=at)
+            elif word == "round":
+                self.rounds[rest[1]] += 1
+                self.ends.append(at)
+            else:
+                pytest.fail(line)
+
+    def must_be_there(self, number: int) -> bool:
+        """Whether a ranking was acknowledged, and no deletion may have met it."""
+        return number in self.kept and not any(
+            one.fits(number) and self._end(one) > self.sent[number] for one in self.deletions
+        )
+
+    def must_be_gone(self, number: int) -> bool:
+        """Whether a deletion was completed that began after the ranking was acknowledged."""
+        return number in self.kept and any(
+            one.fits(number) and one.ended is not None and one.begun > self.kept[number]
+            for one in self.deletions
+        )
+
+    def _end(self, one: Deletion) -> int:
+        """The line after which a deletion does nothing any more."""
+        if one.ended is not None:
+            return one.ended
+        return next((end for end in self.ends if end > one.begun), sys.maxsize)
+
+    @property
+    def deleted_before(self) -> int:
+        """The time before which windows stay as they were before the deletion."""
+        numbers = [int(one.first) for one in self.deletions if one.kind == "before"]
+        return time_of(max(numbers, default=0))
+
+
 @pytest.mark.parametrize(
     ("rounds", "seed"),
     [
-        (10, 5),
+        (6, 5),
         pytest.param(
             200, 7, marks=pytest.mark.thorough(reason="200 processes take minutes to start")
         ),
@@ -33,43 +126,81 @@ KILLER = Path(__file__).with_name("killed_archiver.py")
 def test_no_event_is_lost_or_there_twice_whenever_the_process_is_killed(
     tmp_path: Path, rounds: int, seed: int
 ) -> None:
+    assert kill_and_check(tmp_path, rounds, seed).rounds["killed"] > rounds // 2
+
+
+def kill_and_check(folder: Path, rounds: int, seed: int) -> Told:
+    """Let processes be killed, check what is left, and return what they said."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, str(KILLER), str(tmp_path), str(rounds), str(seed)],
+        [sys.executable, str(KILLER), str(folder), str(rounds), str(seed)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
-    said: dict[str, list[int]] = {}
-    for line in done.stdout.splitlines():
-        word, number = line.split()
-        said.setdefault(word, []).append(int(number))
-    assert len(said["round"]) == rounds
-    kept = set(said["acknowledged"])
-    deleted, deleting = (max(said.get(word, [0])) for word in ("deleted", "deleting"))
-    with SQLiteStore(tmp_path / "events.db") as store:
+    told = Told(done.stdout.splitlines())
+    assert told.rounds.total() == rounds
+    with SQLiteStore(folder / "events.db") as store:
         store.verify()
-        found = read_back(store, "music", 1000)
-        ids = Counter(name for chunk in store.read("music") for name in texts_of(chunk.ranking_ids))
-        assert set(ids.values()) == {1}
-        for start in said["sent"]:
-            for number in range(start, start + BATCH):
-                name, time = f"ranking-{number}", time_of(number)
-                if time < deleted:
-                    assert name not in found
-                elif start in kept and time >= deleting:
-                    ranking, label = ranking_of(number), label_of(number, "click")
-                    assert store.find_ranking("music", name) == ranking
-                    assert label in store.find_labels("music", name)
-        for number in said.get("acknowledged-late", []):
-            if f"ranking-{number}" in found:
-                late = label_of(number, "late")
-                labels = store.find_labels("music", f"ranking-{number}")
-                assert [label.event_id for label in labels].count(late.event_id) == 1
-        # What is there is known, wherever it is.
-        there = [ranking_of(int(name.removeprefix("ranking-"))) for name in found]
-        again = store.append("music", there)
-        assert {one.status for one in again} == {"duplicate"}
-        assert read_back(store, "music", 1000) == found
+        rankings, labels = find_events(store, told)
+        compare_windows(store, told, rankings, labels)
+        # What is there is known, wherever it is, also once all of it is archived.
+        for _ in range(2):
+            again = store.append("music", [*rankings, *labels])
+            assert {one.status for one in again} == {"duplicate"}
+            assert find_events(store, told) == (rankings, labels)
+            store.archive("music", time_of(max(told.sent) + 100))
+        compare_windows(store, told, rankings, labels)
+        store.verify()
+        told.there = len(rankings), len(labels)
+    return told
+
+
+def find_events(store: SQLiteStore, told: Told) -> tuple[list[Ranking], list[Label]]:
+    """Return what is there, as it was sent, after it was compared with what has to be there."""
+    ids = Counter(name for chunk in store.read("music") for name in texts_of(chunk.ranking_ids))
+    assert set(ids.values()) == {1}
+    rankings, labels = [], []
+    for number in sorted(told.sent):
+        name = f"ranking-{number}"
+        assert not (told.must_be_there(number) and name not in ids), number
+        assert not (told.must_be_gone(number) and name in ids), number
+        if not ids.pop(name, 0):
+            assert store.find_ranking("music", name) is None
+            continue
+        ranking = ranking_of(number)
+        assert store.find_ranking("music", name) == ranking
+        rankings.append(ranking)
+        found = store.find_labels("music", name)
+        sent = {"click": told.sent.keys(), "late": told.late}
+        kept = {"click": told.kept.keys(), "late": told.kept_late}
+        may = [label_of(number, word) for word in sent if number in sent[word]]
+        must = [label_of(number, word) for word in kept if number in kept[word]]
+        assert len(found) == len(set(found))
+        assert set(must) <= set(found) <= set(may)
+        labels += found
+    assert not ids
+    return rankings, labels
+
+
+def compare_windows(
+    store: SQLiteStore, told: Told, rankings: list[Ranking], labels: list[Label]
+) -> None:
+    """Compare every window with the plain model of the events that are there."""
+    now = time_of(max(told.sent)) + 2 * DAY
+    open_monitor(store, now).evaluate()
+    definition = CLICKS.definition
+    for length in (HOUR, DAY):
+        first = told.deleted_before + length - 1
+        rows = store.cells("music", CLICKS.digest, length=length)
+        cells = {one.key: one.cell for one in unpack_cells(rows) if one.key.start >= first}
+        wanted: dict[Key, object] = {}
+        for start in range(first - first % length, now, length):
+            # The model looks at all labels for each document.
+            shown = [one for one in rankings if start <= one.time < start + length]
+            ids = {one.ranking_id for one in shown}
+            theirs = [one for one in labels if one.ranking_id in ids]
+            wanted |= plain.windows(shown, theirs, (definition, now), {}, length)
+        assert spell_out(cells, definition) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 
 from rankscope.adapters.arrow import load_arrow
@@ -27,6 +28,8 @@ MOST_COLUMNS = 16_384
 MOST_ROW_GROUPS = 100_000
 TEXT_WIDTH = 24
 """The bytes of a usual text, and of its place."""
+SHORT_TEXT = 64
+"""The bytes of a text that may be in lists any number of times."""
 MOST_PROBED = 256
 """So many row groups are looked at to find long texts; of more, all are taken to have some."""
 
@@ -111,19 +114,32 @@ class ParquetFile:
             and leaf.path.partition(".")[0] in self.schema.names
             and ".key_value." not in leaf.path  # PyArrow has no maps of dictionaries
         ]
-        # How many texts are in lists is not known before they are read.
-        if facts.num_row_groups > MOST_PROBED or not set(paths) <= set(self.schema.names):
+        if facts.num_row_groups > MOST_PROBED:
             return paths
         probe = self._open(paths)
         worst = 0
         for number in range(facts.num_row_groups if paths else 0):
+            group = facts.row_group(number)
+            values = max(group.column(at).num_values for at in range(facts.num_columns))
             # A dictionary comes whole, with the first row.
             first = probe.iter_batches(
                 batch_size=1, row_groups=[number], columns=paths, use_threads=False
             )
-            batch = next(first, None)
+            try:
+                batch = next(first, None)
+            except NotImplementedError:  # a list has texts of several dictionaries
+                return paths
             for column in [] if batch is None else batch.columns:
-                worst += facts.row_group(number).num_rows * _longest_of(column)
+                texts = list(_find_dictionaries(column))
+                if not _is_nested(column):
+                    worst += sum(group.num_rows * _longest_of(one) for one in texts)
+                    continue
+                # How many texts are in lists is what the file says of itself, so that only
+                # texts that are little larger than numbers are taken at its word.
+                longest = [_longest_of(one) if len(one.dictionary) else math.inf for one in texts]
+                if max(longest, default=0) > SHORT_TEXT:
+                    return paths
+                worst += sum(values * int(one) for one in longest)
         return paths if worst > self._allowance.most else []
 
     def estimate(self) -> tuple[int, int]:
@@ -349,6 +365,25 @@ def _skip(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         if rows < batch.num_rows:
             yield batch.slice(rows)
         rows = max(0, rows - batch.num_rows)
+
+
+def _is_nested(column: Any) -> bool:  # noqa: ANN401 - as above
+    return bool(load_arrow().types.is_nested(column.type))
+
+
+def _find_dictionaries(column: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+    """Find the arrays of texts with a dictionary in an array of any type."""
+    types, kind = load_arrow().types, column.type
+    if types.is_dictionary(kind):
+        yield column
+    elif types.is_map(kind):
+        yield from _find_dictionaries(column.keys)
+        yield from _find_dictionaries(column.items)
+    elif types.is_struct(kind):
+        for at in range(kind.num_fields):
+            yield from _find_dictionaries(column.field(at))
+    elif hasattr(column, "values"):  # lists of every kind
+        yield from _find_dictionaries(column.values)
 
 
 def _longest_of(column: Any) -> int:  # noqa: ANN401 - as above

@@ -11,7 +11,7 @@ from rankscope.cli.monitor.store import add_store_arguments, open_reader, read_w
 from rankscope.cli.monitor.times import read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, read_integer
 from rankscope.errors import EmptyError, UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.times import format_time
@@ -31,7 +31,7 @@ SETS = ("validation", "training")
 TEXTS = ("version", "model")
 TIMES = ("since", "until")
 SPAN = "version=3,2026-11-01..2026-11-08"
-HERE = ("as_of", "attributes", "documents")
+HERE = ("as_of", "attributes", "documents", "sample")
 """Options that only a store of this machine takes."""
 
 
@@ -68,6 +68,14 @@ def add_trace(parser: Parser) -> None:
         help="table of documents with a column doc_id; adds the loss by its other columns, such "
         "as brand",
     )
+    parser.add_argument(
+        "--sample",
+        action=Once,
+        type=read_integer,
+        metavar="N",
+        help="trace a random sample of users, so that each span has at most N rankings; the output "
+        "gives the standard errors (default: all rankings)",
+    )
     parser.add_examples(
         "rankscope monitor trace music.db",
         "rankscope monitor trace music.db --before version=3 --after version=4 -m nDCG@5",
@@ -84,7 +92,9 @@ def run_trace(options: Namespace) -> int:
     with open_reader(options) as monitor:
         before, after = _choose_spans(monitor, options)
         choices = TraceChoices(attributes=options.attributes and tuple(options.attributes))
-        found = monitor.trace(before, after, options.measure, choices, documents)
+        found = monitor.trace(
+            before, after, options.measure, choices, documents, sample=options.sample
+        )
     if options.json:
         print_json(found.to_dict())
     else:

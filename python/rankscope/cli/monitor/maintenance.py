@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from rankscope.cli.monitor.store import add_store_arguments, open_reader, open_writer, read_word
+from rankscope.cli.monitor.store import (
+    add_history_argument,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
 from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag
@@ -69,7 +75,7 @@ def add_archive(parser: Parser) -> None:
     """Add the arguments of `archive`."""
     parser.description = (
         "Move the rankings and labels of hours whose attribution windows are closed to Parquet "
-        "files next to the store. All commands read them there; no value changes."
+        "files. All commands read them there; no value changes."
     )
     add_store_arguments(parser, is_timed=True)
     parser.add_argument(
@@ -81,13 +87,14 @@ def add_archive(parser: Parser) -> None:
         help="keep hours in the store until their attribution windows have been closed for this "
         "long, such as 1d (default: 0s)",
     )
+    add_history_argument(parser)
     parser.set_defaults(run=run_archive)
 
 
 def run_archive(options: Namespace) -> int:
     """Archive hours, and print what was moved."""
     with open_writer(options) as monitor:
-        done = monitor.archive(timedelta(microseconds=options.older_than))
+        done = monitor.archive(timedelta(microseconds=options.older_than), history=options.history)
     _print_counts(
         options, hours=done.hours, rankings=done.rankings, labels=done.labels, bytes=done.bytes
     )

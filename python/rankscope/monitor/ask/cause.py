@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 LONGEST = 28 * DAY
 """A version before is compared over at most this long."""
 MOST_RANKINGS = 250_000
-"""How many rankings each span has at most: incidents wait for this, so it has to take seconds."""
+"""How many rankings of each span are traced at most, a sample of users where there are more:
+incidents wait for this, so it has to take seconds."""
+MOST_READ = 8 * MOST_RANKINGS
+"""How many rankings of each span are read for the sample at most, about."""
 LEAST_SPAN = DAY
-"""A span with too many rankings is halved down to this."""
+"""A span with too many rankings to read is halved down to this."""
 MOST_QUERIES = 5
 SUPPORT = 10
 """A slice needs so many rankings, as an incident is opened with few; the test holds for any."""
@@ -140,6 +143,7 @@ class CauseFinder:
         if before is None or began >= until:
             return None
         after = Span(to_datetime(began), to_datetime(until), model or None, named or None)
+        before, after = (shorten(each, self._versions) for each in (before, after))
         key = (measure, before, after, age, now)
         if key not in self._traces:
             self._traces[key] = self._trace(definition, measure, before, after, now=now)
@@ -150,34 +154,26 @@ class CauseFinder:
     def _trace(
         self, definition: Definition, measure: str, before: Span, after: Span, *, now: int
     ) -> Trace | None:
-        """Trace two spans; the newest part of each, if they have too many rankings."""
+        """Trace two spans; of many rankings, a sample."""
         known = [each.name for each in definition.measures]
-        while True:
-            try:
-                return trace_spans(
-                    self._store,
-                    self._project,
+        try:
+            return trace_spans(
+                self._store,
+                self._project,
+                definition,
+                before,
+                after,
+                now=now,
+                measure=find_traced(
                     definition,
-                    before,
-                    after,
-                    now=now,
-                    measure=find_traced(
-                        definition,
-                        measure if measure in known and measure.startswith("nDCG") else None,
-                    ),
-                    choices=TraceChoices(
-                        direction="fall", most_queries=MOST_QUERIES, support=SUPPORT
-                    ),
-                    limit=MOST_RANKINGS,
-                    threads=self._threads,
-                )
-            except (UsageError, InputError) as error:
-                if error.code != "trace_rankings":
-                    return None
-                shorter = shorten(before), shorten(after)
-                if shorter == (before, after):
-                    return None
-                before, after = shorter
+                    measure if measure in known and measure.startswith("nDCG") else None,
+                ),
+                choices=TraceChoices(direction="fall", most_queries=MOST_QUERIES, support=SUPPORT),
+                sample=MOST_RANKINGS,
+                threads=self._threads,
+            )
+        except (UsageError, InputError):
+            return None
 
 
 def find_baseline_span(
@@ -329,7 +325,36 @@ def _write_sentence(cause: Cause, share: float | None) -> str:
     return f"{where} fell{fell} by {cause.main_loss(-1.0)}: {lost}{part}."
 
 
-def shorten(span: Span) -> Span:
+def shorten(span: Span, versions: Sequence[Version]) -> Span:
+    """Return the newest part of a span that has few enough rankings to read for a sample.
+
+    Args:
+        span: The span.
+        versions: The versions that have rankings; those of each are taken to be spread evenly.
+    """
+    while _count(span, versions) > MOST_READ:
+        half = _halve(span)
+        if half == span:
+            break
+        span = half
+    return span
+
+
+def _count(span: Span, versions: Sequence[Version]) -> float:
+    """Return about how many rankings a span has."""
+    time = span.narrow(versions)
+    if time is None:
+        return 0.0
+    return sum(
+        one.rankings
+        * max(min(one.last + 1, time[1]) - max(one.first, time[0]), 0)
+        / (one.last + 1 - one.first)
+        for one in versions
+        if one.environment == span.environment and one.may_be(span.model, span.version)
+    )
+
+
+def _halve(span: Span) -> Span:
     """Return the second half of a span, or the span itself if it is short."""
     if span.since is None or span.until is None:
         return span

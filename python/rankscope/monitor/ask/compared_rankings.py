@@ -6,8 +6,10 @@ import math
 from collections import Counter
 from contextlib import closing
 
+from rankscope import _core
 from rankscope.errors import LimitError
-from rankscope.monitor.evaluate.clusters import name_clusters
+from rankscope.monitor.evaluate.clusters import ClusterCodes, list_texts
+from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.records import record
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.records import Chunk, Context, Texts
+    from rankscope.monitor.store.records import Chunk, Context
     from rankscope.monitor.store.store import StoreReader
 
 MOST_RANKINGS = 1_000_000
@@ -115,8 +117,7 @@ class RankingSource:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         wanted = np.array([*contexts], dtype=np.int64)
-        clusters: dict[bytes, int] = {}
-        queries: dict[bytes, int] = {}
+        clusters, queries = ClusterCodes(), _core.TextCodes()
         columns: list[tuple[NDArray[Any], ...]] = []
         if since >= until:
             return None
@@ -129,25 +130,19 @@ class RankingSource:
                 chunk = each.chunk
                 value = each.values.measures[0].value
                 kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & ~np.isnan(value))
-                names = name_clusters(chunk, kept.tolist())
-                whose = [clusters.setdefault(name, len(clusters)) for name in names]
-                asked = [
-                    queries.setdefault(name, len(queries)) if name else -1
-                    for name in _take(chunk.query_keys, kept)
-                ]
                 columns.append(
                     (
                         value[kept],
-                        np.array(whose, dtype=np.int64),
+                        clusters.number(chunk, kept),
                         chunk.times[kept] // DAY,
                         chunk.contexts[kept],
-                        np.array(asked, dtype=np.int64),
+                        read_integers(queries.number([(b"", chunk.query_keys)], kept)),
                     )
                 )
         if not columns:
             return None
         value, cluster, day, context, query = map(np.concatenate, zip(*columns, strict=True))
-        return ComparedRankings(value, cluster, day, context, query, tuple(queries))
+        return ComparedRankings(value, cluster, day, context, query, list_texts(queries))
 
     def read_queries(self, contexts: Mapping[int, Context], until: int) -> dict[bytes, float]:
         """Return the mean value of each query in the two weeks before a time.
@@ -188,10 +183,3 @@ class RankingSource:
                 )
             if here:
                 yield chunk
-
-
-def _take(column: Texts, places: NDArray[np.int64]) -> Iterator[bytes]:
-    """Yield the texts at some places; an empty text is unknown."""
-    offsets, text = column[0].tolist(), column[1].tobytes()
-    for place in places.tolist():
-        yield text[offsets[place] : offsets[place + 1]]

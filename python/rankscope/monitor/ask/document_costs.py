@@ -7,6 +7,7 @@ from itertools import pairwise
 from rankscope import _core
 from rankscope._core import IdSet
 from rankscope.errors import FormatError, MeasureError
+from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.evaluate.grades import (
     list_items,
     read_integers,
@@ -121,14 +122,28 @@ class CostCollector:
         self._plan = ChunkPlan.of(definition)
         self._catalogue = catalogue
         self._known = known
-        self._rows: list[NDArray[np.int32]] = []
-        self._regrets: list[NDArray[np.float64]] = []
+        self._rows = GrowingColumn()
+        self._regrets = GrowingColumn()
         names = (*BUILT_IN, *catalogue)
         self._places: dict[str, dict[str, int]] = {name: {} for name in names}
-        self._codes: dict[str, list[NDArray[np.int32]]] = {name: [] for name in names}
+        self._codes = {name: GrowingColumn() for name in names}
         self._is_told = True
+        self._has_taken = False
         self.shown = IdSet()
         """The documents of all rankings so far."""
+
+    def show(self, chunk: Chunk, is_wanted: NDArray[np.bool_]) -> None:
+        """Remember what rankings of the window before showed, whether they have a value or not.
+
+        Args:
+            chunk: The rankings.
+            is_wanted: Which of them are of the window.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if self._known is None:
+            is_shown = np.repeat(is_wanted, np.diff(chunk.items.offsets))
+            self.shown.add(chunk.items.doc_ids, np.flatnonzero(is_shown))
 
     def measure(self, each: Evaluated) -> tuple[Evaluated, DocumentCosts | None]:
         """Measure what the documents of a chunk cost; several chunks can be measured at once.
@@ -165,16 +180,14 @@ class CostCollector:
         self._is_told &= costs is not None
         if not self._is_told or costs is None:
             return
-        count = len(chunk.times)
-        place_of = np.full(count, -1, dtype=np.int64)
-        place_of[kept] = np.arange(first, first + len(kept))
-        is_taken = place_of[costs.rankings] >= 0
-        self._rows.append(place_of[costs.rankings[is_taken]].astype(np.int32))
-        self._regrets.append(costs.regrets[is_taken])
+        self._has_taken = True
+        place_of = np.full(len(chunk.times), -1, dtype=np.int32)
+        place_of[kept] = np.arange(first, first + len(kept), dtype=np.int32)
+        rows = place_of[costs.rankings]
+        is_taken = rows >= 0
+        self._rows.extend(rows[is_taken])
+        self._regrets.extend(costs.regrets[is_taken])
         self._describe(chunk, costs.documents[is_taken], costs.grades[is_taken])
-        if self._known is None:
-            is_kept = np.repeat(place_of >= 0, np.diff(chunk.items.offsets))
-            self.shown.add(chunk.items.doc_ids, np.flatnonzero(is_kept))
 
     def _describe(
         self, chunk: Chunk, documents: NDArray[np.int64], grades: NDArray[np.float64]
@@ -201,22 +214,30 @@ class CostCollector:
 
         places = self._places[name]
         numbers = [places.setdefault(text, len(places)) for text in texts]
-        self._codes[name].append(np.array(numbers, dtype=np.int32)[codes])
+        # Most attributes have few values, so that a byte holds each.
+        self._codes[name].extend(np.array(numbers, dtype=np.min_scalar_type(len(places)))[codes])
+
+    def keep(self, is_kept: NDArray[np.bool_]) -> None:
+        """Keep some of the rankings that were taken."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        if not len(self._rows):
+            return
+        rows = self._rows.finish()
+        is_chosen = is_kept[rows]
+        self._rows.extend((np.cumsum(is_kept, dtype=np.int32) - 1)[rows[is_chosen]])
+        for column in (self._regrets, *self._codes.values()):
+            column.keep(is_chosen)
 
     def finish(self) -> DocumentRegrets | None:
         """Return what was collected; `None` for measures without regrets."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
-        if not self._is_told or not self._rows:
+        if not self._is_told or not self._has_taken:
             return None
-        # The pieces of a column are forgotten before the next one is joined.
         values = {
-            name: (tuple(self._places[name]), np.concatenate(self._codes.pop(name)))
-            for name in [*self._codes]
+            name: (tuple(self._places[name]), column.finish())
+            for name, column in self._codes.items()
         }
-        rows, self._rows = np.concatenate(self._rows), []
-        regrets, self._regrets = np.concatenate(self._regrets), []
-        return DocumentRegrets(rows, regrets, values)
+        return DocumentRegrets(self._rows.finish(), self._regrets.finish(), values)
 
 
 def _read(chunk: Chunk, places: NDArray[np.int64]) -> list[bytes]:

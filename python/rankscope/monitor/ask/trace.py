@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from rankscope.errors import EmptyError, LimitError, MeasureError, UsageError
+from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
-from rankscope.monitor.ask.queries import collect_queries
+from rankscope.monitor.ask.queries import QueryCollector
+from rankscope.monitor.ask.user_sample import UserSample
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.event import ENVIRONMENTS
@@ -15,17 +16,18 @@ from rankscope.monitor.events.times import format_time, read_span, set_times, to
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.records import record, replace
 from rankscope.stats.trace.arrivals import RANKERS
+from rankscope.stats.trace.sampling import Sampled
 from rankscope.stats.trace.trace import TraceChoices, trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Chunk, Context, Version
+    from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import StoreReader
     from rankscope.results.trace import Trace
     from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
@@ -43,7 +45,7 @@ def trace_spans(
     attributes: Collection[str] | None = None,
     choices: TraceChoices | None = None,
     documents: Mapping[str, Sequence[object]] | None = None,
-    limit: int | None = None,
+    sample: int | None = None,
     threads: int | None = None,
 ) -> Trace:
     """Find out why the mean of a measure changed between two spans.
@@ -62,15 +64,16 @@ def trace_spans(
         documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
             columns losses are broken down, as they are by grade, rank, and whether the document
             was shown in the span before.
-        limit: How many rankings a window may have (default: no limit). Each takes about 400 bytes
-            while it is traced.
+        sample: How many rankings of a window to trace at most (default: all). Of a window with
+            more, those of a random sample of users are traced, the same users in both windows, and
+            the result says how far that may be off.
         threads: The number of threads.
 
     Raises:
         UsageError: The measure is not in the definition, or an attribute is unknown.
         MeasureError: It has no losses that add up to 1.
         EmptyError: A window has no mature rankings with a value.
-        LimitError: A window has too many rankings, or there are too many attributes.
+        LimitError: There are too many attributes.
         DeadlineError: It takes longer than the read that it is part of may.
     """
     choices = TraceChoices() if choices is None else choices
@@ -80,17 +83,42 @@ def trace_spans(
     catalogue = {} if documents is None else read_catalogue(documents)
     costs = CostCollector(alone, catalogue, None)
     source = _Source(store, project, store.contexts(project), store.versions(project))
-    windows = []
-    for span in (before, after):
-        windows.append(_collect(source, alone, span, costs, now=now, limit=limit, threads=threads))
+    collectors, samples = [], []
+    drawn = None if sample is None else UserSample(sample)
+    for at, span in enumerate((before, after)):
+        # Those of an uploaded set are other users than those of production.
+        chosen_by = drawn if sample is None or not span.is_set else UserSample(sample)
+        samples.append(chosen_by)
+        collectors.append(
+            _read(
+                source,
+                alone,
+                span,
+                costs,
+                now=now,
+                sample=chosen_by,
+                has_ids=at > 0,
+                threads=threads,
+            )
+        )
         costs = CostCollector(alone, catalogue, costs.shown)
+    windows = [
+        _finish(collector, span)
+        for collector, span in zip(collectors, (before, after), strict=True)
+    ]
     one, other = _leave_out_alike(windows, keep=wanted or ())
     searched = None
     if wanted is not None:
         known = {**one.attributes, **other.attributes}
         searched = tuple(dict.fromkeys((*wanted, *filter(known.__contains__, RANKERS))))
+    rates = [1.0 if each is None else each.rate for each in samples]
     found = trace(
-        one, other, replace(choices, attributes=searched), threads=threads, check=check_deadline
+        one,
+        other,
+        replace(choices, attributes=searched),
+        sampled=Sampled((rates[0], rates[1]), (collectors[0].seen, collectors[1].seen)),
+        threads=threads,
+        check=check_deadline,
     )
     return replace(found, between=(before.to_dict(), after.to_dict()), definition=definition.hash)
 
@@ -132,59 +160,46 @@ class _Source:
     versions: Sequence[Version]
 
 
-def _collect(
+def _read(
     source: _Source,
     definition: Definition,
     span: Span,
     costs: CostCollector,
     *,
     now: int,
-    limit: int | None,
+    sample: UserSample | None,
+    has_ids: bool,
     threads: int | None,
-) -> QueryColumns:
-    """Collect the rankings of a span with all of their attributes."""
-    contexts = span.choose(source.contexts)
+) -> QueryCollector:
+    """Read the rankings of a span."""
     time = span.narrow(source.versions)
-    names = sorted({name for context in contexts.values() for name, _ in context.attributes})
     if time is None:
         raise _empty(span)
+    collector = QueryCollector(
+        span.choose(source.contexts),
+        definition,
+        definition.measures[0],
+        costs=costs,
+        sample=sample,
+        has_ids=has_ids,
+    )
     read = source.store.read(source.project, *time)
     # A reading that is not read to its end holds its snapshot until it is closed.
     with closing(read) as chunks:  # type: ignore[type-var]  # a generator
-        try:
-            found = collect_queries(
-                _count(chunks, contexts, span, limit),
-                contexts,
-                definition,
-                definition.measures[0],
-                now=None if span.is_set else now,
-                attributes=[*names, *RANKERS],
-                costs=costs,
-                threads=threads,
-            )
-        except EmptyError:
-            raise _empty(span) from None
+        collector.read(chunks, now=None if span.is_set else now, threads=threads)
+    return collector
+
+
+def _finish(collector: QueryCollector, span: Span) -> QueryColumns:
+    """Return the rankings of a span with all of their attributes."""
+    collector.thin()
+    names = {name for context in collector.contexts.values() for name, _ in context.attributes}
+    try:
+        found = collector.finish([*sorted(names), *RANKERS])
+    except EmptyError:
+        raise _empty(span) from None
     known = {name: column for name, column in found.attributes.items() if column.codes.max() >= 0}
     return replace(found, attributes=known)
-
-
-def _count(
-    chunks: Iterable[Chunk], contexts: Mapping[int, Context], span: Span, limit: int | None
-) -> Iterator[Chunk]:
-    """Yield chunks, and refuse a span with more rankings than the limit, if there is one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    wanted = np.array([*contexts], dtype=np.int64)
-    count = 0
-    for chunk in chunks:
-        count += int(np.isin(chunk.contexts, wanted).sum())
-        if limit is not None and count > limit:
-            raise LimitError(
-                f"expected at most {limit} rankings to trace in {span.name}, found more",
-                hint="take a shorter span, such as a day",
-                code="trace_rankings",
-            )
-        yield chunk
 
 
 def _leave_out_alike(

@@ -9,7 +9,7 @@ from rankscope import _core, engine
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
-from rankscope.monitor.evaluate.clusters import name_clusters
+from rankscope.monitor.evaluate.clusters import ClusterCodes
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.records import record
 from rankscope.stats.means import Mean, estimate_mean
@@ -135,7 +135,8 @@ class BaselineSample:
         self._threads = threads
         self._values: list[list[NDArray[np.float64]]] = []
         self._numbers: list[NDArray[np.int64]] = []
-        self._clusters: list[bytes] = []
+        self._names = ClusterCodes()
+        self._clusters: list[NDArray[np.int64]] = []
 
     def take(self, chunks: Iterable[Chunk]) -> None:
         """Add the rankings of chunks."""
@@ -148,7 +149,7 @@ class BaselineSample:
             kept = np.flatnonzero(np.isin(chunk.contexts, wanted) & each.graded.is_mature)
             self._values.append([measured.value[kept] for measured in each.values.measures])
             self._numbers.append(chunk.contexts[kept])
-            self._clusters.extend(name_clusters(chunk, kept.tolist()))
+            self._clusters.append(self._names.number(chunk, kept))
 
     def average(
         self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
@@ -160,11 +161,10 @@ class BaselineSample:
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        if not self._clusters:
+        if not any(map(len, self._clusters)):
             raise _empty(f"mature rankings of {of}")
         # Numbered in the order of their names, so that no order of events matters.
-        numbers = {name: number for number, name in enumerate(sorted(set(self._clusters)))}
-        clusters = np.array([numbers[name] for name in self._clusters], dtype=np.int64)
+        clusters = self._names.sort()[np.concatenate(self._clusters)]
         columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
         threads = engine.count_threads(self._threads)
         means = {

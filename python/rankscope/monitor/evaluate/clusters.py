@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from rankscope import _core
+from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
     import numpy as np
@@ -17,31 +19,53 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.store.records import Chunk
+    from rankscope.monitor.store.records import Chunk, Texts
 
     Moments: TypeAlias = tuple[float, float, float, float]
 
 
-def name_clusters(chunk: Chunk, places: Sequence[int]) -> Iterator[bytes]:
-    """Yield the cluster of each ranking: its user, else its query, else the ranking itself.
+def list_names(chunk: Chunk) -> list[tuple[bytes, Texts]]:
+    """Return the columns that name the clusters of rankings, as the core takes them.
 
-    Yields:
-        A name for each; a user may be called as a query is, and is another all the same.
+    The cluster of a ranking is its user, else its query, else the ranking itself: the first name
+    that isn't empty, with its prefix, as a user may be called as a query is.
     """
-    columns = [
-        (kind, offsets.tolist(), text.tobytes())
-        for kind, (offsets, text) in (
-            (b"u", chunk.user_ids),
-            (b"q", chunk.query_keys),
-            (b"r", chunk.ranking_ids),
-        )
-    ]
-    for place in places:
-        for kind, offsets, text in columns:
-            start, end = offsets[place], offsets[place + 1]
-            if start < end:
-                yield kind + text[start:end]
-                break
+    return [(b"u", chunk.user_ids), (b"q", chunk.query_keys), (b"r", chunk.ranking_ids)]
+
+
+def number_clusters(chunk: Chunk, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number for the cluster of each ranking at some places, the same in every process.
+
+    It is made of 8 bytes of the BLAKE2b of its name.
+    """
+    return read_integers(_core.hash_texts(list_names(chunk), places))
+
+
+def list_texts(codes: _core.TextCodes) -> list[bytes]:
+    """Return texts that were numbered, in the order of their numbers."""
+    offsets, text = codes.texts()
+    whole = bytes(memoryview(text))
+    return [whole[start:end] for start, end in pairwise(read_integers(offsets).tolist())]
+
+
+class ClusterCodes:
+    """Numbers the clusters of rankings, chunk by chunk, in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._names = _core.TextCodes()
+
+    def number(self, chunk: Chunk, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of the clusters of the rankings at some places."""
+        return read_integers(self._names.number(list_names(chunk), places))
+
+    def sort(self) -> NDArray[np.int64]:
+        """Return the place of each number in the order of the names."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        names = list_texts(self._names)
+        places = np.empty(len(names), dtype=np.int64)
+        places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        return places
 
 
 @record(frozen=True, slots=True)

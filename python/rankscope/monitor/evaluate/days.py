@@ -94,7 +94,7 @@ def sum_day(
     for some in _batch(starts, closed):
         moment = now if some[0] <= closed else min(now, _open_until(some[0], configuration))
         evaluated = evaluate_chunks(
-            store.read(project, some[0], some[-1] + HOUR),
+            store.read(project, some[0], some[-1] + HOUR, is_brief=True),
             configuration.definition,
             now=moment,
             threads=threads,

@@ -106,7 +106,7 @@ def find_baseline(
     contexts = find_contexts(store.contexts(project), plan.environment, plan.model, plan.version)
     sample = BaselineSample(configuration.definition, contexts, None if is_set else now, threads)
     for since, until in join_hours(plan.hours):
-        sample.take(store.read(project, since, until))
+        sample.take(store.read(project, since, until, is_brief=True))
     try:
         found = sample.average(configuration.baseline.kind, plan.of, INTERVAL, slicing)
     except EmptyError:

@@ -187,7 +187,7 @@ class ChunkPlan:
             unjudged=graded.pending,
             is_empty=(relevant == 0) & ~is_refused,
             is_missing=documents == 0,
-            is_tied=is_tied,
+            is_tied=is_tied if chunk.items.is_tied is None else chunk.items.is_tied,
             has_gaps=has_gaps,
             is_refused=is_refused,
         )

@@ -9,7 +9,7 @@ from rankscope.monitor.events.rejection import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.events.rejection import Reading
@@ -57,7 +57,7 @@ def count_rejections(reading: Reading[Any]) -> Counter[str]:
     return counts
 
 
-def tell_statuses(reading: Reading[Any], outcomes: Sequence[Outcome]) -> list[str]:
+def tell_statuses(reading: Reading[Any], outcomes: Iterable[Outcome]) -> list[str]:
     """Return the status of each object from the outcomes of its events.
 
     Args:
@@ -72,6 +72,8 @@ def tell_statuses(reading: Reading[Any], outcomes: Sequence[Outcome]) -> list[st
 
 
 def _tell_status(count: int, told: Iterator[Outcome]) -> str:
+    if count == 1:
+        return next(told).status
     # A ranking comes with the labels that were logged with it.
     statuses = {next(told).status for _ in range(count)}
     if "conflict" in statuses:

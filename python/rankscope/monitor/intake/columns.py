@@ -7,7 +7,8 @@ types are taken; the reader of rows has the others.
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+from rankscope.adapters.open_column import decode
+from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.intake.tables import differs_from_next
 from rankscope.monitor.store.arrays import read_texts
 from rankscope.records import record
@@ -117,13 +118,15 @@ def split_documents(
 
 
 def split_lists(
-    columns: Mapping[str, Foreign], roles: Mapping[str, str], attributes: Sequence[str]
+    columns: Mapping[str, Foreign],
+    names: Sequence[Mapping[str, str]],
+    attributes: Sequence[str],
 ) -> Columns:
     """Return rankings of which each is a row, with lists of documents.
 
     Args:
         columns: Arrays of Arrow, by name.
-        roles: The names of columns by role.
+        names: The roles of names, as `EventReader` has them.
         attributes: The names of columns of attributes, where there are such columns.
 
     Raises:
@@ -132,13 +135,16 @@ def split_lists(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     count = len(next(iter(columns.values())))
-    if "labels" in roles or columns.keys() & set(RANKING_NAMES["items"]):
-        raise UnusualColumnError
     # A column without any value is not there.
     columns = {name: one for name, one in columns.items() if one.null_count < count}
-    roles = {role: name for role, name in roles.items() if name in columns}
+    as_list, as_lists, of_documents, _ = names
+    has_items = any(as_list.get(name) == "items" for name in columns)
+    others = [name for name in columns if name not in attributes]
+    roles = find_list_roles(others, as_list if has_items else as_lists)
+    if has_items:
+        return _split_items(columns, roles, of_documents, attributes)
     lists = {role: columns[roles[role]] for role in ITEM_NAMES if role in roles}
-    if "doc_id" not in lists or not {"ranking_id", "time"} <= roles.keys():
+    if "labels" in lists or "doc_id" not in lists or not {"ranking_id", "time"} <= roles.keys():
         raise UnusualColumnError
     usual = _find_usual(lists)
     places = np.flatnonzero(usual)
@@ -146,10 +152,64 @@ def split_lists(
         kept = load_arrow().array(usual)
         columns = {name: column.filter(kept) for name, column in columns.items()}
         lists = {role: columns[roles[role]] for role in lists}
-    bounds, _ = _open_list(lists["doc_id"])
+    bounds, _ = open_list(lists["doc_id"])
+    documents = {role: open_list(column)[1] for role, column in lists.items()}
     plain = np.ones(len(places), dtype=np.uint8)
-    documents = {role: _open_list(column)[1] for role, column in lists.items()}
     shown = _read_documents(documents, plain, bounds, nan_is_none=())
+    said = _read_rows(columns, roles, attributes, [], (bounds, plain))
+    return Columns(count, places.tolist(), said, (*shown, False))
+
+
+def _split_items(
+    columns: Mapping[str, Foreign],
+    roles: Mapping[str, str],
+    of_documents: Mapping[str, str],
+    attributes: Sequence[str],
+) -> Columns:
+    """Return rankings whose documents are one list, of objects or of ids."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not {"ranking_id", "time"} <= roles.keys():
+        raise UnusualColumnError
+    items = columns[roles["items"]]
+    count = len(items)
+    usual = _find_usual({"items": items})
+    places = np.flatnonzero(usual)
+    if len(places) < count:
+        kept = load_arrow().array(usual)
+        columns = {name: column.filter(kept) for name, column in columns.items()}
+        items = columns[roles["items"]]
+    bounds, shown = open_list(items)
+    plain = np.ones(len(places), dtype=np.uint8)
+    unknown = []
+    documents = {"doc_id": shown}
+    if load_arrow().types.is_struct(shown.type):
+        if shown.null_count:
+            _exclude(plain, bounds, np.flatnonzero(np.asarray(shown.is_null())))
+        fields = [field.name for field in shown.type]
+        inside = dict(zip(fields, map(decode, shown.flatten()), strict=True))
+        found = find_list_roles(fields, of_documents)
+        if len(inside) < len(fields) or "labels" in found or "doc_id" not in found:
+            raise UnusualColumnError
+        documents = {role: inside[found[role]] for role in ITEM_NAMES if role in found}
+        has_some = (np.diff(bounds) > 0).astype(np.uint8)
+        for name in fields:
+            if name not in of_documents:
+                read_has(inside[name])  # lists and objects are looked into by the reader
+                unknown.append((name, has_some))
+    shown_columns = _read_documents(documents, plain, bounds, nan_is_none=())
+    said = _read_rows(columns, roles, attributes, unknown, (bounds, plain))
+    return Columns(count, places.tolist(), said, (*shown_columns, False))
+
+
+def _read_rows(
+    columns: Mapping[str, Foreign],
+    roles: Mapping[str, str],
+    attributes: Sequence[str],
+    unknown: list[tuple[str, NDArray[np.uint8]]],
+    extent: tuple[NDArray[np.int64], NDArray[np.uint8]],
+) -> tuple[Any, ...]:
+    """Return what rows say of their rankings, whose bounds are given and which may be plain."""
     named: list[Any] = [
         (name, _read_attribute(columns[name])) for name in attributes if name in columns
     ]
@@ -157,10 +217,9 @@ def split_lists(
         if role in roles:
             named += _read_maps(columns[roles[role]])
     known = {*roles.values(), *attributes}
-    unknown = [(name, _read_has(column)) for name, column in columns.items() if name not in known]
+    of_rows = [(name, read_has(column)) for name, column in columns.items() if name not in known]
     heads = {role: columns[roles[role]] for role in ("ranking_id", "time", *HEADS) if role in roles}
-    said = _read_heads(heads, named, unknown, bounds, plain)
-    return Columns(count, places.tolist(), said, (*shown, False))
+    return _read_heads(heads, named, [*of_rows, *unknown], *extent)
 
 
 def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
@@ -180,8 +239,8 @@ def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
     return usual
 
 
-def _open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
-    """Return the bounds of lists without nulls, and their values."""
+def open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
+    """Return the bounds of lists, and their values."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     offsets = np.asarray(column.offsets).astype(np.int64)
@@ -196,9 +255,9 @@ def _read_heads(
     bounds: NDArray[np.int64],
     plain: NDArray[np.uint8],
 ) -> tuple[Any, ...]:
-    others = [_read_ids(heads[role]) if role in heads else None for role in HEADS]
-    ids = _read_ids(heads["ranking_id"])
-    return bounds, plain, _read_times(heads["time"]), ids, others, attributes, unknown
+    others = [read_ids(heads[role]) if role in heads else None for role in HEADS]
+    ids = read_ids(heads["ranking_id"])
+    return bounds, plain, read_times(heads["time"]), ids, others, attributes, unknown
 
 
 def _read_documents(
@@ -217,14 +276,14 @@ def _read_documents(
     for role in ("score", "relevance"):
         if role in columns:
             column = columns[role]
-            values = numbers[role] = _read_numbers(column)
+            values = numbers[role] = read_numbers(column)
             is_odd = np.isinf(values) if role in nan_is_none else ~np.isfinite(values)
             if column.null_count:
                 is_odd &= ~np.asarray(compute.is_null(column))
             _exclude(plain, bounds, np.flatnonzero(is_odd))
     is_integer = load_arrow().types.is_integer(ids.type)
     ranks = _read_ranks(columns["rank"]) if "rank" in columns else None
-    return _read_ids(ids), is_integer, ranks, numbers.get("score"), numbers.get("relevance")
+    return read_ids(ids), is_integer, ranks, numbers.get("score"), numbers.get("relevance")
 
 
 def _exclude(plain: NDArray[np.uint8], bounds: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
@@ -232,8 +291,12 @@ def _exclude(plain: NDArray[np.uint8], bounds: NDArray[np.int64], rows: NDArray[
     plain[bounds.searchsorted(rows, side="right") - 1] = 0
 
 
-def _read_ids(column: Foreign) -> Texts:
-    """Return texts, or integers as texts."""
+def read_ids(column: Foreign) -> Texts:
+    """Return texts, or integers as texts.
+
+    Raises:
+        UnusualColumnError: They are neither.
+    """
     pa = load_arrow()
     kind = column.type
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
@@ -246,10 +309,15 @@ def _read_missing(column: Foreign) -> NDArray[np.uint8]:
     """Return whether each value is there; empty where all are."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    return _read_has(column) if column.null_count else np.zeros(0, dtype=np.uint8)
+    return read_has(column) if column.null_count else np.zeros(0, dtype=np.uint8)
 
 
-def _read_has(column: Foreign) -> NDArray[np.uint8]:
+def read_has(column: Foreign) -> NDArray[np.uint8]:
+    """Return whether each value is there.
+
+    Raises:
+        UnusualColumnError: They are lists or objects.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if load_arrow().types.is_nested(column.type):
@@ -260,7 +328,7 @@ def _read_has(column: Foreign) -> NDArray[np.uint8]:
 def _read_attribute(column: Foreign) -> Texts:
     pa = load_arrow()
     # A truth value is written as JSON has it.
-    return _read_ids(column.cast(pa.string()) if pa.types.is_boolean(column.type) else column)
+    return read_ids(column.cast(pa.string()) if pa.types.is_boolean(column.type) else column)
 
 
 def _read_maps(column: Foreign) -> list[Any]:
@@ -281,17 +349,29 @@ def _read_maps(column: Foreign) -> list[Any]:
         raise UnusualColumnError
     first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
     names, values = (part.slice(first, size) for part in (column.keys, column.items))
-    return [(offsets - first, _read_ids(names), _read_attribute(values))]
+    return [(offsets - first, read_ids(names), _read_attribute(values))]
 
 
-def _read_times(column: Foreign) -> Texts | tuple[bool, NDArray[np.int64]]:
-    """Return times as texts, or as numbers and whether these are microseconds; null as no time."""
+def read_times(
+    column: Foreign,
+) -> Texts | tuple[bool, NDArray[np.int64]] | NDArray[np.float64]:
+    """Return times; null is no time.
+
+    Returns:
+        Texts, integers and whether these are microseconds or milliseconds, or milliseconds with
+        a fraction.
+
+    Raises:
+        UnusualColumnError: They are something else.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     pa = load_arrow()
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _read_ids(column)
+        return read_ids(column)
+    if kind in {pa.float64(), pa.float32()}:
+        return read_numbers(column)
     is_zoned = pa.types.is_timestamp(kind) and kind.tz in {"UTC", "+00:00"} and kind.unit == "us"
     if not is_zoned and not (pa.types.is_integer(kind) and kind != pa.uint64()):
         raise UnusualColumnError
@@ -299,8 +379,12 @@ def _read_times(column: Foreign) -> Texts | tuple[bool, NDArray[np.int64]]:
     return is_zoned, np.asarray(numbers)
 
 
-def _read_numbers(column: Foreign) -> NDArray[np.float64]:
-    """Return numbers, null as NaN."""
+def read_numbers(column: Foreign) -> NDArray[np.float64]:
+    """Return numbers, null as NaN.
+
+    Raises:
+        UnusualColumnError: They are none, or no doubles.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     pa = load_arrow()
@@ -320,7 +404,7 @@ def _read_ranks(column: Foreign) -> NDArray[np.int64]:
     pa = load_arrow()
     if pa.types.is_integer(column.type) and column.type != pa.uint64():
         return np.asarray(column.cast(pa.int64()).fill_null(-1))
-    values = _read_numbers(column)
+    values = read_numbers(column)
     is_rank = (np.floor(values) == values) & (np.abs(values) < LARGEST_WHOLE)
     return np.where(is_rank, values, -1.0).astype(np.int64)
 

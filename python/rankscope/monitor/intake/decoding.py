@@ -6,8 +6,8 @@ to be noted about them. `EventReader` reads the others, and says what is wrong w
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 
 from rankscope import _core
@@ -25,12 +25,13 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeAlias
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.reader import EventReader
     from rankscope.monitor.intake.columns import Columns
+    from rankscope.monitor.intake.label_columns import LabelColumns
     from rankscope.monitor.store.tables.events import PreparedEvent
 
     Found: TypeAlias = tuple[int, tuple[tuple[Any, ...], ...]] | None
@@ -43,8 +44,6 @@ DEEPEST = 16
 AROUND = 4
 """The event, the list of documents and the document lie around a field, and a value in it."""
 BOM = b"\xef\xbb\xbf"
-LONG_NUMBER = re.compile(rb"[0-9]{4300}")
-"""A number that Python does not read: with one in a text, all of its integers are bounded."""
 
 
 class EventDecoder:
@@ -52,6 +51,8 @@ class EventDecoder:
 
     Args:
         reader: Reads what is not plain. Everything that is decoded is as it would read it.
+        attributes: The fields of rankings that are attributes, such as their country, where they
+            are not in a field of attributes.
 
     Examples:
         >>> from rankscope.monitor.events.reader import EventReader
@@ -63,9 +64,10 @@ class EventDecoder:
         1.ranking_id: expected an id, found none [missing_field]
     """
 
-    def __init__(self, reader: EventReader) -> None:
+    def __init__(self, reader: EventReader, attributes: Sequence[str] = ()) -> None:
         limits = reader.limits
         self._reader = reader
+        self._attributes = attributes
         lists = dict.fromkeys(RANKING_NAMES["items"], "items")
         self._core = _core.EventDecoder(
             [list(names.items()) for names in (*reader.names, lists)],
@@ -79,7 +81,14 @@ class EventDecoder:
                 limits.rank,
                 max(0, min(DEEPEST, limits.depth - AROUND)),
             ],
+            list(attributes),
         )
+
+    @classmethod
+    def can_move(cls, reader: EventReader) -> bool:
+        """Check whether attributes are in a field that has one of its usual names."""
+        roles = reader.names[0]
+        return all(roles.get(name) == "attributes" for name in RANKING_NAMES["attributes"])
 
     def decode_body(
         self, body: bytes, kind: str, *, is_lines: bool, most: int, now: int
@@ -112,8 +121,7 @@ class EventDecoder:
         for text, one in zip(texts, decoded[0], strict=True):
             if one is None:
                 value = _parse(text)
-                is_broken = isinstance(value, _BrokenTextError) or LONG_NUMBER.search(text)
-                if is_broken and not is_lines:
+                if isinstance(value, _BrokenTextError) and not is_lines:
                     return None
                 objects.append(value)
         return self._merge(texts, decoded, objects, kind, now)
@@ -147,17 +155,43 @@ class EventDecoder:
             rest: Reads the rankings at some places.
             now: The time, in microseconds since 1970 in UTC.
         """
+
+        def decode(span: tuple[int, int]) -> Decoded:
+            return _core.decode_columns(self._core, columns.heads, columns.documents, span)
+
+        return self._decode_rows(decode, (columns.count, columns.places), "rankings", rest, now)
+
+    def decode_label_columns(
+        self, columns: LabelColumns, rest: Callable[[Sequence[int]], Reading[Event]], *, now: int
+    ) -> Reading[PreparedEvent]:
+        """Decode labels from columns, as `decode_columns` does rankings."""
+
+        def decode(span: tuple[int, int]) -> Decoded:
+            return _core.decode_label_columns(self._core, columns, span)
+
+        count = len(columns[0])
+        return self._decode_rows(decode, (count, range(count)), "labels", rest, now)
+
+    def _decode_rows(
+        self,
+        decode: Callable[[tuple[int, int]], Decoded],
+        extent: tuple[int, Sequence[int]],
+        kind: str,
+        rest: Callable[[Sequence[int]], Reading[Event]],
+        now: int,
+    ) -> Reading[PreparedEvent]:
+        """Decode rows: how many there are, and the places of those that columns hold."""
+        count, places = extent
         try:
-            found, said = _core.decode_columns(
-                self._core, columns.heads, columns.documents, self._find_span(now)
-            )
+            found, said = decode(self._find_span(now))
         except ValueError:  # a text is not UTF-8, which reading it says
-            found, said = [None] * len(columns.places), []
-        placed = dict(zip(columns.places, found, strict=True))
-        whole = [placed.get(place) for place in range(columns.count)]
-        places = [place for place, one in enumerate(whole) if one is None]
-        read_all = partial(rest, range(columns.count))
-        return merge((whole, said), rest(places), "rankings", read_all)
+            found, said = [None] * len(places), []
+        if len(places) < count:
+            placed = dict(zip(places, found, strict=True))
+            found = [placed.get(place) for place in range(count)]
+        left = [place for place, one in enumerate(found) if one is None]
+        read = rest(left) if left else Reading((), {}, {})
+        return merge((found, said), read, kind, partial(rest, range(count)))
 
     def _find_span(self, now: int) -> tuple[int, int]:
         limits = self._reader.limits
@@ -171,8 +205,13 @@ class EventDecoder:
         kind: str,
         now: int,
     ) -> Reading[PreparedEvent]:
-        read = self._reader.read_labels if kind == "labels" else self._reader.read_rankings
-        return merge(decoded, read(rest, now=now), kind, lambda: read(map(_parse, texts), now=now))
+        def read(objects: Iterable[object]) -> Reading[Event]:
+            if kind == "labels":
+                return self._reader.read_labels(objects, now=now)
+            moved = [move_attributes(one, self._attributes) for one in objects]
+            return self._reader.read_rankings(moved, now=now)
+
+        return merge(decoded, read(rest), kind, lambda: read(map(_parse, texts)))
 
 
 def merge(
@@ -209,6 +248,24 @@ def merge(
         else:
             answers.append(tuple(prepare(answer)))
     return Reading(tuple(answers), dict(notes), dict(unknown_fields))
+
+
+def move_attributes(given: object, attributes: Sequence[str]) -> object:
+    """Move fields of an object into its attributes.
+
+    Args:
+        given: The object; what is none stays as it is.
+        attributes: The fields.
+    """
+    if not attributes or not isinstance(given, Mapping):
+        return given
+    moved = {name: given[name] for name in attributes if name in given}
+    place = next((name for name in RANKING_NAMES["attributes"] if name in given), "attributes")
+    there = given.get(place) or {}
+    if not moved or not isinstance(there, Mapping):
+        return given
+    rest = {name: value for name, value in given.items() if name not in moved}
+    return rest | {place: {**there, **moved}}
 
 
 def _name_rows(rows: tuple[tuple[Any, ...], ...], kind: str) -> tuple[PreparedEvent, ...]:

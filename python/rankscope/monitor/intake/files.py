@@ -115,9 +115,7 @@ class EventFile:
             for some in self.read_lines():
                 yield Objects([_parse(json, text) for text in some.objects], some.places)
             return
-        with self._open() as file:
-            source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
-            yield self._read_whole(source)
+        yield self.parse_body(self.read_body())
 
     def read_lines(self) -> Iterator[Objects[bytes | RefusedError]]:
         """Read the lines of a file that has an object on each.
@@ -170,17 +168,25 @@ class EventFile:
         finally:
             close(file)
 
-    def _read_whole(self, source: TextSource) -> Objects[object]:
+    def read_body(self) -> bytes:
+        """Read a file of one JSON text at once.
+
+        Raises:
+            InputError: It is no text, has nothing in it, or is too large.
+            FileError: It cannot be read.
+        """
         text = bytearray()
-        while piece := source.read(PIECE):
-            text += piece
-            if len(text) > LONGEST_JSON:
-                raise LimitError(
-                    f"expected at most {LONGEST_JSON} bytes of one JSON text, found more",
-                    hint="write one object a line: jq -c '.[]'",
-                    code="line_length",
-                    file=self.name,
-                )
+        with self._open() as file:
+            source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
+            while piece := source.read(PIECE):
+                text += piece
+                if len(text) > LONGEST_JSON:
+                    raise LimitError(
+                        f"expected at most {LONGEST_JSON} bytes of one JSON text, found more",
+                        hint="write one object a line: jq -c '.[]'",
+                        code="line_length",
+                        file=self.name,
+                    )
         plain = bytes(text).removeprefix(BOM)
         if not plain.strip():
             raise EmptyError(
@@ -189,9 +195,17 @@ class EventFile:
                 code="empty_input",
                 file=self.name,
             )
+        return plain
+
+    def parse_body(self, body: bytes) -> Objects[object]:
+        """Parse what `read_body` read: one object, or a list of them.
+
+        Raises:
+            FormatError: It is not JSON.
+        """
         reader = EventJSON()
         try:
-            value = reader.load(plain)
+            value = reader.load(body)
         except RefusedError as error:
             raise FormatError(
                 error.message,

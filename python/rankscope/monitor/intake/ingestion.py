@@ -9,11 +9,10 @@ from itertools import chain, islice
 
 from rankscope.adapters.tables import is_table, open_table
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.events.names import RANKING_NAMES
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
-from rankscope.monitor.intake.decoding import EventDecoder
+from rankscope.monitor.intake.decoding import EventDecoder, move_attributes
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.records import record
 from rankscope.results.text import show
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
     Kind: TypeAlias = Literal["rankings", "labels"]
+    Held: TypeAlias = tuple[Reading[Any], str, Sequence[int]]
+    """A batch, the file it is from, and the places of its objects there."""
 
     class Sink(Protocol):
         """Where events go."""
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 
 MOST_SHOWN = 20
+HELD = 20_000
+"""Events of a file that are stored in one transaction. Ids in no order are all over an index, so
+that each transaction writes most of its pages: the fewer, the better."""
 SAID = {"conflict": "event_conflict"}
 CONFLICT = (
     "expected what was sent under this id before, found something else; that stays",
@@ -150,10 +154,23 @@ class StoreSink:
 
     def take(self, reading: Reading[Any]) -> Sequence[str | Rejection]:
         """Store the events of a batch."""
-        rejected = count_rejections(reading)
-        if not reading.events and not rejected:
-            return tell_statuses(reading, ())
-        return tell_statuses(reading, self._store.append(self._project, reading.events, rejected))
+        return self.begin([reading])()
+
+    def begin(self, readings: Sequence[Reading[Any]]) -> Callable[[], list[str | Rejection]]:
+        """Begin to store the events of batches in one transaction.
+
+        Returns:
+            A function that waits until they are on the disk, and returns the status of each object.
+        """
+        events = [event for reading in readings for event in reading.events]
+        rejected: Counter[str] = sum(map(count_rejections, readings), Counter())
+        stored = self._store.submit(self._project, events, rejected) if events or rejected else None
+
+        def finish() -> list[str | Rejection]:
+            outcomes = iter(stored.result() if stored is not None else ())
+            return [status for reading in readings for status in tell_statuses(reading, outcomes)]
+
+        return finish
 
     def replace_set(
         self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
@@ -213,6 +230,10 @@ class Ingestion:
         self._unknown: Counter[str] = Counter()
         self._refused: list[Refused] = []
         self._objects = 0
+        self._held: list[Held] = []
+        self._held_events = 0
+        self._most_held = HELD
+        self._sent: tuple[list[Held], Callable[[], Sequence[str | Rejection]]] | None = None
 
     @property
     def ingested(self) -> Ingested:
@@ -258,6 +279,7 @@ class Ingestion:
             first = self._objects + 1
             self._objects += len(some)
             self._take(self._read_objects(some), "", range(first, first + len(some)))
+            self._settle()
 
     def take_file(self, file: EventFile) -> None:
         """Ingest the events of a file.
@@ -266,12 +288,10 @@ class Ingestion:
             InputError: It cannot be read to its end; what came before was taken.
             FileError: Likewise.
         """
+        # What comes slowly, such as the log of a process that runs, is stored as it comes.
+        self._most_held = 0 if file.is_stream else HELD
         try:
-            if file.tell_format() == "jsonl" and self._sink.takes_prepared and not self._attributes:
-                decoder = EventDecoder(self._reader)
-                for texts in file.read_lines():
-                    reading = decoder.decode(texts.objects, self._kind, now=self._now())
-                    self._take(reading, file.name, texts.places)
+            if self._sink.takes_prepared and self._take_json(file):
                 return
             if file.tell_format() in {"jsonl", "json"}:
                 for some in file.read_objects():
@@ -286,6 +306,32 @@ class Ingestion:
         except InputError as error:
             error.file = error.file or file.name
             raise
+        finally:
+            self._settle()
+
+    def _take_json(self, file: EventFile) -> bool:
+        """Ingest a file of JSON that the core can decode, or return that it can't."""
+        attributes = self._attributes if self._kind == "rankings" else ()
+        if attributes and not EventDecoder.can_move(self._reader):
+            return False
+        form = file.tell_format()
+        if form == "jsonl":
+            decoder = EventDecoder(self._reader, attributes)
+            for texts in file.read_lines():
+                reading = decoder.decode(texts.objects, self._kind, now=self._now())
+                self._take(reading, file.name, texts.places)
+            return True
+        if form != "json":
+            return False
+        decoder = EventDecoder(self._reader, attributes)
+        body = file.read_body()
+        decoded = decoder.decode_body(
+            body, self._kind, is_lines=False, most=len(body), now=self._now()
+        )
+        # Reading it at once says why nothing was decoded.
+        whole: Reading[Any] = decoded or self._read_objects(file.parse_body(body).objects)
+        self._take(whole, file.name, range(1, len(whole.answers) + 1))
+        return True
 
     def take_table(self, table: object) -> None:
         """Ingest the events of a data frame.
@@ -297,6 +343,12 @@ class Ingestion:
         Raises:
             FormatError: It is no table, or lacks a column.
         """
+        try:
+            self._take_table(table)
+        finally:
+            self._settle()
+
+    def _take_table(self, table: object) -> None:
         from rankscope.monitor.intake.tables import cut_frame  # noqa: PLC0415 - loads NumPy
 
         parts = cut_frame(table)
@@ -335,8 +387,7 @@ class Ingestion:
         roles = self._reader.find_roles(list(first.columns), self._kind, self._attributes)
         if self._kind == "labels":
             for rows in parts:
-                cells = event_rows.read_cells(rows, roles) if is_text else rows
-                reading = self._reader.read_label_rows(cells.columns, now=self._now())
+                reading = self._read_labels(rows, roles, is_text=is_text)
                 self._take(reading, file, rows.places.tolist())
             return
         name = roles.get("ranking_id")
@@ -345,23 +396,42 @@ class Ingestion:
             whole = parts if is_sorted else event_rows.sort_rows(parts, name, file)
             parts = event_rows.join_runs(whole, name, self._reader.limits.items)
         for rows in parts:
-            cells = event_rows.read_cells(rows, roles) if is_text else rows
-            self._take_ranking_rows(cells, rows, name, roles, file)
+            self._take_ranking_rows(rows, name, roles, file, is_text=is_text)
+
+    def _read_labels(self, rows: Rows, roles: Mapping[str, str], *, is_text: bool) -> Reading[Any]:
+        """Read labels in rows."""
+        from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.intake.tables import read_cells  # noqa: PLC0415 - likewise
+
+        if self._sink.takes_prepared:
+            decoder = TableDecoder(self._reader, is_text=is_text)
+            decoded = decoder.decode_labels(rows, roles, now=self._now())
+            if decoded is not None:
+                return decoded
+        cells = read_cells(rows, roles) if is_text else rows
+        return self._reader.read_label_rows(cells.columns, now=self._now())
 
     def _take_ranking_rows(
-        self, cells: Rows, rows: Rows, name: str | None, roles: Mapping[str, str], file: str
+        self,
+        rows: Rows,
+        name: str | None,
+        roles: Mapping[str, str],
+        file: str,
+        *,
+        is_text: bool,
     ) -> None:
         from rankscope.monitor.intake.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.intake.tables import first_places  # noqa: PLC0415 - likewise
+        from rankscope.monitor.intake.tables import first_places, read_cells  # noqa: PLC0415 - likewise
 
         attributes = self._choose_attributes(rows.columns)
         unknown = set(rows.columns).difference(roles.values(), attributes)
         if name is not None and self._sink.takes_prepared:
-            decoder = TableDecoder(self._reader, attributes)
-            decoded = decoder.decode_documents(cells, name, roles, now=self._now())
+            decoder = TableDecoder(self._reader, attributes, is_text=is_text)
+            decoded = decoder.decode_documents(rows, name, roles, now=self._now())
             if decoded is not None:
                 self._take(count_unknown(decoded[0], unknown), file, decoded[1])
                 return
+        cells = read_cells(rows, roles) if is_text else rows
         reading = self._reader.read_ranking_rows(
             cells.columns, now=self._now(), attributes=attributes
         )
@@ -393,40 +463,64 @@ class Ingestion:
     def _read_objects(self, objects: Sequence[object]) -> Reading[Event]:
         if self._kind == "labels":
             return self._reader.read_labels(objects, now=self._now())
-        moved = [self._move_attributes(one) for one in objects] if self._attributes else objects
+        moved = [move_attributes(one, self._attributes) for one in objects]
         return self._reader.read_rankings(moved, now=self._now())
 
-    def _move_attributes(self, given: object) -> object:
-        """Move attribute fields into the attributes of each object."""
-        if not isinstance(given, Mapping):
-            return given
-        moved = {name: given[name] for name in self._attributes if name in given}
-        place = next((name for name in RANKING_NAMES["attributes"] if name in given), "attributes")
-        there = given.get(place) or {}
-        if not moved or not isinstance(there, Mapping):
-            return given
-        rest = {name: value for name, value in given.items() if name not in moved}
-        return rest | {place: {**there, **moved}}
-
     def _take(self, reading: Reading[Any], file: str, places: Sequence[int]) -> None:
+        """Store a batch, or hold it until there are more to store with it."""
         if self._ignored:
             unknown = {
                 name: count for name, count in reading.unknown.items() if name not in self._ignored
             }
             reading = Reading(reading.answers, reading.notes, unknown)
-        statuses = self._sink.take(reading)
-        self._notes.update(reading.notes)
-        self._unknown.update(reading.unknown)
-        for answer, status, place in zip(reading.answers, statuses, places, strict=True):
-            reason = answer if isinstance(answer, Rejection) else status
-            word = "rejected" if isinstance(reason, Rejection) else reason
-            self._statuses[word] += 1
-            if isinstance(reason, Rejection):
-                where = f"{reason.where}: " if reason.where else ""
-                message = f"{where}expected {reason.expected}, found {reason.found}"
-                self._refuse(Refused(file, place, reason.code, message, reason.hint))
-            elif word == "conflict":
-                self._refuse(Refused(file, place, SAID[word], *CONFLICT))
+        self._held.append((reading, file, places))
+        self._held_events += len(reading.answers)
+        if not isinstance(self._sink, StoreSink) or self._held_events >= self._most_held:
+            self._send()
+
+    def _send(self) -> None:
+        """Send what is held, once what was sent before is stored: two transactions never wait."""
+        self._finish()
+        held, self._held, self._held_events = self._held, [], 0
+        readings = [reading for reading, _, _ in held]
+        if isinstance(self._sink, StoreSink):
+            self._sent = held, self._sink.begin(readings)
+            return
+        for one in held:
+            self._count([one], self._sink.take(one[0]))
+
+    def _settle(self) -> None:
+        """Wait until all that was taken is stored."""
+        try:
+            self._finish()
+        finally:
+            if self._held:
+                self._send()
+                self._finish()
+
+    def _finish(self) -> None:
+        """Wait until what was sent is stored."""
+        if self._sent is not None:
+            (held, finish), self._sent = self._sent, None
+            self._count(held, finish())
+
+    def _count(self, held: Sequence[Held], statuses: Iterable[str | Rejection]) -> None:
+        """Count the outcomes of batches."""
+        told = iter(statuses)
+        for reading, file, places in held:
+            self._notes.update(reading.notes)
+            self._unknown.update(reading.unknown)
+            theirs = islice(told, len(reading.answers))
+            for answer, status, place in zip(reading.answers, theirs, places, strict=True):
+                reason = answer if isinstance(answer, Rejection) else status
+                word = "rejected" if isinstance(reason, Rejection) else reason
+                self._statuses[word] += 1
+                if isinstance(reason, Rejection):
+                    where = f"{reason.where}: " if reason.where else ""
+                    message = f"{where}expected {reason.expected}, found {reason.found}"
+                    self._refuse(Refused(file, place, reason.code, message, reason.hint))
+                elif word == "conflict":
+                    self._refuse(Refused(file, place, SAID[word], *CONFLICT))
 
     def _refuse(self, refused: Refused) -> None:
         self._reasons[refused.code] += 1

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.address import Kind, Layout
     from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.reader import LakeHour, LakeReader, LookedAt
-    from rankscope.monitor.store.lake.state import KnownFile, SeenHour
+    from rankscope.monitor.store.lake.state import KnownFile, KnownHour, SeenHour
+    from rankscope.monitor.store.records import Context
     from rankscope.monitor.store.store import Store
 
 EARLY = HOUR
@@ -44,7 +45,8 @@ class Scan:
         removed: How many files are gone.
         hours: How many hours of rankings have changed with them.
         rankings: How many rankings these hours have now.
-        notes: By code, how many of these rankings have something suspicious but legal.
+        notes: By code, how many of these rankings have something suspicious but legal; those of
+            hours to which only labels came are not looked at again.
         unused: The columns of new files that are not used.
     """
 
@@ -174,6 +176,7 @@ def scan_lake(
     # Rows that are in the past by the clock of this computer are never from the future.
     scanned = _Scanner(store, project, reader, max(now, read_clock()), threads).scan()
     reader.scanned = time.monotonic()
+    reader.trim()
     return scanned
 
 
@@ -214,14 +217,15 @@ class _Scanner:
         ]
         now_there = sorted([*kept, *files], key=lambda one: one.file.path)
         hours = {start for one in read for start in one.hours}
-        before = [one.start for one in self._store.lake_hours(self._project)]
+        before = {one.start: one for one in self._store.lake_hours(self._project)}
         gone = [*removed, *replaced]
         hours.update(start for start in before if self._had_rows(start, gone))
         new_labels = [
             one for one in files if one.kind == "labels" and ("labels", one.file.path) not in known
         ]
-        hours.update(self._find_labelled(new_labels, now_there, set(before) - hours))
-        seen, notes = self._read_hours(sorted(hours), now_there)
+        labelled = self._find_labelled(new_labels, now_there, set(before) - hours)
+        again = {start: before[start] for start in labelled}
+        seen, notes = self._read_hours(sorted(hours | labelled), now_there, again)
         self._store.store_scan(
             self._project,
             files=files,
@@ -291,13 +295,23 @@ class _Scanner:
             return near.intersection(*[set().union(*found)])
 
     def _read_hours(
-        self, starts: Sequence[int], files: Sequence[KnownFile]
+        self,
+        starts: Sequence[int],
+        files: Sequence[KnownFile],
+        again: Mapping[int, KnownHour],
     ) -> tuple[list[SeenHour], Counter[str]]:
+        """Read hours; of those in `again`, nothing has changed but labels."""
         rankings = [one for one in files if one.kind == "rankings"]
         labels = [one for one in files if one.kind == "labels"]
+        contexts = self._store.contexts(self._project)
         notes: Counter[str] = Counter()
 
         def read(start: int) -> tuple[SeenHour, Counter[str]]:
+            known = again.get(start)
+            if known is not None:
+                found = self._reader.match_again(known, rankings, labels)
+                if found is not None:
+                    return _see_again(known, contexts, *found), Counter()
             return _see(start, self._reader.read_hour(start, rankings, labels))
 
         seen = []
@@ -306,6 +320,20 @@ class _Scanner:
                 seen.append(hour)
                 notes += noted
         return seen, notes
+
+
+def _see_again(
+    hour: KnownHour, contexts: Mapping[int, Context], counts: Counter[str], matched: int
+) -> SeenHour:
+    """Return what an hour has whose rankings are known."""
+    from rankscope.monitor.store.lake.state import (  # noqa: PLC0415 - loads SQLAlchemy
+        SeenHour,
+        find_contents,
+    )
+
+    contents = {number: content for content, number in find_contents(contexts).items()}
+    spans = {contents[number]: span for number, span in hour.spans.items()}
+    return SeenHour(start=hour.start, spans=spans, counts=counts, matched=matched)
 
 
 def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:

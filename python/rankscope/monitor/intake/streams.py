@@ -89,7 +89,8 @@ def decode_stream(
     rows = _read_rows(body, most if kind == "labels" else most * reader.limits.items)
     if kind == "labels":
         _check_count(len(rows.places), most)
-        return reader.read_label_rows(rows.columns, now=now)
+        labels = TableDecoder(reader).decode_labels(rows, {}, now=now)
+        return reader.read_label_rows(rows.columns, now=now) if labels is None else labels
     if holds_rankings(rows):
         _check_count(len(rows.places), most)
         decoder = TableDecoder(reader)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from rankscope.monitor.intake.columns import (
     UnusualColumnError,
-    find_list_roles,
     find_starts,
     list_rows,
     split_documents,
     split_lists,
 )
 from rankscope.monitor.intake.decoding import EventDecoder
-from rankscope.monitor.intake.tables import list_objects, take_rows
+from rankscope.monitor.intake.label_columns import split_labels
+from rankscope.monitor.intake.tables import list_objects, read_cells, take_rows, type_cells
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.reader import EventReader
@@ -25,16 +29,20 @@ if TYPE_CHECKING:
 
 
 class TableDecoder:
-    """Decodes rows of rankings.
+    """Decodes rows of rankings or labels.
 
     Args:
         reader: Reads what is not plain. Everything that is decoded is as it would read it.
         attributes: The columns of what belongs to a ranking, such as its country.
+        is_text: Whether all cells are texts, as in CSV.
     """
 
-    def __init__(self, reader: EventReader, attributes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, reader: EventReader, attributes: Sequence[str] = (), *, is_text: bool = False
+    ) -> None:
         self._reader = reader
         self._attributes = attributes
+        self._is_text = is_text
         self._decoder = EventDecoder(reader)
 
     def decode_documents(
@@ -52,18 +60,17 @@ class TableDecoder:
             The events, and the place of the first row of each ranking; `None` where the columns
             are not of the usual types.
         """
-        # Cells of CSV were made Python's numbers and texts.
-        is_text = any(isinstance(column, list) for column in rows.columns.values())
-        if is_text or not len(rows.places):
+        typed = type_cells(rows, roles) if self._is_text else rows
+        if typed is None or not len(rows.places):
             return None
         try:
             bounds = find_starts(rows.columns, name)
-            found = split_documents(rows.columns, roles, self._attributes, bounds)
+            found = split_documents(typed.columns, roles, self._attributes, bounds)
         except UnusualColumnError:
             return None
 
         def read_rest(places: Sequence[int]) -> Reading[Event]:
-            some = take_rows(rows, list_rows(bounds, places)).columns
+            some = self._take(rows, list_rows(bounds, places), roles)
             return self._reader.read_ranking_rows(some, now=now, attributes=self._attributes)
 
         reading = self._decoder.decode_columns(found, read_rest, now=now)
@@ -82,12 +89,43 @@ class TableDecoder:
         Returns:
             The events; `None` where the columns are not of the usual types.
         """
-        names = [name for name in rows.columns if name not in self._attributes]
         try:
-            roles = find_list_roles(names, self._reader.names[1])
-            found = split_lists(rows.columns, roles, self._attributes)
+            found = split_lists(rows.columns, self._reader.names, self._attributes)
         except UnusualColumnError:
             return None
         return self._decoder.decode_columns(
             found, lambda places: read(list_objects(take_rows(rows, places))), now=now
         )
+
+    def decode_labels(
+        self, rows: Rows, roles: Mapping[str, str], *, now: int
+    ) -> Reading[PreparedEvent] | None:
+        """Decode labels, one a row.
+
+        Args:
+            rows: The rows.
+            roles: The names of columns by role, which only cells of text need.
+            now: The time, in microseconds since 1970 in UTC.
+
+        Returns:
+            The events; `None` where the columns are not of the usual types.
+        """
+        typed = type_cells(rows, roles) if self._is_text else rows
+        if typed is None or not len(rows.places):
+            return None
+        try:
+            found = split_labels(typed.columns, self._reader.names[3])
+        except UnusualColumnError:
+            return None
+
+        def read_rest(places: Sequence[int]) -> Reading[Event]:
+            return self._reader.read_label_rows(self._take(rows, places, roles), now=now)
+
+        return self._decoder.decode_label_columns(found, read_rest, now=now)
+
+    def _take(
+        self, rows: Rows, places: Sequence[int] | NDArray[np.int64], roles: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return the columns of some rows, as the reader takes them."""
+        some = take_rows(rows, places)
+        return (read_cells(some, roles) if self._is_text else some).columns

@@ -5,6 +5,8 @@ Buffers are shared where Arrow's layout is the one that chunks of rankings have.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.errors import FormatError
 
@@ -174,6 +176,51 @@ def read_lists(column: Foreign, name: str) -> tuple[NDArray[np.int64], Foreign]:
     return offsets, array.flatten()
 
 
+def repeat_nan(count: int) -> NDArray[np.float64]:
+    """Return an array of NaN that is shared and cannot be written."""
+    return _share_nan(_round_up(count))[:count]
+
+
+def count_ranks(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions in their lists, from 1, of all elements of lists; it may be shared.
+
+    Args:
+        offsets: Where each list begins, and where the last one ends.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes, total = np.diff(offsets), int(offsets[-1])
+    most = int(sizes.max(initial=0))
+    if total == most * len(sizes):
+        return _share_ranks(most, _round_up(total))[:total]
+    return np.arange(1, total + 1) - np.repeat(offsets[:-1], sizes)
+
+
+def _round_up(count: int) -> int:
+    """Return the next power of 2, so that few different arrays are shared."""
+    return 1 << max(count - 1, 0).bit_length()
+
+
+@lru_cache(maxsize=2)
+def _share_nan(count: int) -> NDArray[np.float64]:
+    """Return NaN, over and over."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    values = np.full(count, np.nan)
+    values.flags.writeable = False
+    return values
+
+
+@lru_cache(maxsize=2)
+def _share_ranks(length: int, total: int) -> NDArray[np.int64]:
+    """Return positions in lists of one length, over and over."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    ranks = np.arange(total, dtype=np.int64) % max(length, 1) + 1
+    ranks.flags.writeable = False
+    return ranks
+
+
 def number_lists(
     offsets: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
@@ -196,7 +243,7 @@ def number_lists(
         if not size:
             found, inverse = np.zeros((1, 0), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
         elif size == 1:
-            one, inverse = np.unique(codes[offsets[rows]], return_inverse=True)
+            one, inverse = number_codes(codes[offsets[rows]])
             found = one[:, None]
         else:
             table = codes[offsets[rows][:, None] + np.arange(size)]
@@ -204,6 +251,24 @@ def number_lists(
         places[rows] = inverse.reshape(-1) + len(lists)
         lists += map(tuple, found.tolist())
     return lists, places
+
+
+MOST_COUNTED = 10_000
+"""Codes up to this, and up to four for each row, are counted rather than sorted."""
+
+
+def number_codes(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different codes, ascending, and the place of each."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    least = int(codes.min()) if len(codes) else 0
+    width = int(codes.max()) - least + 1 if len(codes) else 0
+    if width > MOST_COUNTED + 4 * len(codes):
+        return np.unique(codes, return_inverse=True)
+    # Counting takes a tenth of the time of sorting.
+    is_used = np.bincount(codes - least, minlength=width) > 0
+    used = np.flatnonzero(is_used) + least
+    return used, (np.cumsum(is_used) - 1)[codes - least]
 
 
 def encode(column: Foreign, name: str) -> tuple[list[str], NDArray[np.int64]]:

@@ -10,6 +10,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FormatError
 from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
 from rankscope.monitor.store.arrays import (
+    count_ranks,
     encode,
     number_lists,
     read_integers,
@@ -17,6 +18,7 @@ from rankscope.monitor.store.arrays import (
     read_numbers,
     read_texts,
     read_times,
+    repeat_nan,
     write_numbers,
     write_texts,
     write_times,
@@ -210,16 +212,37 @@ def read_items(rankings: Foreign) -> ItemColumns:
     Raises:
         FormatError: The lists of a ranking have different lengths, or are no lists.
     """
+    offsets, doc_ids = read_lists(_find(rankings, "doc_id"), "doc_id")
+    return ItemColumns(
+        offsets, read_texts(doc_ids, "doc_id"), *read_item_numbers(rankings, offsets)
+    )
+
+
+def read_item_numbers(
+    rankings: Foreign, offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Read the ranks, scores and grades of the documents of a table of rankings.
+
+    Arrays may be shared with those of other tables.
+
+    Args:
+        rankings: The table; where a column is missing, ranks are 1, 2, 3, and so on, and others
+            are NaN.
+        offsets: Where the documents of each ranking begin, and where the last end.
+
+    Raises:
+        FormatError: The lists of a ranking have different lengths, or are no lists.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    offsets, doc_ids = read_lists(_find(rankings, "doc_id"), "doc_id")
     size = int(offsets[-1])
-    starts = np.repeat(offsets[:-1], np.diff(offsets))
-    ranks = np.arange(size, dtype=np.int64) - starts + 1
-    numbers = {name: np.full(size, np.nan) for name in ("score", "relevance")}
+    ranks, nothing = count_ranks(offsets), repeat_nan(size)
+    numbers = {"score": nothing, "relevance": nothing}
     names = set(rankings.schema.names)
     for name in names & {"rank", *numbers}:
         column = rankings.column(name)
+        if column.null_count == len(column):
+            continue
         there, elements = read_lists(column, name)
         sizes, expected = np.diff(there), np.diff(offsets)
         is_given = _to_mask(column)
@@ -231,12 +254,14 @@ def read_items(rankings: Foreign) -> ItemColumns:
             )
         places = np.flatnonzero(np.repeat(is_given, expected))
         if name == "rank":
+            ranks = ranks.copy()
             ranks[places] = read_integers(elements, name)
+        elif len(places) == size:
+            numbers[name] = read_numbers(elements, name)
         else:
+            numbers[name] = nothing.copy()
             numbers[name][places] = read_numbers(elements, name)
-    return ItemColumns(
-        offsets, read_texts(doc_ids, "doc_id"), ranks, numbers["score"], numbers["relevance"]
-    )
+    return ranks, numbers["score"], numbers["relevance"]
 
 
 def read_contexts(rankings: Foreign, number: Callable[[Context], int]) -> NDArray[np.int64]:

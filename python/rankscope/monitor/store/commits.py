@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
 """Codes of errors after which nothing more is written: the content of the disk is unknown."""
-OF_ONE_JOB = frozenset({"store_evaluated", "history_missing", "history_damaged"})
+OF_ONE_JOB = frozenset(
+    {"store_evaluated", "history_missing", "history_damaged", "history_unreachable"}
+)
 """Codes of errors that concern one job of a group, and not the store."""
+
+LARGEST = 4
 
 
 @record(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class GroupCommitter:
             on the disk.
         tidy: Called after each group.
         seconds: How long the first job of a group waits for others.
-        events: A group of this many events does not wait.
+        events: A group of this many events does not wait. Of what waits anyway, such as for the
+            disk, `LARGEST` times as many are committed together.
         queue: The largest number of events that may wait.
     """
 
@@ -153,7 +158,7 @@ class GroupCommitter:
                     break
             group = [self._jobs.popleft()]
             size = group[0].size
-            while self._jobs and size + self._jobs[0].size <= self._events:
+            while self._jobs and size + self._jobs[0].size <= LARGEST * self._events:
                 group.append(self._jobs.popleft())
                 size += group[-1].size
             self._waiting -= size

@@ -12,7 +12,7 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -88,6 +88,7 @@ def take(chunk: Chunk, start: int, end: int) -> Chunk:
             items.ranks[first:last],
             items.scores[first:last],
             items.relevance[first:last],
+            None if items.is_tied is None else items.is_tied[start:end],
         ),
         LabelColumns(
             labels.rankings[begin:until] - start,
@@ -99,6 +100,7 @@ def take(chunk: Chunk, start: int, end: int) -> Chunk:
             labels.values[begin:until],
             None if labels.event_ids is None else _cut(labels.event_ids, begin, until),
             None if labels.seqs is None else labels.seqs[begin:until],
+            None if labels.positions is None else labels.positions[begin:until],
         ),
         None if chunk.event_ids is None else _cut(chunk.event_ids, start, end),
     )
@@ -125,6 +127,7 @@ def choose(chunk: Chunk, places: NDArray[np.int64]) -> Chunk:
             items.ranks[elements],
             items.scores[elements],
             items.relevance[elements],
+            None if items.is_tied is None else items.is_tied[places],
         ),
         replace(
             choose_labels(labels, chosen),
@@ -146,6 +149,7 @@ def choose_labels(labels: LabelColumns, places: NDArray[np.int64]) -> LabelColum
         labels.values[places],
         None if labels.event_ids is None else take_texts(labels.event_ids, places),
         None if labels.seqs is None else labels.seqs[places],
+        None if labels.positions is None else labels.positions[places],
     )
 
 
@@ -195,6 +199,7 @@ def concatenate(chunks: Sequence[Chunk]) -> Chunk:
             np.concatenate([one.ranks for one in items]),
             np.concatenate([one.scores for one in items]),
             np.concatenate([one.relevance for one in items]),
+            _concatenate_all([one.is_tied for one in items]),
         ),
         labels,
         _join_all(event_ids),
@@ -215,7 +220,6 @@ def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) ->
     for one in pieces:
         known = [places.setdefault(name, len(places)) for name in one.names]
         codes.append(np.array(known, dtype=np.int64)[one.codes] if known else one.codes)
-    seqs = [one.seqs for one in pieces if one.seqs is not None]
     return LabelColumns(
         np.concatenate([one.rankings + start for one, start in zip(pieces, starts, strict=True)]),
         _join([one.doc_ids for one in pieces]),
@@ -225,7 +229,8 @@ def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) ->
         np.concatenate(codes),
         np.concatenate([one.values for one in pieces]),
         _join_all([one.event_ids for one in pieces]),
-        None if len(seqs) < len(pieces) else np.concatenate(seqs),
+        _concatenate_all([one.seqs for one in pieces]),
+        _concatenate_all([one.positions for one in pieces]),
     )
 
 
@@ -259,6 +264,14 @@ def _join_all(columns: Sequence[Texts | None]) -> Texts | None:
     """Join columns that all chunks have, or none."""
     there = [column for column in columns if column is not None]
     return _join(there) if len(there) == len(columns) else None
+
+
+def _concatenate_all(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Join arrays that all chunks have, or none."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    there = [column for column in columns if column is not None]
+    return np.concatenate(there) if len(there) == len(columns) else None
 
 
 def _join_offsets(pieces: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -168,6 +168,7 @@ class ItemColumns:
         ranks: Their ranks as logged.
         scores: Their scores, NaN where there is none.
         relevance: Their grades, NaN where there is none.
+        is_tied: Whether each ranking has neighboring documents with one score, in brief chunks.
     """
 
     offsets: NDArray[np.int64]
@@ -175,6 +176,7 @@ class ItemColumns:
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     relevance: NDArray[np.float64]
+    is_tied: NDArray[np.bool_] | None = None
 
 
 @record(frozen=True, slots=True)
@@ -191,6 +193,8 @@ class LabelColumns:
         values: Grades, NaN where there is none.
         event_ids: The offsets of their event ids, and the ids, where they were requested.
         seqs: The numbers under which they are stored, where event ids were requested.
+        positions: The positions of their documents in their rankings, from 1, in brief chunks; 0
+            where the ranking didn't show the document.
     """
 
     rankings: NDArray[np.int64]
@@ -202,11 +206,16 @@ class LabelColumns:
     values: NDArray[np.float64]
     event_ids: Texts | None = None
     seqs: NDArray[np.int64] | None = None
+    positions: NDArray[np.int64] | None = None
 
 
 @record(frozen=True, slots=True)
 class Chunk:
     """Some rankings as columns, with all their labels.
+
+    A brief chunk has what values and windows are computed from, and no more: ids of documents are
+    empty, scores are NaN, and so may be numbers of rankings. Query keys and ids of rankings are
+    empty where users tell clusters apart.
 
     Args:
         seqs: The numbers under which they are stored.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Label, Ranking
     from rankscope.monitor.store.records import Chunk, LabelCount
+    from rankscope.monitor.store.tables.moves import Move
 
 
 class Source(Protocol):
@@ -37,7 +38,13 @@ class Source(Protocol):
         """Return the starts of the hours that have rankings in a span, ascending."""
 
     def read(
-        self, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read the rankings of a span by time, then by `ranking_id`; see `StoreReader.read`."""
 
@@ -71,21 +78,37 @@ class HotTables:
     Args:
         connection: Reads the database, as of one moment.
         project: The name of the project.
+        moves: The hours whose rows are being removed, and are read from files already.
     """
 
-    def __init__(self, connection: Connection, project: str) -> None:
+    def __init__(self, connection: Connection, project: str, moves: Sequence[Move] = ()) -> None:
         self._connection = connection
         self._project = project
+        self._moves = moves
 
     def hours(self, since: int | None, until: int | None) -> Sequence[int]:
         """Return the starts of the hours that have rankings in a span."""
         return rankings.list_hours(self._connection, self._project, since, until)
 
     def read(
-        self, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,  # noqa: ARG002 - a row has everything
     ) -> Iterator[Chunk]:
         """Read the rankings of a span."""
-        return read_chunks(self._connection, self._project, since, until, size, event_ids=event_ids)
+        return read_chunks(
+            self._connection,
+            self._project,
+            since,
+            until,
+            size,
+            event_ids=event_ids,
+            moves=self._moves,
+        )
 
     def find_ranking(self, ranking_id: str) -> Ranking | None:
         """Find a ranking by its id."""
@@ -93,7 +116,7 @@ class HotTables:
 
     def find_labels(self, ranking_id: str) -> Sequence[Label]:
         """Find the labels of a ranking."""
-        return rankings.find_labels(self._connection, self._project, ranking_id)
+        return rankings.find_labels(self._connection, self._project, ranking_id, self._moves)
 
     def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
         """Find the starts of the windows that have events after a number."""
@@ -101,15 +124,21 @@ class HotTables:
 
     def count_by_hour(self, since: int, until: int) -> Sequence[tuple[int, int, int]]:
         """Count the rankings of a span by hour and context."""
-        return version_table.count_by_hour(self._connection, self._project, since, until)
+        return version_table.count_by_hour(
+            self._connection, self._project, since, until, self._moves
+        )
 
     def count_labels(self, since: int, until: int, *, window: int) -> Sequence[LabelCount]:
         """Count the labels of the rankings of production in a span."""
-        return rankings.count_labels(self._connection, self._project, since, until, window=window)
+        return rankings.count_labels(
+            self._connection, self._project, since, until, window=window, moves=self._moves
+        )
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production has a label from before a time."""
-        return rankings.has_labels(self._connection, self._project, since, until, before)
+        return rankings.has_labels(
+            self._connection, self._project, since, until, before, moves=self._moves
+        )
 
     def count_late(
         self, *, model: str | None, since: int, until: int, after: int, upto: int
@@ -123,6 +152,7 @@ class HotTables:
             until=until,
             after=after,
             upto=upto,
+            moves=self._moves,
         )
 
 
@@ -133,6 +163,7 @@ def read_sources(
     size: int,
     *,
     event_ids: bool,
+    is_brief: bool = False,
 ) -> Iterator[Chunk]:
     """Read the rankings of all sources by time, then by `ranking_id`.
 
@@ -144,9 +175,10 @@ def read_sources(
         until: The first time that is not read.
         size: The largest number of rankings in a chunk.
         event_ids: Whether chunks have the ids of events.
+        is_brief: Whether chunks may be brief; those that are merged are not.
     """
     if len(sources) == 1:
-        yield from sources[0].read(since, until, size, event_ids=event_ids)
+        yield from sources[0].read(since, until, size, event_ids=event_ids, is_brief=is_brief)
         return
     owners: dict[int, tuple[int, ...]] = {}
     for number, source in enumerate(sources):
@@ -158,5 +190,10 @@ def read_sources(
             starts[0] if since is None else max(since, starts[0]),
             starts[-1] + HOUR if until is None else min(until, starts[-1] + HOUR),
         )
-        streams = [sources[number].read(*span, size, event_ids=event_ids) for number in numbers]
+        streams = [
+            sources[number].read(
+                *span, size, event_ids=event_ids, is_brief=is_brief and len(numbers) == 1
+            )
+            for number in numbers
+        ]
         yield from streams[0] if len(streams) == 1 else merge_chunks(streams, size)

@@ -11,10 +11,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from functools import partial, update_wrapper
 
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import FileError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import archive_hours
 from rankscope.monitor.store.history.deletion import delete_before, erase_rankings
+from rankscope.monitor.store.history.keeping import KeepsHistory
+from rankscope.monitor.store.history.location import set_history
 from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.lake import state as lake_state
 from rankscope.monitor.store.lake.partitions import LakePartitions
@@ -34,6 +36,7 @@ from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 from rankscope.monitor.store.tables.chunks import CHUNK, read_ahead
 from rankscope.monitor.store.tables.events import prepare, store_events
+from rankscope.monitor.store.tables.moves import list_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +50,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event, Label, Ranking
     from rankscope.monitor.events.outcome import Outcome
-    from rankscope.monitor.store.history.files import HistoryFolder
     from rankscope.monitor.store.keys import ApiKey, Secret
     from rankscope.monitor.store.lake.address import Lake
     from rankscope.monitor.store.lake.reader import LakeReader
@@ -98,7 +100,7 @@ def _call(
     return function(transaction, *args, **named)
 
 
-class StoreReader(ABC):
+class StoreReader(KeepsHistory, ABC):
     """Reads the events of projects, and everything that was computed from them.
 
     Each method reads the store as of one moment, while another process may write to it.
@@ -108,6 +110,7 @@ class StoreReader(ABC):
     """
 
     def __init__(self, engine: Engine) -> None:
+        super().__init__()
         self.engine = engine
         self._lakes: dict[str, LakeReader] = {}
 
@@ -161,6 +164,7 @@ class StoreReader(ABC):
         size: int = CHUNK,
         *,
         event_ids: bool = False,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read rankings from one time to before another, with their labels, as columns.
 
@@ -170,51 +174,42 @@ class StoreReader(ABC):
             until: The first time that is not read.
             size: The number of rankings in a chunk.
             event_ids: Whether chunks have the ids of events.
+            is_brief: Whether chunks may be brief: enough for values and windows; see `Chunk`.
 
         Returns:
             Rankings by time, then by `ranking_id`; labels in the order in which they count: by
             time, then by `event_id`.
         """
-        return read_ahead(self._read(project, since, until, size, event_ids=event_ids))
+        read = self._read(project, since, until, size, event_ids=event_ids, is_brief=is_brief)
+        return read_ahead(read)
 
     def _read(
-        self, project: str, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        project: str,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool,
     ) -> Generator[Chunk]:
         with self.engine.connect() as connection:
             sources = self.open_sources(connection, project)
-            yield from read_sources(sources, since, until, size, event_ids=event_ids)
+            yield from read_sources(
+                sources, since, until, size, event_ids=event_ids, is_brief=is_brief
+            )
 
     def open_sources(self, connection: Connection, project: str) -> Sequence[Source]:
         """Return where the rankings of a project are, as of the moment of a connection."""
         lake = read_lake(connection, project)
         if lake is not None:
             return (LakePartitions(connection, project, self._open_lake(project, lake)),)
-        hot = HotTables(connection, project)
-        if self.history is None:
-            return (hot,)
         project_id = project_table.find_project(connection, project)
         if project_id is None or not manifest.has_archived(connection, project_id):
-            return (hot,)
-        return (hot, ArchivedRankings(connection, project, self.history))
-
-    def require_history(self) -> HistoryFolder:
-        """Return the folder of archived hours.
-
-        Raises:
-            UsageError: The backend has none.
-        """
-        if self.history is None:
-            raise UsageError(
-                "this store can't archive hours: it has no folder for their files",
-                hint="use a store in a file",
-                code="no_history",
-            )
-        return self.history
-
-    @property
-    def history(self) -> HistoryFolder | None:
-        """The folder of archived hours; `None` if the backend has none."""
-        return None
+            return (HotTables(connection, project),)
+        hot = HotTables(connection, project, list_moves(connection, project))
+        history = self.require_history(connection)
+        return (hot, ArchivedRankings(connection, project, history))
 
     def _open_lake(self, project: str, lake: Lake) -> LakeReader:
         """Return the reader of a lake, which keeps some of its files in memory."""
@@ -503,11 +498,24 @@ class Store(StoreReader):
         self._refuse_lake(project)
         return delete_before(self, self.history, project, time)
 
+    def set_history(self, location: str) -> None:
+        """Set where history files are kept, once and for all.
+
+        Args:
+            location: A folder or a URL such as `s3://bucket/folder`, which is empty, or belongs to
+                this store already.
+
+        Raises:
+            UsageError: It is no such place, or there are files in another one.
+            FileError: The place cannot be reached, or not written.
+        """
+        set_history(self, location)
+
     def archive(self, project: str, before: int) -> Archived:
         """Move the hours of a project that end by some time to files; see `archive_hours`.
 
         Raises:
-            UsageError: The backend has no folder for files.
+            UsageError: There is no place for files yet.
             FileError: A file cannot be written, or one that is replaced cannot be read.
         """
         self._refuse_lake(project)

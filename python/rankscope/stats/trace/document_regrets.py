@@ -9,7 +9,7 @@ from rankscope.records import record
 from rankscope.results.decomposition import ALL
 from rankscope.results.regret_change import COLUMNS, RegretChange
 from rankscope.results.table import Table
-from rankscope.stats.exact_sums import sum_groups
+from rankscope.stats.exact_sums import sum_groupings
 from rankscope.stats.trace.change_split import divide, split_change
 
 TYPE_CHECKING = False
@@ -73,31 +73,51 @@ def split_regrets(
         counts: The number of queries, by window and group.
         names: The groups that are shown separately, with their names.
     """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
     shown = list(names)
+    attributes = [name for name in documents[0].values if name in documents[1].values]
+    many = counts.shape[-1]
+    joined = [_join([each.values[name] for each in documents]) for name in attributes]
+    numbers = [np.zeros((2, len(texts), many)) for texts, _ in joined]
+    sums = [np.zeros((2, len(texts), many)) for texts, _ in joined]
+    for at, window in enumerate(documents):
+        group = groups[at][window.rows]
+        cells = []
+        for name, (_, translated) in zip(attributes, joined, strict=True):
+            each = translated[at][window.values[name][1]]
+            each *= np.int32(many)
+            each += group
+            cells.append(each)
+        sizes = [number[at].size for number in numbers]
+        for number, each in zip(numbers, cells, strict=True):
+            number[at].flat = np.bincount(each, minlength=number[at].size)
+        for total, summed in zip(sums, sum_groupings(window.regrets, cells, sizes), strict=True):
+            total[at].flat = summed
     found = []
-    for attribute in documents[0].values:
-        if attribute in documents[1].values:
-            found += _split(documents, attribute, groups, counts, shown)
+    for name, (texts, _), number, total in zip(attributes, joined, numbers, sums, strict=True):
+        found += _tell(name, texts, (number, total, counts), shown)
     return tuple(found)
 
 
-def _split(
-    documents: tuple[DocumentRegrets, DocumentRegrets],
+def _tell(
     attribute: str,
-    groups: tuple[Codes, Codes],
-    counts: Numbers,
+    texts: Sequence[str],
+    summed: tuple[Numbers, Numbers, Numbers],
     shown: Sequence[tuple[int, str]],
 ) -> list[RegretChange]:
+    """Return the contribution by the values of an attribute, over all queries and by group.
+
+    Args:
+        attribute: The attribute.
+        texts: Its values.
+        summed: By window, value and group, the number of documents and the sum of their regrets;
+            by window and group, the number of queries.
+        shown: The groups that are shown separately, with their names.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    texts, codes = _join([each.values[attribute] for each in documents])
-    many, width = counts.shape[-1], len(texts)
-    numbers = np.zeros((2, width, many))
-    sums = np.zeros((2, width, many))
-    for at, window in enumerate(documents):
-        cells = codes[at].astype(np.int64) * many + groups[at][window.rows]
-        numbers[at] = np.bincount(cells, minlength=width * many).reshape(width, many)
-        sums[at] = sum_groups(window.regrets, cells, width * many).reshape(width, many)
+    numbers, sums, counts = summed
     # The axes of a change are window and slice; each value is a column of its own.
     split = split_change(counts, np.moveaxis(sums, 0, 1))
     added = 0.0 - (split.within + split.entered + split.left)
@@ -146,7 +166,11 @@ def _tabulate(texts: Sequence[str], numbers: Numbers, means: Numbers, added: Num
 
 
 def _join(columns: Sequence[tuple[tuple[str, ...], Codes]]) -> tuple[list[str], list[Codes]]:
-    """Return common codes for the values of both windows, with one code for rare values."""
+    """Return common values of both windows, with one for rare values.
+
+    Returns:
+        The values, and by window the place of each of its own values among them.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sizes: dict[str, int] = {}
@@ -161,10 +185,6 @@ def _join(columns: Sequence[tuple[tuple[str, ...], Codes]]) -> tuple[list[str], 
     place = {text: at for at, text in enumerate(kept)} | dict.fromkeys(
         ordered[MOST_VALUES:], len(kept)
     )
-    found = [
-        np.array([place[text] for text in texts], dtype=np.int32)[codes]
-        if texts
-        else np.zeros(0, dtype=np.int32)
-        for texts, codes in columns
+    return names, [
+        np.array([place[text] for text in texts], dtype=np.int32) for texts, _ in columns
     ]
-    return names, found

@@ -30,6 +30,7 @@ from rankscope.stats.trace.document_regrets import split_regrets
 from rankscope.stats.trace.fallen_queries import list_fallen
 from rankscope.stats.trace.ideal_change import NAMES, judge_ideal, measure_within, take_facts
 from rankscope.stats.trace.paired import pair_queries
+from rankscope.stats.trace.sampling import measure_sampling
 from rankscope.stats.trace.shared_keys import share_keys
 from rankscope.stats.trace.shared_slices import share_attribute
 from rankscope.stats.trace.slice_grid import find_queries
@@ -45,11 +46,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.results.trace import Cause, Ends
+    from rankscope.results.trace import Cause, Ends, Sampling
     from rankscope.stats.trace.causes import FoundCause
     from rankscope.stats.trace.cluster_bags import ClusterBags
     from rankscope.stats.trace.decomposition import Slice
     from rankscope.stats.trace.query_columns import QueryColumns
+    from rankscope.stats.trace.sampling import Sampled
     from rankscope.stats.trace.shared_slices import Codes, SliceAxis
     from rankscope.stats.trace.slice_search import Candidate
 
@@ -151,6 +153,7 @@ def trace(
     after: QueryColumns,
     choices: TraceChoices | None = None,
     *,
+    sampled: Sampled | None = None,
     threads: int | None = None,
     check: Callable[[], None] | None = None,
 ) -> Trace:
@@ -166,6 +169,7 @@ def trace(
         before: The queries of the first window.
         after: The queries of the second window.
         choices: The settings.
+        sampled: What the windows are a sample of (default: they have all queries).
         threads: The number of threads (default: all cores).
         check: Called now and then; it stops the trace by raising, for example when a deadline is
             over.
@@ -245,7 +249,7 @@ def trace(
         # None of these depends on another.
         pairing = ahead.start(partial(pair_queries, before, after, keys, choices.interval))
         tabulating = ahead.start(partial(tabulate_all, windows, axes))
-        parts = _measure_parts(windows, groups, clusters, made, choices.interval)
+        parts = _measure_parts(windows, groups, clusters, made, choices.interval, sampled=sampled)
         paired, grids = pairing(), tabulating()
     named = [
         (each, each.measured(ends)) for each, ends in zip(made, parts.contributions, strict=True)
@@ -304,6 +308,7 @@ def trace(
             counts,
             [(each.group, each.change.name) for each in made if each.change.slice],
         ),
+        sampling=parts.sampling,
     )
 
 
@@ -406,12 +411,14 @@ class _Parts:
         contributions: The intervals of the contributions of the slices found.
         facts: The sums of each fact about the ideal, by window and group.
         fact_intervals: The intervals of the change of each fact within groups.
+        sampling: What a sample of users adds to the uncertainty; `None` if all are there.
     """
 
     intervals: dict[str, Ends]
     contributions: list[Ends]
     facts: list[Numbers]
     fact_intervals: list[Ends]
+    sampling: Sampling | None
 
 
 def _measure_parts(
@@ -420,6 +427,8 @@ def _measure_parts(
     clusters: ClusterBags,
     made: Sequence[FoundCause],
     interval: Interval,
+    *,
+    sampled: Sampled | None,
 ) -> _Parts:
     """Return the intervals and sums over all queries."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -453,11 +462,15 @@ def _measure_parts(
 
     count = len(PARTS) + len(made) + len(NAMES)
     ends = find_intervals(totals, measure, interval, [interval.level] * count)
+    names = [each.measured(None).name for each in made]
     return _Parts(
         dict(zip(PARTS, ends, strict=False)),
         ends[len(PARTS) : len(PARTS) + len(made)],
         [sum_windows(columns, groups, whole) for columns in facts],
         ends[len(PARTS) + len(made) :],
+        None
+        if sampled is None or min(sampled.rates) == 1
+        else measure_sampling(sampled, totals, measure, PARTS, names),
     )
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from rankscope.testing.store.alerts import AlertConformance
 from rankscope.testing.store.events import EventConformance
+from rankscope.testing.store.history import HistoryConformance
 from rankscope.testing.store.projects import ProjectConformance
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
@@ -30,5 +31,5 @@ if TYPE_CHECKING:
 __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
 
 
-class StoreConformance(EventConformance, ProjectConformance, AlertConformance):
+class StoreConformance(EventConformance, ProjectConformance, AlertConformance, HistoryConformance):
     """Tests of everything that `Store` guarantees."""

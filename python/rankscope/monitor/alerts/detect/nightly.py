@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import StoreReader
     from rankscope.results.trace import Trace
 
-DAYS = (7, 3, 1)
+DAYS = 7
 """The days that a night's trace looks at: fewer if they have too many rankings."""
 MOST_RANKINGS = 100_000
 """The rankings of a window, at most."""
@@ -79,7 +79,7 @@ class SliceNight:
         """Return the slice after a night that found it again, `None` if it has fallen further."""
         if self.muted is None:
             return None
-        if self.nights < DAYS[0]:
+        if self.nights < DAYS:
             fall = max(self.muted, fall)
             return replace(self, clean=0, muted=fall, nights=self.nights + 1)
         return replace(self, clean=0) if fall < CHANGED * self.muted else None
@@ -169,7 +169,7 @@ class NightlyTrace:
             fallen = _judge(found, rule.measure, model, self._versions)
             findings += _compare(of_model, fallen, kept)
         names = ", ".join(name or "the model without a name" for name in silent)
-        problem = f"nothing to compare with, or too many rankings a day: {names}" if silent else ""
+        problem = f"nothing to compare with: {names}" if silent else ""
         return Night(tuple(findings), tuple(kept), len(models) - len(silent), problem)
 
     def _trace(
@@ -178,43 +178,39 @@ class NightlyTrace:
         """Trace the last days of a model, or return `None` if there is nothing to compare with."""
         choice = self._configuration.baseline
         definition = self._configuration.definition
-        for days in DAYS:
-            began = moment - days * DAY
-            has_version = choice is not None and choice.kind == "version"
-            before = find_baseline_span(choice, self._versions, model, version, began)
-            if before is None:
-                # Before the first release, the weeks before are what there is to compare with.
-                before = find_baseline_span(choice, self._versions, model, "", began)
-                has_version = False
-            if before is None:
-                return None
-            for _ in range(DAYS.index(days)):
-                before = shorten(before)
-            newest = version if has_version else None
-            after = Span(to_datetime(began), to_datetime(moment), model or None, newest)
-            try:
-                return trace_spans(
-                    self._store,
-                    self._project,
-                    definition,
-                    before,
-                    after,
-                    now=moment + definition.window * SECOND,
-                    measure=rule.measure,
-                    choices=TraceChoices(
-                        direction="fall",
-                        is_apart=True,
-                        level=level,
-                        permutations=math.ceil(2 / level),
-                        interval=Interval(resamples=100),
-                    ),
-                    limit=MOST_RANKINGS,
-                    threads=self._threads,
-                )
-            except (UsageError, InputError) as error:
-                if error.code != "trace_rankings":
-                    return None
-        return None
+        began = moment - DAYS * DAY
+        has_version = choice is not None and choice.kind == "version"
+        before = find_baseline_span(choice, self._versions, model, version, began)
+        if before is None:
+            # Before the first release, the weeks before are what there is to compare with.
+            before = find_baseline_span(choice, self._versions, model, "", began)
+            has_version = False
+        if before is None:
+            return None
+        newest = version if has_version else None
+        after = Span(to_datetime(began), to_datetime(moment), model or None, newest)
+        before, after = (shorten(each, self._versions) for each in (before, after))
+        try:
+            return trace_spans(
+                self._store,
+                self._project,
+                definition,
+                before,
+                after,
+                now=moment + definition.window * SECOND,
+                measure=rule.measure,
+                choices=TraceChoices(
+                    direction="fall",
+                    is_apart=True,
+                    level=level,
+                    permutations=math.ceil(2 / level),
+                    interval=Interval(resamples=100),
+                ),
+                sample=MOST_RANKINGS,
+                threads=self._threads,
+            )
+        except (UsageError, InputError):
+            return None
 
 
 def _compare(
@@ -259,7 +255,7 @@ def _list_models(versions: Sequence[Version], rule: Rule, moment: int) -> dict[s
         if one.environment == "production"
         and not one.folded
         and one.first < moment
-        and one.last >= moment - DAYS[0] * DAY
+        and one.last >= moment - DAYS * DAY
         and rule.model in {None, one.model}
     ]
     rankings: dict[str, int] = {}

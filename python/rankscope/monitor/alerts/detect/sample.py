@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from hashlib import blake2b
 
 from rankscope.monitor.alerts.rule import EMPTY
-from rankscope.monitor.evaluate.clusters import name_clusters
+from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.records import record
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.values import Evaluated
     from rankscope.monitor.store.records import Chunk
 
-CLUSTER_BYTES = 8
 MOST_GRADES = 100
 
 
@@ -122,8 +120,7 @@ def collect_samples(
         places = np.flatnonzero(np.isin(chunk.contexts, wanted))
         if not len(places):
             continue
-        named = map(_number, name_clusters(chunk, places.tolist()))
-        clusters = np.fromiter(named, dtype=np.int64, count=len(places))
+        clusters = number_clusters(chunk, places)
         for view, column in zip(views, columns, strict=True):
             made = evaluate_chunks([chunk], view.definition, now=view.now, threads=threads)
             for each in made:
@@ -227,8 +224,3 @@ def _discount(
     few = zip(numbers.tolist()[:MOST_GRADES], counts.tolist()[:MOST_GRADES], strict=True)
     discounts: NDArray[np.float64] = np.minimum(share, 1.0)[kept]
     return total.astype(np.float64)[kept], discounts, dict(few)
-
-
-def _number(name: bytes) -> int:
-    """Return a number for a name that is the same in every process."""
-    return int.from_bytes(blake2b(name, digest_size=CLUSTER_BYTES).digest(), "big", signed=True)

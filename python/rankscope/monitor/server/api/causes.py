@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.routing.endpoint import Call
 
 MOST_TRACED = 1_000_000
-"""How many rankings a span may have, as a service has little memory and answers in seconds."""
+"""How many rankings of a span are traced at most, as a service has little memory and answers in
+seconds. Of more, a sample of users is traced."""
 
 SPAN_FIELDS = ("since", "until", "model", "version", "environment")
 
@@ -89,7 +90,7 @@ def get_trace(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
             code="parameter",
             hint="say before_since, before_until, after_since and after_until",
         )
-    found = monitor.trace(before, after, call.query.get("measure"), limit=MOST_TRACED)
+    found = monitor.trace(before, after, call.query.get("measure"), sample=MOST_TRACED)
     return make_plain(found) | {"text": str(found)}
 
 

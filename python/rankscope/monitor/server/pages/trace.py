@@ -15,7 +15,7 @@ from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.records import record
 from rankscope.results.text import show
-from rankscope.results.trace_text import VERDICTS
+from rankscope.results.trace_text import VERDICTS, describe_sampling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +88,12 @@ class TraceView:
     def verdict(self) -> str:
         """Whether the ideal changed, in a sentence."""
         return "" if self.trace is None else VERDICTS[self.trace.ideal.verdict]
+
+    @property
+    def sampling(self) -> str:
+        """A sentence about the sample that was traced; empty if all rankings were."""
+        sampling = None if self.trace is None else self.trace.sampling
+        return "" if sampling is None else describe_sampling(sampling)
 
     @property
     def parts(self) -> dict[str, float | None]:
@@ -201,7 +207,7 @@ def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
         wrong[""] = "There is nothing to compare yet: fewer than two hours have final rankings."
     if asked and spans is not None and not wrong:
         try:
-            trace = monitor.trace(*spans, measure, limit=MOST_TRACED)
+            trace = monitor.trace(*spans, measure, sample=MOST_TRACED)
         except (UsageError, InputError) as error:
             wrong[""] = show(error.message)
     return TraceView(

@@ -1,42 +1,46 @@
 """Moves hours that are final from the tables to files.
 
-A file is written and durable before one transaction puts it into the manifest and removes its
-rows. What a crash leaves of a file is not in the manifest, and is removed later.
+A file is written and durable before one transaction puts it into the manifest. From then on, reads
+take its events from the file, and small transactions remove the rows from the tables. What a crash
+leaves of a file is not in the manifest, and what it leaves of the rows is not read; both are
+removed later.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import Protocol
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import ArchivedHour
 from rankscope.monitor.store.history.layout import GROUP, write_hour
-from rankscope.monitor.store.history.replacing import NewHour, count_rows, put_hour
+from rankscope.monitor.store.history.replacing import (
+    NewHour,
+    count_deletions,
+    finish_moves,
+    put_hour,
+)
 from rankscope.monitor.store.history.source import ArchivedRankings
 from rankscope.monitor.store.merging import choose, merge_chunks
 from rankscope.monitor.store.records import Archived, Deleted
 from rankscope.monitor.store.sources import HotTables
+from rankscope.monitor.store.tables.moves import list_moves
 from rankscope.monitor.store.tables.projects import find_project, read_last_seq
 from rankscope.monitor.store.tables.rankings import read_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from concurrent.futures import Future
-    from typing import TypeAlias, TypeVar
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection
 
-    from rankscope.monitor.store.history.files import HistoryFolder
+    from rankscope.monitor.store.history.files import HistoryPlace
+    from rankscope.monitor.store.history.writing import Writer
     from rankscope.monitor.store.records import Chunk, Context
-    from rankscope.monitor.store.tables.transaction import Transaction
-
-    T = TypeVar("T")
 
     Mask: TypeAlias = NDArray[np.bool_]
 
@@ -46,19 +50,7 @@ IDS_AT_ONCE = 5_000
 """How many ids a transaction adds."""
 
 
-class Writer(Protocol):
-    """The part of a store that archiving needs; see `Store`."""
-
-    engine: Engine
-
-    def query(self, read: Callable[[Connection], T]) -> T:
-        """Call a function that reads."""
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Do some work in a transaction of the writer."""
-
-
-def archive_hours(store: Writer, folder: HistoryFolder, project: str, before: int) -> Archived:
+def archive_hours(store: Writer, folder: HistoryPlace, project: str, before: int) -> Archived:
     """Move the hours of a project that end by some time to files.
 
     Only rankings of production are moved, with their labels: validation and training sets stay, as
@@ -75,16 +67,19 @@ def archive_hours(store: Writer, folder: HistoryFolder, project: str, before: in
         FileError: A file cannot be written, or one that is replaced cannot be read.
     """
     clean_folder(store, folder)
+    finish_moves(store, project)
     done = Archived(0, 0, 0, 0)
     for start in store.query(partial(manifest.list_to_archive, project=project, before=before)):
         for _ in range(TRIES):
             # An hour that keeps changing is left for the next time.
-            new = _HourWriter(store, folder, project, start).write()
+            writer = _HourWriter(store, folder, project, start)
+            new = writer.write()
             if new is not None:
+                finish_moves(store, project)
                 done = Archived(
                     done.hours + 1,
-                    done.rankings + new.rows.rankings,
-                    done.labels + new.rows.labels + new.rows.late,
+                    done.rankings + writer.rankings,
+                    done.labels + writer.labels,
                     done.bytes + (0 if new.hour is None else new.hour.size),
                 )
                 break
@@ -93,7 +88,7 @@ def archive_hours(store: Writer, folder: HistoryFolder, project: str, before: in
 
 def delete_from_hour(
     store: Writer,
-    folder: HistoryFolder,
+    folder: HistoryPlace,
     project: str,
     hour: ArchivedHour,
     find_kept: Callable[[Chunk], Mask],
@@ -115,13 +110,14 @@ def delete_from_hour(
     """
     while True:
         # As often as it takes: what is to be deleted must not stay.
+        finish_moves(store, project)
         writer = _HourWriter(store, folder, project, hour.start, find_kept, is_erased=is_erased)
         new = writer.write()
         if new is not None:
             return new.deleted
 
 
-def clean_folder(store: Writer, folder: HistoryFolder) -> int:
+def clean_folder(store: Writer, folder: HistoryPlace) -> int:
     """Remove files that are not in the manifest any more, and return how many they were."""
     known = {hour.path for hour in store.query(manifest.list_all_archived)}
     return folder.clean(known)
@@ -138,12 +134,16 @@ class _HourWriter:
         find_kept: Returns which of the archived rankings of a chunk are kept. If it is given, those
             in the tables stay there.
         is_erased: Whether windows are computed again without what is not kept.
+
+    Attributes:
+        rankings: The number of rankings that came from the tables.
+        labels: The number of labels that did.
     """
 
     def __init__(
         self,
         store: Writer,
-        folder: HistoryFolder,
+        folder: HistoryPlace,
         project: str,
         start: int,
         find_kept: Callable[[Chunk], Mask] | None = None,
@@ -157,6 +157,7 @@ class _HourWriter:
         self._find_kept = find_kept
         self._is_erased = is_erased
         self._has_rankings = find_kept is None
+        self.rankings = self.labels = 0
         self._keys: list[int] = []
         self._deleted: Counter[int] = Counter()
         self._deleted_labels = 0
@@ -177,7 +178,7 @@ class _HourWriter:
         # None of these can come into the manifest any more once the hour is replaced.
         earlier = self._folder.list_hour(self._project, self._start)
         if not self._store.transact(work).result():
-            return None  # the new file is removed later, as another process may write the same one
+            return None  # the new file is removed later
         path = None if new.hour is None else new.hour.path
         if not self._has_rankings:
             for one in earlier:
@@ -193,9 +194,6 @@ class _HourWriter:
         seq = read_last_seq(connection)
         project_id = find_project(connection, self._project) or 0
         replaced = manifest.find_hour(connection, project_id, start)
-        rows = count_rows(
-            connection, project_id, start, replaced, seq, has_rankings=self._has_rankings
-        )
         contexts = read_contexts(connection, self._project)
         with self._folder.open_part(self._project, start) as part:
             chunks = self._read(connection, project_id, replaced, contexts)
@@ -222,8 +220,8 @@ class _HourWriter:
             hour,
             written.contexts,
             replaced,
-            rows,
             seq,
+            count_deletions(connection, project_id),
             manifest.sample_keys(self._keys),
             self._is_erased,
             Deleted(self._deleted.total(), self._deleted_labels),
@@ -245,8 +243,9 @@ class _HourWriter:
             streams.append(self._keep(chunks))
             late = manifest.list_late_labels(connection, replaced.hour_id)
             self._keys += [manifest.make_key(project_id, "event", row[6].decode()) for row in late]
+            self.labels += len(late)
         if self._has_rankings:
-            hot = HotTables(connection, self._project)
+            hot = HotTables(connection, self._project, list_moves(connection, self._project))
             end = self._start + HOUR
             chunks = hot.read(self._start, end, GROUP, event_ids=True)
             streams.append(self._note(_keep_production(chunks, contexts), project_id))
@@ -273,6 +272,8 @@ class _HourWriter:
     def _note(self, chunks: Iterator[Chunk], project_id: int) -> Iterator[Chunk]:
         """Note the ids of rankings and events."""
         for chunk in chunks:
+            self.rankings += len(chunk.seqs)
+            self.labels += len(chunk.labels.codes)
             self._keys += manifest.make_keys(project_id, "ranking", chunk.ranking_ids)
             for column in (chunk.event_ids, chunk.labels.event_ids):
                 if column is not None:

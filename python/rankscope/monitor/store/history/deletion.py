@@ -9,8 +9,10 @@ from rankscope.monitor.store.arrays import find_texts
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import clean_folder, delete_from_hour
 from rankscope.monitor.store.history.hour_file import HourFile
+from rankscope.monitor.store.history.replacing import finish_moves
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.tables import retention
+from rankscope.monitor.store.tables.moves import list_moves
 from rankscope.monitor.store.tables.projects import find_project
 
 TYPE_CHECKING = False
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.history.archiver import Writer
-    from rankscope.monitor.store.history.files import HistoryFolder
+    from rankscope.monitor.store.history.files import HistoryPlace
+    from rankscope.monitor.store.history.writing import Writer
     from rankscope.monitor.store.records import Chosen, Chunk
     from rankscope.monitor.store.tables.transaction import Transaction
 
 
-def delete_before(store: Writer, folder: HistoryFolder | None, project: str, time: int) -> Deleted:
+def delete_before(store: Writer, folder: HistoryPlace | None, project: str, time: int) -> Deleted:
     """Delete the rankings before a time with their labels, and earlier labels without ranking.
 
     Raises:
@@ -42,13 +44,13 @@ def delete_before(store: Writer, folder: HistoryFolder | None, project: str, tim
         work = partial(retention.delete_pending, project=project, seqs=seqs)
         done = done.add(store.transact(work, retention.AT_ONCE).result())
     done = done.add(
-        _delete_all(store, partial(retention.delete_rankings, project=project, time=time))
+        _delete_all(store, project, partial(retention.delete_rankings, project=project, time=time))
     )
     return done if folder is None else done.add(_delete_archived(store, folder, project, time))
 
 
 def erase_rankings(
-    store: Writer, folder: HistoryFolder | None, project: str, chosen: Chosen
+    store: Writer, folder: HistoryPlace | None, project: str, chosen: Chosen
 ) -> Deleted:
     """Delete rankings by what they are, with all their labels.
 
@@ -60,21 +62,32 @@ def erase_rankings(
     if store.query(partial(find_project, name=project)) is None:
         return Deleted(0, 0)
     work = partial(retention.erase_rankings, project=project, chosen=chosen)
-    done = _delete_all(store, work)
+    done = _delete_all(store, project, work)
     return done if folder is None else done.add(_erase_archived(store, folder, project, chosen))
 
 
-def _delete_all(store: Writer, work: Callable[[Transaction], Deleted]) -> Deleted:
+def _delete_all(store: Writer, project: str, work: Callable[[Transaction], Deleted]) -> Deleted:
     """Repeat a transaction that deletes some rankings until none are left."""
     done = Deleted(0, 0)
     while True:
-        deleted = store.transact(work, retention.AT_ONCE).result()
+        only_here = partial(delete_unless_moving, project=project, work=work)
+        deleted = store.transact(only_here, retention.AT_ONCE).result()
+        if deleted is None:
+            finish_moves(store, project)
+            continue
         done = done.add(deleted)
         if not deleted.rankings:
             return done
 
 
-def _delete_archived(store: Writer, folder: HistoryFolder, project: str, time: int) -> Deleted:
+def delete_unless_moving(
+    transaction: Transaction, project: str, work: Callable[[Transaction], Deleted]
+) -> Deleted | None:
+    """Delete from the tables, unless files have some of their rows already: then return `None`."""
+    return None if list_moves(transaction.connection, project) else work(transaction)
+
+
+def _delete_archived(store: Writer, folder: HistoryPlace, project: str, time: int) -> Deleted:
     """Delete archived rankings before a time, with all their labels.
 
     Raises:
@@ -97,7 +110,7 @@ def _delete_archived(store: Writer, folder: HistoryFolder, project: str, time: i
     return done
 
 
-def _erase_archived(store: Writer, folder: HistoryFolder, project: str, chosen: Chosen) -> Deleted:
+def _erase_archived(store: Writer, folder: HistoryPlace, project: str, chosen: Chosen) -> Deleted:
     """Delete archived rankings with all their labels, and mark their hours.
 
     Raises:

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import time
+from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -13,11 +14,12 @@ from secrets import token_hex
 from typing import NamedTuple
 from urllib.parse import quote
 
-from rankscope.errors import FileError
+from rankscope.errors import FileError, UsageError
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -28,6 +30,8 @@ replaced, and another process may be writing one."""
 LONGEST_NAME = 150
 PIECE = 1 << 20
 PART = ".part"
+OWNER = "_store"
+"""The name of the file with the id of the store that a place belongs to."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -71,7 +75,96 @@ class Published(NamedTuple):
     checksum: bytes
 
 
-class HistoryFolder:
+class HistoryPlace(ABC):
+    """Where the files of the archived hours of a store are.
+
+    Files are named after their checksum and never changed.
+    """
+
+    @abstractmethod
+    def locate(self, path: str) -> str:
+        """Return the whole path or the URL of a file."""
+
+    @abstractmethod
+    def check(self, hour: ArchivedHour, *, is_forced: bool = False) -> Path:
+        """Return a path under which the file of an hour can be read now.
+
+        Args:
+            hour: The hour.
+            is_forced: Whether to compare its checksum although it was compared before.
+
+        Raises:
+            FileError: The file is missing, or not the one that was written, or the place cannot be
+                reached.
+        """
+
+    @abstractmethod
+    def open_part(self, project: str, start: int) -> AbstractContextManager[Path]:
+        """Let a block write a file that `publish` takes; what is left of it then is removed.
+
+        Args:
+            project: The name of the project.
+            start: The start of the hour, in microseconds since 1970.
+
+        Raises:
+            FileError: The file cannot be written.
+        """
+
+    @abstractmethod
+    def publish(self, part: Path) -> Published:
+        """Make a written file durable under a name of its own.
+
+        Raises:
+            FileError: It is not durable, and has no name.
+        """
+
+    @abstractmethod
+    def retire(self, path: str) -> None:
+        """Note that a file was replaced just now, so that it is removed only later."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """Remove a file.
+
+        Raises:
+            FileError: The file cannot be removed.
+        """
+
+    @abstractmethod
+    def list_hour(self, project: str, start: int) -> list[str]:
+        """List the paths of the files of an hour, also of those that were replaced.
+
+        Raises:
+            FileError: The place cannot be reached.
+        """
+
+    @abstractmethod
+    def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
+        """Remove files that the manifest does not have, and return how many they were.
+
+        Args:
+            known: The paths of the files in the manifest.
+            kept_seconds: For how long such a file is kept.
+
+        Raises:
+            FileError: Not all of them were removed.
+        """
+
+    @abstractmethod
+    def list_open(self) -> list[Path]:
+        """List the files and folders that others than the owner may read or write."""
+
+    @abstractmethod
+    def claim(self, store: str) -> None:
+        """Take the place for the store with an id, which has no files there yet.
+
+        Raises:
+            UsageError: It belongs to another store, or has other files.
+            FileError: Nothing can be written there.
+        """
+
+
+class HistoryFolder(HistoryPlace):
     """The folder of the archived hours of a store.
 
     Files are named after their checksum and never changed. Only their owner may read them.
@@ -83,6 +176,10 @@ class HistoryFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._verified: set[tuple[object, ...]] = set()
+
+    def locate(self, path: str) -> str:
+        """Return the whole path of a file."""
+        return str(self.path / path)
 
     def check(self, hour: ArchivedHour, *, is_forced: bool = False) -> Path:
         """Return the path of the file of an hour, whose checksum is compared once.
@@ -124,45 +221,42 @@ class HistoryFolder:
 
     @contextmanager
     def _open_part(self, folder: Path) -> Iterator[Path]:
-        part = folder / f".{token_hex(8)}{PART}"
-        try:
-            self._make_folders(folder)
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+        with open_local_part(folder, self._make_folders) as part:
             yield part
-        except FileError:  # of what is read while this is written
-            raise
-        except OSError as error:
-            raise FileError(
-                f"the file cannot be written ({error.strerror or error})",
-                hint="check the permissions of the folder, and the free space on the disk",
-                code="store_full" if error.errno in {27, 28, 122} else "io",
-                file=str(part),
-            ) from error
-        finally:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
 
     def publish(self, part: Path) -> Published:
-        """Make a written file durable under the name of its content."""
+        """Make a written file durable under a name of its own."""
         checksum = compute_checksum(part)
         size = part.stat().st_size
-        _sync(part)
-        place = part.with_name(f"{checksum.hex()}.parquet")
-        part.replace(place)
-        _sync(place.parent)
+        place = part.with_name(name_file(checksum))
+        _publish(part, place)
         return Published(place.relative_to(self.path).as_posix(), size, checksum)
 
-    def copy(self, hour: ArchivedHour, target: HistoryFolder) -> None:
-        """Copy the file of an hour to another folder, and make the copy durable.
+    def put_copy(self, hour: ArchivedHour, place: HistoryPlace) -> None:
+        """Copy the file of an hour from another place under the same path, and make it durable.
 
         Raises:
             FileError: The file is missing or damaged, or the copy cannot be written.
         """
-        path = self.check(hour)
-        with target._open_part((target.path / hour.path).parent) as part:
-            shutil.copyfile(path, part)
-            if target.publish(part).checksum != hour.checksum:
-                raise damaged(path, "it has changed while it was copied")
+        source = place.check(hour)
+        path = self.path / hour.path
+        with self._open_part(path.parent) as part:
+            shutil.copyfile(source, part)
+            if compute_checksum(part) != hour.checksum:
+                raise damaged(place.locate(hour.path), "it has changed while it was copied")
+            _publish(part, path)
+
+    def claim(self, store: str) -> None:
+        """Take the folder for a store."""
+        with self._open_part(self.path) as part:
+            owner = self.path / OWNER
+            if owner.exists():
+                check_owner(str(self.path), owner.read_text("utf-8"), store)
+                return
+            if any(path != part for path in self.path.iterdir()):
+                raise occupied(str(self.path))
+            part.write_text(store, "utf-8")
+            _publish(part, owner)
 
     def retire(self, path: str) -> None:
         """Note that a file was replaced just now, so that it is removed only later."""
@@ -250,6 +344,39 @@ class HistoryFolder:
             _sync(one.parent)
 
 
+@contextmanager
+def open_local_part(
+    folder: Path, make_folders: Callable[[Path], None] | None = None
+) -> Iterator[Path]:
+    """Let a block write a file that only its owner may read; what is left of it then is removed.
+
+    Args:
+        folder: The folder of the file.
+        make_folders: Makes the folder.
+
+    Raises:
+        FileError: The file cannot be written.
+    """
+    part = folder / f".{token_hex(8)}{PART}"
+    try:
+        if make_folders is not None:
+            make_folders(folder)
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+        yield part
+    except FileError:  # of what is read while this is written
+        raise
+    except OSError as error:
+        raise FileError(
+            f"the file cannot be written ({error.strerror or error})",
+            hint="check the permissions of the folder, and the free space on the disk",
+            code="store_full" if error.errno in {27, 28, 122} else "io",
+            file=str(part),
+        ) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
 def name_hour(project: str, start: int) -> str:
     """Return the folder of an hour of a project, within the folder of the history.
 
@@ -270,6 +397,37 @@ def name_hour(project: str, start: int) -> str:
     return f"{name}/rankings/date={when:%Y-%m-%d}/hour={when:%H}"
 
 
+def name_file(checksum: bytes) -> str:
+    """Return a name for a file that no other file has, not even one with the same content.
+
+    So a file can be removed without regard to who writes another one at the same moment.
+    """
+    return f"{checksum.hex()}-{token_hex(4)}.parquet"
+
+
+def check_owner(place: str, owner: str, store: str) -> None:
+    """Refuse to use the place of another store.
+
+    Raises:
+        UsageError: It has another owner.
+    """
+    if owner != store:
+        raise UsageError(
+            f"{show(place)} has the history files of another store",
+            hint="use a folder of its own for each store",
+            code="history_place",
+        )
+
+
+def occupied(place: str) -> UsageError:
+    """Return the error of a place that has other files."""
+    return UsageError(
+        f"{show(place)} is not empty",
+        hint="use a new folder for the history files of a store",
+        code="history_place",
+    )
+
+
 def compute_checksum(path: Path) -> bytes:
     """Return 16 bytes of BLAKE2b of a file."""
     found = blake2b(digest_size=16)
@@ -279,7 +437,7 @@ def compute_checksum(path: Path) -> bytes:
     return found.digest()
 
 
-def missing(path: Path, error: OSError) -> FileError:
+def missing(path: object, error: OSError) -> FileError:
     """Return the error of an archived file that cannot be read."""
     return FileError(
         f"an archived hour cannot be read: {error.strerror or error}",
@@ -290,7 +448,7 @@ def missing(path: Path, error: OSError) -> FileError:
     )
 
 
-def damaged(path: Path, reason: str) -> FileError:
+def damaged(path: object, reason: str) -> FileError:
     """Return the error of an archived file that is damaged."""
     return FileError(
         f"an archived hour is damaged: {reason}",
@@ -298,6 +456,13 @@ def damaged(path: Path, reason: str) -> FileError:
         code="history_damaged",
         file=str(path),
     )
+
+
+def _publish(part: Path, place: Path) -> None:
+    """Give a file its name, durably."""
+    _sync(part)
+    part.replace(place)
+    _sync(place.parent)
 
 
 def _sync(path: Path) -> None:

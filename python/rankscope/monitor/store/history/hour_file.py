@@ -16,12 +16,18 @@ from rankscope.monitor.store.arrays import (
     read_times,
     write_texts,
 )
-from rankscope.monitor.store.columns import read_items, read_kinds, read_names
+from rankscope.monitor.store.columns import (
+    read_item_numbers,
+    read_items,
+    read_kinds,
+    read_names,
+)
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.history.files import damaged, missing
 from rankscope.monitor.store.history.layout import FORMAT
 from rankscope.monitor.store.merging import split, take
-from rankscope.monitor.store.records import Chunk, LabelColumns
+from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
+from rankscope.monitor.store.tables.documents import offsets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
-    from rankscope.monitor.store.records import Context, ItemColumns, Texts
+    from rankscope.monitor.store.history.files import ArchivedHour, HistoryPlace
+    from rankscope.monitor.store.records import Context, Texts
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -53,6 +59,21 @@ COLUMNS = (
 )
 TIME = 3
 """The number of the column of times."""
+FIELDS = tuple(f"{LABEL}{name}" for name in ("kind", "labels", "value", "time"))
+BRIEF = (
+    "time",
+    "context",
+    "user_id",
+    "rank",
+    "relevance",
+    f"{LABEL}position",
+    *FIELDS,
+    "documents",
+    "tied",
+)
+"""What is read of a brief chunk; older files don't have the last two columns."""
+TABLED = (f"{LABEL}kind", f"{LABEL}labels.list.element")
+"""The columns with few different values, which are read with their dictionaries."""
 IDS = ("event_id", f"{LABEL}event_id", f"{LABEL}seq")
 """What is read besides where the ids of events are wanted."""
 
@@ -70,9 +91,11 @@ class HourFile:
     """
 
     def __init__(
-        self, folder: HistoryFolder, hour: ArchivedHour, *, is_forced: bool = False
+        self, folder: HistoryPlace, hour: ArchivedHour, *, is_forced: bool = False
     ) -> None:
-        self._path = folder.check(hour, is_forced=is_forced)
+        folder.check(hour, is_forced=is_forced)
+        self._folder = folder
+        self._place = folder.locate(hour.path)
         self._hour = hour
 
     def verify(self) -> None:
@@ -86,10 +109,10 @@ class HourFile:
             rankings += len(chunk.seqs)
             labels += len(chunk.labels.codes)
             if chunk.times[0] < self._hour.start or chunk.times[-1] >= self._hour.start + HOUR:
-                raise damaged(self._path, "it has rankings of another hour")
+                raise damaged(self._place, "it has rankings of another hour")
         if (rankings, labels) != (self._hour.rankings, self._hour.labels):
             told = f"it has {rankings:,} rankings and {labels:,} labels"
-            raise damaged(self._path, told)
+            raise damaged(self._place, told)
 
     def read(
         self,
@@ -98,6 +121,8 @@ class HourFile:
         size: int | None = None,
         *,
         event_ids: bool = False,
+        is_brief: bool = False,
+        whole: Collection[str] = (),
     ) -> Iterator[Chunk]:
         """Read the rankings from one time to before another, in order.
 
@@ -105,7 +130,9 @@ class HourFile:
             since: The earliest time, in microseconds since 1970.
             until: The first time that is not read.
             size: The largest number of rankings in a chunk (default: that of a row group).
-            event_ids: Whether chunks have the ids of events.
+            event_ids: Whether chunks that are not brief have the ids of events.
+            is_brief: Whether chunks are brief where the file has the columns for it.
+            whole: The ids of rankings whose row groups are not read as brief chunks.
 
         Raises:
             FileError: The file is missing or damaged.
@@ -113,13 +140,17 @@ class HourFile:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         with self._open() as file:
+            has_brief = is_brief and set(file.schema_arrow.names).issuperset(BRIEF[-2:])
             for group in range(file.num_row_groups):
                 check_deadline()
                 first, last = _find_times(file, group)
                 is_early = since is not None and last < since
                 if is_early or (until is not None and first >= until):
                     continue
-                chunk = self._read_group(file, group, event_ids=event_ids)
+                if has_brief and not (whole and len(_find_rows(file, group, "ranking_id", whole))):
+                    chunk = _read_brief(file, group)
+                else:
+                    chunk = self._read_group(file, group, event_ids=event_ids)
                 start, end = 0, len(chunk.seqs)
                 if since is not None:
                     start = int(np.searchsorted(chunk.times, since))
@@ -209,18 +240,22 @@ class HourFile:
         """Open the file, whose errors are converted, in the block as well."""
         pa, parquet = load_arrow(), load_arrow("pyarrow.parquet")
         try:
-            with parquet.ParquetFile(self._path, page_checksum_verification=True) as file:
+            # Checked again, as a copy of a file in a bucket may be gone in the meantime.
+            path = self._folder.check(self._hour)
+            with parquet.ParquetFile(
+                path, page_checksum_verification=True, read_dictionary=TABLED
+            ) as file:
                 written = (file.metadata.metadata or {}).get(b"rankscope.history", b"").decode()
                 if written != FORMAT:
-                    raise damaged(self._path, f"its columns have version {written or 'none'!r}")
+                    raise damaged(self._place, f"its columns have version {written or 'none'!r}")
                 yield file
         except FileError:
             raise
         except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-            raise missing(self._path, error) from error
+            raise missing(self._place, error) from error
         except (pa.ArrowException, OSError, FormatError) as error:
             reason = str(error).splitlines()[0]
-            raise damaged(self._path, f"{reason:.200}") from error
+            raise damaged(self._place, f"{reason:.200}") from error
 
     def _read_group(self, file: Foreign, group: int, *, event_ids: bool) -> Chunk:
         table = file.read_row_group(group, columns=[*COLUMNS, *(IDS if event_ids else ())])
@@ -236,6 +271,74 @@ class HourFile:
             _read_labels(table, items, event_ids=event_ids),
             _read_event_ids(table) if event_ids else None,
         )
+
+
+def _read_brief(file: Foreign, group: int) -> Chunk:
+    """Read what values and windows of a row group are computed from."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    # A cluster is the user, else the query, else the ranking.
+    names = ["query_key", "ranking_id"]
+    if not _may_be_empty(file, group, "user_id"):
+        names = []
+    elif not _may_be_empty(file, group, "query_key"):
+        names = names[:1]
+    table = file.read_row_group(group, columns=[*BRIEF, *names])
+    count = table.num_rows
+    query_keys, ranking_ids = (
+        read_texts(table.column(name), name) if name in names else _repeat_empty(count)
+        for name in ("query_key", "ranking_id")
+    )
+    offsets = offsets_of(read_integers(table.column("documents"), "documents"))
+    ranks, scores, relevance = read_item_numbers(table, offsets)
+    items = ItemColumns(
+        offsets,
+        _repeat_empty(int(offsets[-1])),
+        ranks,
+        scores,
+        relevance,
+        table.column("tied").to_numpy(),
+    )
+    label_offsets, labels = _list_labels(table)
+    kinds, (label_names, codes) = read_kinds(labels), read_names(labels)
+    positions = labels.column("position").fill_null(0)
+    return Chunk(
+        np.zeros(count, dtype=np.int64),
+        read_times(table.column("time"), "time"),
+        read_integers(table.column("context"), "context"),
+        ranking_ids,
+        query_keys,
+        read_texts(table.column("user_id"), "user_id"),
+        items,
+        LabelColumns(
+            np.repeat(np.arange(count), np.diff(label_offsets)),
+            _repeat_empty(len(codes)),
+            read_times(labels.column("time"), "labels.time"),
+            kinds,
+            label_names,
+            codes,
+            read_numbers(labels.column("value"), "labels.value"),
+            positions=read_integers(positions, "labels.position"),
+        ),
+    )
+
+
+def _repeat_empty(count: int) -> Texts:
+    """Return a column of empty texts."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    return np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+
+
+def _may_be_empty(file: Foreign, group: int, name: str) -> bool:
+    """Return whether a text of a row group may be empty, as far as its statistics say."""
+    columns = file.metadata.row_group(group)
+    for at in range(columns.num_columns):
+        column = columns.column(at)
+        if column.path_in_schema == name:
+            statistics = column.statistics
+            return statistics is None or not statistics.has_min_max or not statistics.min
+    return True
 
 
 def _read_labels(table: Foreign, items: ItemColumns, *, event_ids: bool) -> LabelColumns:

@@ -8,12 +8,12 @@ from rankscope.monitor.store.tables.rankings import read_contexts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from sqlalchemy import Connection
 
     from rankscope.monitor.events.event import Event, Ranking
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
+    from rankscope.monitor.store.history.files import HistoryPlace
 
 
 class ArchivedEvents:
@@ -23,11 +23,11 @@ class ArchivedEvents:
     event is there, and what it was.
 
     Args:
-        folder: The folder of the files.
+        find_history: Finds the place of the files.
     """
 
-    def __init__(self, folder: HistoryFolder) -> None:
-        self._folder = folder
+    def __init__(self, find_history: Callable[[Connection], HistoryPlace | None]) -> None:
+        self._find_history = find_history
 
     def find_events(
         self, connection: Connection, project_id: int, event_ids: Iterable[str]
@@ -38,9 +38,9 @@ class ArchivedEvents:
             FileError: A file is missing or damaged.
         """
         found: dict[str, tuple[int, Event]] = {}
-        for hour, ids in self._find_places(connection, project_id, "event", event_ids):
+        for file, _, ids in self._find_files(connection, project_id, "event", event_ids):
             contexts = read_contexts_of(connection, project_id)
-            found |= HourFile(self._folder, hour).find_events(set(ids), contexts)
+            found |= file.find_events(set(ids), contexts)
         return found
 
     def find_rankings(
@@ -52,21 +52,25 @@ class ArchivedEvents:
             FileError: A file is missing or damaged.
         """
         found: dict[str, tuple[int, Ranking, int]] = {}
-        for hour, ids in self._find_places(connection, project_id, "ranking", ranking_ids):
+        for file, hour_id, ids in self._find_files(connection, project_id, "ranking", ranking_ids):
             contexts = read_contexts_of(connection, project_id)
-            file = HourFile(self._folder, hour)
             for name, (seq, ranking, _) in file.find_rankings(set(ids), contexts).items():
-                found[name] = seq, ranking, hour.hour_id
+                found[name] = seq, ranking, hour_id
         return found
 
-    def _find_places(
+    def _find_files(
         self,
         connection: Connection,
         project_id: int,
         kind: manifest.Kind,
         ids: Iterable[str],
-    ) -> list[tuple[ArchivedHour, list[str]]]:
+    ) -> Iterator[tuple[HourFile, int, list[str]]]:
+        """Iterate over the files that may have some ids, with the numbers of their hours."""
         wanted = list(ids)
         if not wanted or not manifest.has_archived(connection, project_id):
-            return []
-        return list(manifest.find_places(connection, project_id, kind, wanted).values())
+            return
+        folder = self._find_history(connection)
+        places = manifest.find_places(connection, project_id, kind, wanted)
+        for hour, names in places.values():
+            if folder is not None:
+                yield HourFile(folder, hour), hour.hour_id, names

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.monitor.store.records import Chunk, Context
+    from rankscope.monitor.store.records import Chunk, Context, ItemColumns
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -41,6 +41,7 @@ TABLED = (
     "labels.list.element.kind",
     "labels.list.element.labels.list.element",
     "labels.list.element.value",
+    "documents",
 )
 """The columns with few different values, which are written with a dictionary."""
 ENCODINGS = {
@@ -105,6 +106,8 @@ def describe_hour() -> Foreign:
             ("score", pa.large_list(pa.float64())),
             ("relevance", pa.large_list(pa.float64())),
             ("labels", pa.large_list(label)),
+            ("documents", pa.int32()),
+            ("tied", pa.bool_()),
         ],
         metadata={"rankscope.history": FORMAT},
     )
@@ -178,8 +181,24 @@ def write_rows(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
         _write_lists(items.offsets, items.scores, ~np.isnan(items.scores)),
         _write_lists(items.offsets, items.relevance, ~np.isnan(items.relevance)),
         _write_labels(chunk),
+        pa.array(sizes.astype(np.int32)),
+        pa.array(find_tied(items)),
     ]
     return pa.record_batch(columns, schema=describe_hour())
+
+
+def find_tied(items: ItemColumns) -> NDArray[np.bool_]:
+    """Find the rankings in which neighboring documents have one score."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    # NaN, which is no score, equals nothing.
+    is_same = items.scores[1:] == items.scores[:-1]
+    before = np.concatenate([[0], np.cumsum(is_same)])
+    firsts, lasts = items.offsets[:-1], items.offsets[1:] - 1
+    is_tied: NDArray[np.bool_] = np.zeros(len(firsts), dtype=np.bool_)
+    several = np.flatnonzero(lasts > firsts)
+    is_tied[several] = before[lasts[several]] > before[firsts[several]]
+    return is_tied
 
 
 def _write_lists(

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, union, upd
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history.files import ArchivedHour
+from rankscope.monitor.store.tables.moves import find_move, is_moved
 from rankscope.monitor.store.tables.schema import (
     contexts,
     history,
@@ -129,21 +130,39 @@ def list_changed(connection: Connection, project: str, after: int) -> list[Archi
 
 def list_late_labels(connection: Connection, hour_id: int) -> list[tuple[Any, ...]]:
     """List the labels that came after an hour was archived, as `make_labels` takes them."""
+    columns = (
+        labels.c.ranking_id,
+        Utf8(labels.c.doc_id),
+        labels.c.time,
+        labels.c.kind,
+        labels.c.labels,
+        labels.c.value,
+        Utf8(labels.c.event_id),
+        labels.c.seq,
+    )
     wanted = (
-        select(
-            labels.c.ranking_id,
-            Utf8(labels.c.doc_id),
-            labels.c.time,
-            labels.c.kind,
-            labels.c.labels,
-            labels.c.value,
-            Utf8(labels.c.event_id),
-            labels.c.seq,
-        )
+        select(*columns)
         .join(history_labels, history_labels.c.seq == labels.c.seq)
         .where(history_labels.c.hour_id == hour_id)
     )
-    return fetch_rows(connection.execute(wanted))
+    move = find_move(connection, hour_id)
+    if move is None:
+        return fetch_rows(connection.execute(wanted))
+    # Labels of rankings that still have to leave the tables are not listed as late ones yet.
+    moved = (
+        select(*columns)
+        .join(
+            rankings,
+            (rankings.c.project_id == labels.c.project_id)
+            & (rankings.c.ranking_id == labels.c.ranking_id),
+        )
+        .where(labels.c.seq > move.seq, is_moved([move]))
+    )
+    return [
+        row
+        for statement in (wanted.where(history_labels.c.seq > move.seq), moved)
+        for row in fetch_rows(connection.execute(statement))
+    ]
 
 
 def has_late_labels(connection: Connection, hour: ArchivedHour | None, after: int) -> bool:

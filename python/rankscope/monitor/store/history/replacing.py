@@ -1,45 +1,33 @@
-"""Replaces an hour of the history in one transaction: its file in the manifest, and its rows."""
+"""Replaces an hour of the history in one short transaction: its file in the manifest.
+
+The rows that are in the file leave the tables afterwards, in transactions of their own.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import delete, func, insert, literal, select
+from sqlalchemy import delete, func, select
 
-from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history import manifest
-from rankscope.monitor.store.records import Deleted
-from rankscope.monitor.store.tables.schema import (
-    contexts,
-    events,
-    history_labels,
-    labels,
-    rankings,
-)
+from rankscope.monitor.store.tables.moves import begin_move, find_move, list_moves, remove_rows
+from rankscope.monitor.store.tables.schema import counters, events, history_labels, labels
 from rankscope.monitor.store.tables.sets import ERASED, mark_hours
 from rankscope.monitor.store.tables.versions import subtract_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import Connection
 
     from rankscope.monitor.store.history.files import ArchivedHour
+    from rankscope.monitor.store.history.writing import Writer
+    from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.tables.transaction import Transaction
     from rankscope.monitor.store.tables.versions import RankingSpan
 
-
-class HotRows(NamedTuple):
-    """How many rows of an hour a moment has in the tables.
-
-    Args:
-        rankings: The number of rankings of production.
-        labels: The number of labels of these rankings.
-        late: The number of labels of rankings that are archived.
-    """
-
-    rankings: int
-    labels: int
-    late: int
+DELETED = ("deleted_rankings", "deleted_labels")
+"""The counters that change whenever events are deleted."""
 
 
 class NewHour(NamedTuple):
@@ -50,8 +38,8 @@ class NewHour(NamedTuple):
         hour: What the manifest will have; `None` if nothing is left of the hour.
         spans: The rankings of each context in the file.
         replaced: What the manifest had at the moment the hour was read; `None` for a new hour.
-        rows: How many rows of the tables are in the file, or deleted with it.
         seq: The number of the last event at that moment.
+        deletions: How many events had been deleted by that moment.
         keys: Some keys of ids that are listed for the hour already.
         is_erased: Whether the windows of the hour are computed again without what was deleted.
         deleted: What was deleted.
@@ -62,92 +50,82 @@ class NewHour(NamedTuple):
     hour: ArchivedHour | None
     spans: dict[int, RankingSpan]
     replaced: ArchivedHour | None
-    rows: HotRows
     seq: int
+    deletions: int
     keys: list[int]
-    is_erased: bool = False
-    deleted: Deleted = Deleted(0, 0)
-    contexts: dict[int, int] = {}  # noqa: RUF012 - nothing changes it
+    is_erased: bool
+    deleted: Deleted
+    contexts: dict[int, int]
 
 
-def count_rows(
-    connection: Connection,
-    project_id: int,
-    start: int,
-    replaced: ArchivedHour | None,
-    seq: int,
-    *,
-    has_rankings: bool,
-) -> HotRows:
-    """Count the rows of an hour up to the number of an event.
-
-    Args:
-        connection: A connection.
-        project_id: The number of the project.
-        start: When the hour begins.
-        replaced: The hour in the manifest, if it is there.
-        seq: The number of the last event that counts.
-        has_rankings: Whether to count rankings and their labels, and not only late labels.
-    """
-    count = func.count()
-    late = 0
-    if replaced is not None:
-        theirs = _select_late(replaced.hour_id, seq).subquery()
-        late = connection.execute(select(count).select_from(theirs)).scalar_one()
-    if not has_rankings:
-        return HotRows(0, 0, late)
-    ranked = connection.execute(
-        select(count).select_from(rankings).where(_is_hot(project_id, start, seq))
-    ).scalar_one()
-    labelled = connection.execute(
-        select(count)
-        .select_from(labels)
-        .where(_is_of_hot(project_id, start, seq), labels.c.seq <= seq)
-    ).scalar_one()
-    return HotRows(ranked, labelled, late)
+def count_deletions(connection: Connection, project_id: int) -> int:
+    """Count the events of a project that were deleted so far."""
+    wanted = select(func.coalesce(func.sum(counters.c.count), 0)).where(
+        counters.c.project_id == project_id, counters.c.reason.in_(DELETED)
+    )
+    return int(connection.execute(wanted).scalar_one())
 
 
 def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankings: bool) -> bool:
-    """Put an hour into the manifest, and remove from the tables what is in its file.
+    """Put an hour into the manifest in place of what it had there.
 
     Args:
         transaction: The transaction.
         project: The name of the project.
         new: The hour; its file is durable.
-        has_rankings: Whether the file has the rankings that were in the tables.
+        has_rankings: Whether the file has the rankings that were in the tables: they count as
+            archived from now on, and have to be removed with `finish_moves`.
 
     Returns:
         Whether it was done: not if the hour has changed since it was read.
     """
     connection = transaction.connection
     project_id = transaction.project(project)
-    replaced, seq, start = new.replaced, new.seq, new.start
-    if manifest.find_hour(connection, project_id, start) != replaced:
+    replaced, seq = new.replaced, new.seq
+    if _has_changed(transaction, project_id, new, has_rankings=has_rankings):
         return False
-    rows = count_rows(connection, project_id, start, replaced, seq, has_rankings=has_rankings)
-    if rows != new.rows:
-        return False
-    if not manifest.has_ids(connection, start, new.keys):
-        return False  # a deletion has removed the ids of what was not in the manifest
-    if new.deleted.rankings and manifest.has_late_labels(connection, replaced, seq):
-        return False  # they may be labels of rankings that are deleted
-    if replaced is not None:
-        late = _select_late(replaced.hour_id, seq)
-        connection.execute(delete(events).where(events.c.seq.in_(late)))
-        connection.execute(delete(labels).where(labels.c.seq.in_(late)))
-        connection.execute(
-            delete(history_labels).where(
-                history_labels.c.hour_id == replaced.hour_id, history_labels.c.seq <= seq
-            )
-        )
+    if not has_rankings and replaced is not None:
+        _remove_late(connection, replaced.hour_id, seq)
     if new.hour is not None:
         hour_id = manifest.write_hour(connection, project_id, new.hour, new.spans)
         if has_rankings:
-            _remove_rankings(connection, project_id, start, seq, hour_id)
+            begin_move(connection, hour_id, seq)
     elif replaced is not None:
         manifest.drop_hour(connection, replaced.hour_id)
     _count_deleted(transaction, project_id, new)
     return True
+
+
+def _has_changed(
+    transaction: Transaction, project_id: int, new: NewHour, *, has_rankings: bool
+) -> bool:
+    """Return whether an hour, or what its file has, may have changed since it was read."""
+    connection, replaced = transaction.connection, new.replaced
+    if manifest.find_hour(connection, project_id, new.start) != replaced:
+        return True
+    if not manifest.has_ids(connection, new.start, new.keys):
+        return True  # a deletion has removed the ids of what was not in the manifest
+    if has_rankings:
+        now = sum(transaction.counts[project_id, reason] for reason in DELETED)
+        return count_deletions(connection, project_id) + now != new.deletions
+    if replaced is None:
+        return False
+    if find_move(connection, replaced.hour_id) is not None:
+        return True  # the tables have some of its rankings, too
+    # Labels that came later may be of rankings that are deleted.
+    return bool(new.deleted.rankings) and manifest.has_late_labels(connection, replaced, new.seq)
+
+
+def finish_moves(store: Writer, project: str) -> None:
+    """Remove from the tables what files have, in small transactions.
+
+    Raises:
+        FileError: Not everything was removed; reads leave the rest out.
+    """
+    while moves := store.query(partial(list_moves, project=project)):
+        for move in moves:
+            while store.transact(partial(remove_rows, move=move)).result():
+                pass
 
 
 def _count_deleted(transaction: Transaction, project_id: int, new: NewHour) -> None:
@@ -157,54 +135,15 @@ def _count_deleted(transaction: Transaction, project_id: int, new: NewHour) -> N
         transaction.counts[project_id, ERASED] += new.deleted.rankings
     if new.contexts:
         subtract_rankings(transaction.connection, new.contexts)
-    for reason, count in (
-        ("deleted_rankings", new.deleted.rankings),
-        ("deleted_labels", new.deleted.labels),
-    ):
+    for reason, count in zip(DELETED, (new.deleted.rankings, new.deleted.labels), strict=True):
         if count:
             transaction.counts[project_id, reason] += count
 
 
-def _remove_rankings(
-    connection: Connection, project_id: int, start: int, seq: int, hour_id: int
-) -> None:
-    """Remove the rankings of an hour with their labels; later labels wait for the next time."""
-    theirs = _is_of_hot(project_id, start, seq)
-    connection.execute(
-        insert(history_labels).from_select(
-            ["seq", "hour_id"],
-            select(labels.c.seq, literal(hour_id)).where(theirs, labels.c.seq > seq),
-        )
-    )
-    archived = select(labels.c.seq).where(theirs, labels.c.seq <= seq)
-    connection.execute(delete(events).where(events.c.seq.in_(archived)))
-    connection.execute(delete(labels).where(theirs, labels.c.seq <= seq))
-    hot = _is_hot(project_id, start, seq)
-    connection.execute(delete(events).where(events.c.seq.in_(select(rankings.c.seq).where(hot))))
-    connection.execute(delete(rankings).where(hot))
-
-
-def _is_hot(project_id: int, start: int, seq: int) -> ColumnElement[bool]:
-    """Select the rankings of production of an hour up to the number of an event."""
-    production = select(contexts.c.context_id).where(
-        contexts.c.project_id == project_id, contexts.c.environment == "production"
-    )
-    return (
-        (rankings.c.project_id == project_id)
-        & rankings.c.time.between(start, start + HOUR - 1)
-        & (rankings.c.seq <= seq)
-        & rankings.c.context_id.in_(production)
-    )
-
-
-def _is_of_hot(project_id: int, start: int, seq: int) -> ColumnElement[bool]:
-    """Select the labels of these rankings."""
-    ranked = select(rankings.c.ranking_id).where(_is_hot(project_id, start, seq))
-    return (labels.c.project_id == project_id) & labels.c.ranking_id.in_(ranked)
-
-
-def _select_late(hour_id: int, seq: int) -> Select[tuple[int]]:
-    """Select the labels of archived rankings of an hour up to the number of an event."""
-    return select(history_labels.c.seq).where(
+def _remove_late(connection: Connection, hour_id: int, seq: int) -> None:
+    """Remove labels of archived rankings up to the number of an event."""
+    late = select(history_labels.c.seq).where(
         history_labels.c.hour_id == hour_id, history_labels.c.seq <= seq
     )
+    for table in (events, labels, history_labels):
+        connection.execute(delete(table).where(table.c.seq.in_(late)))

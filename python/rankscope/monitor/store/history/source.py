@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
+    from rankscope.monitor.store.history.files import ArchivedHour, HistoryPlace
     from rankscope.monitor.store.records import Chunk, Context, LabelColumns
 
 RETRACTION = LABEL_KINDS.index("retraction")
@@ -41,7 +41,7 @@ class ArchivedRankings:
         folder: The folder of the files.
     """
 
-    def __init__(self, connection: Connection, project: str, folder: HistoryFolder) -> None:
+    def __init__(self, connection: Connection, project: str, folder: HistoryPlace) -> None:
         self._connection = connection
         self._project = project
         self._folder = folder
@@ -52,11 +52,19 @@ class ArchivedRankings:
         return [hour.start for hour in self._list(since, until)]
 
     def read(
-        self, since: int | None, until: int | None, size: int, *, event_ids: bool
+        self,
+        since: int | None,
+        until: int | None,
+        size: int,
+        *,
+        event_ids: bool,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read the rankings of a span."""
         for hour in self._list(since, until):
-            yield from self.read_hour(hour, since, until, size, event_ids=event_ids)
+            yield from self.read_hour(
+                hour, since, until, size, event_ids=event_ids, is_brief=is_brief
+            )
 
     def read_hour(
         self,
@@ -66,16 +74,22 @@ class ArchivedRankings:
         size: int | None = None,
         *,
         event_ids: bool,
+        is_brief: bool = False,
     ) -> Iterator[Chunk]:
         """Read the rankings of an archived hour."""
         rows = manifest.list_late_labels(self._connection, hour.hour_id)
         file = HourFile(self._folder, hour)
         if not rows:
-            yield from file.read(since, until, size, event_ids=event_ids)
+            yield from file.read(since, until, size, event_ids=event_ids, is_brief=is_brief)
             return
         ids = [ranking_id for ranking_id, *_ in rows]
         late = make_labels(rows, dict.fromkeys(ids, 0), event_ids=True)
-        for chunk in file.read(since, until, size, event_ids=True):
+        # Late labels name their documents, so that what they are about is read with all ids.
+        chunks = file.read(since, until, size, event_ids=True, is_brief=is_brief, whole=ids)
+        for chunk in chunks:
+            if chunk.labels.positions is not None:
+                yield chunk
+                continue
             joined = _join(chunk, ids, late)
             if not event_ids:
                 labels = replace(joined.labels, event_ids=None, seqs=None)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PLAIN_TIME = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:[0-5]\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
 EXACT = 2**53
 """Integers up to here are doubles."""
+MIXING = 0x9E3779B97F4A7C15
+"""An odd number with as many ones as zeros, so that a product depends on all bits."""
 
 
 def join_chunks(column: Foreign, name: str) -> Foreign:
@@ -89,6 +91,25 @@ def to_texts(texts: Foreign) -> Texts:
     offsets = np.frombuffer(bounds, dtype=np.int64)[start : start + count + 1]
     found = np.frombuffer(held or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
     return offsets - offsets[0], found
+
+
+def make_keys(texts: Foreign) -> NDArray[np.uint64]:
+    """Return a number for each text, the same for the same text: of its ends and its length."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    offsets, held = to_texts(texts)
+    sizes = np.diff(offsets)
+    padded = np.zeros(len(held) + 16, dtype=np.uint8)
+    padded[8:-8] = held
+    words = np.ndarray((len(held) + 9,), dtype="<u8", buffer=padded.data, strides=(1,))
+    missing = (8 * (8 - np.minimum(sizes, 8))).astype(np.uint64)
+    # The first eight bytes and the last eight, without those of the texts beside.
+    first = words[offsets[:-1] + 8] << missing
+    last = words[offsets[1:]] >> missing
+    whole = np.where(missing < 64, (first * np.uint64(MIXING)) ^ last, np.uint64(0))
+    mixed = (whole ^ (whole >> np.uint64(29))) * np.uint64(MIXING)
+    keys: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32)) ^ sizes.astype(np.uint64)
+    return keys
 
 
 def read_times(column: Foreign, name: str) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 WILD = re.compile(r"[*?\[]")
 HIDDEN = ("_", ".")
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+RETRIES = 30.0
+"""For so many seconds a request to Google Cloud Storage is repeated."""
 
 
 @record(frozen=True, slots=True)
@@ -94,6 +97,9 @@ def open_filesystem(place: str) -> Foreign:
                 hint="install PyArrow from its wheels",
                 code="lake_url",
             )
+        if scheme == "gs":
+            # Without a limit, a request without credentials is repeated for 15 minutes.
+            return filesystems.GcsFileSystem(retry_time_limit=timedelta(seconds=RETRIES))
         return filesystems.FileSystem.from_uri(f"{place}/")[0]
 
 

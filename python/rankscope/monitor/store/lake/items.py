@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.monitor.store.lake.cells import (
+    MIXING,
     code_values,
+    make_keys,
     read_numbers,
     read_texts,
     take,
-    to_texts,
 )
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.limits import Limits
     from rankscope.monitor.store.lake.cells import Foreign, Marks
-
-
-MIXING = 0x9E3779B97F4A7C15
-"""An odd number with as many ones as zeros, so that a product depends on all bits."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -124,7 +121,7 @@ def _find_repeated(doc_ids: Foreign, of_document: NDArray[np.int64]) -> Marks:
 
     marks = np.zeros(len(of_document), dtype=np.bool_)
     # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting numbers.
-    keys = _make_keys(doc_ids) ^ (of_document.astype(np.uint64) * np.uint64(MIXING))
+    keys = make_keys(doc_ids) ^ (of_document.astype(np.uint64) * np.uint64(MIXING))
     ordered = np.sort(keys)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(repeated):
@@ -135,25 +132,6 @@ def _find_repeated(doc_ids: Foreign, of_document: NDArray[np.int64]) -> Marks:
     _, of_key, counts = np.unique(exact, return_inverse=True, return_counts=True)
     marks[suspects] = counts[of_key] > 1
     return marks
-
-
-def _make_keys(texts: Foreign) -> NDArray[np.uint64]:
-    """Return a number for each text, the same for the same text: of its ends and its length."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    offsets, held = to_texts(texts)
-    sizes = np.diff(offsets)
-    padded = np.zeros(len(held) + 16, dtype=np.uint8)
-    padded[8:-8] = held
-    words = np.ndarray((len(held) + 9,), dtype="<u8", buffer=padded.data, strides=(1,))
-    missing = (8 * (8 - np.minimum(sizes, 8))).astype(np.uint64)
-    # The first eight bytes and the last eight, without those of the texts beside.
-    first = words[offsets[:-1] + 8] << missing
-    last = words[offsets[1:]] >> missing
-    whole = np.where(missing < 64, (first * np.uint64(MIXING)) ^ last, np.uint64(0))
-    mixed = (whole ^ (whole >> np.uint64(29))) * np.uint64(MIXING)
-    keys: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32)) ^ sizes.astype(np.uint64)
-    return keys
 
 
 def _read_ranks(

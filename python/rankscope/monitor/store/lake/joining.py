@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rankscope.adapters.arrow import load_arrow
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.reader import make_label_id
-from rankscope.monitor.store.lake.cells import code_values, to_marks
+from rankscope.monitor.store.lake.cells import code_values, make_keys, take, to_marks
 from rankscope.monitor.store.lake.labels import Given, join_given
 
 TYPE_CHECKING = False
@@ -19,6 +19,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.cells import Foreign
+
+
+SPARSE = 5
+"""Of 2^5 keys of labels, about one is taken for that of a ranking that it isn't."""
+
+
+class KeyedLabels(NamedTuple):
+    """Labels, and a key for the ranking of each: equal ids have equal keys."""
+
+    given: Given
+    keys: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, given: Given) -> KeyedLabels:
+        """Make the keys of labels."""
+        return cls(given, make_keys(given.ranking_ids))
+
+    @property
+    def nbytes(self) -> int:
+        """Their memory."""
+        return self.given.nbytes + int(self.keys.nbytes)
 
 
 class Joined(NamedTuple):
@@ -39,7 +60,7 @@ class Joined(NamedTuple):
 
 def join_labels(
     ranking_ids: Foreign,
-    files: Sequence[Given],
+    files: Sequence[KeyedLabels],
     since: int,
     until: int,
     *,
@@ -57,17 +78,34 @@ def join_labels(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
-    pool = arrow.chunked_array([one.ranking_ids for one in files], arrow.large_string())
+    # Almost all labels of a file are of other hours. Most of those are ruled out by a few bits of
+    # their keys, which takes a tenth of the time of looking their texts up.
+    mask = np.uint64((1 << max(len(ranking_ids).bit_length() + SPARSE, 10)) - 1)
+    may_be = np.zeros(int(mask) + 1, dtype=np.bool_)
+    may_be[make_keys(ranking_ids) & mask] = True
+    near = [np.flatnonzero(may_be[one.keys & mask]) for one in files]
+    near = [
+        places[(one.given.times[places] >= since) & (one.given.times[places] < until)]
+        for one, places in zip(files, near, strict=True)
+    ]
+    pool = arrow.chunked_array(
+        [
+            take(one.given.ranking_ids, places)
+            for one, places in zip(files, near, strict=True)
+            if len(places)
+        ],
+        arrow.large_string(),
+    )
     found = compute.fill_null(compute.index_in(pool, value_set=ranking_ids), -1).to_numpy()
     parts, positions = [], []
     end = 0
-    for one in files:
-        at = found[end : end + len(one)]
-        end += len(one)
-        chosen = np.flatnonzero((at >= 0) & (one.times >= since) & (one.times < until))
-        if len(chosen):
-            parts.append(one.choose(chosen))
-            positions.append(at[chosen].astype(np.int64))
+    for one, places in zip(files, near, strict=True):
+        at = found[end : end + len(places)]
+        end += len(places)
+        is_theirs = at >= 0
+        if is_theirs.any():
+            parts.append(one.given.choose(places[is_theirs]))
+            positions.append(at[is_theirs].astype(np.int64))
     given = join_given(parts)
     rankings = np.concatenate(positions) if positions else np.zeros(0, dtype=np.int64)
     kept, counts = _drop_repeated(given, rankings)

@@ -13,10 +13,10 @@ from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.lake.cells import join_chunks, read_times
+from rankscope.monitor.store.lake.cells import join_chunks, join_texts, read_times, take
 from rankscope.monitor.store.lake.formats import open_lake_table
-from rankscope.monitor.store.lake.joining import join_labels
-from rankscope.monitor.store.lake.labels import Given, LabelReader, make_given
+from rankscope.monitor.store.lake.joining import KeyedLabels, join_labels
+from rankscope.monitor.store.lake.labels import LabelReader, make_given
 from rankscope.monitor.store.lake.rankings import Plan, RankingReader, Read
 from rankscope.monitor.store.lake.shown import Shown, drop_repeated, join_shown, make_shown
 from rankscope.monitor.store.lake.state import KnownFile
@@ -34,12 +34,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.formats import LakeTable
     from rankscope.monitor.store.lake.joining import Joined
+    from rankscope.monitor.store.lake.labels import Given
+    from rankscope.monitor.store.lake.state import KnownHour
 
 LIMITS = Limits()
 TECHNICAL = frozenset({"date", "day", "hour", "dt"})
 """Names of folders that divide files by time, which need not be used."""
-MOST_KEPT = 512 << 20
-"""The bytes of files that are kept in memory: the hours of a day share those of labels."""
+MOST_KEPT = 192 << 20
+"""The bytes of files that are kept in memory: consecutive hours share those of labels."""
+MOST_IDLE = 96 << 20
+"""The bytes of them after a scan, when other processes may evaluate days and keep files, too."""
 ROW = 1 << 32
 """The places of the rows of a file follow one another from here times its number on."""
 
@@ -68,13 +72,18 @@ class RankingFile(NamedTuple):
 class LabelFile(NamedTuple):
     """The labels of a file, and by code how many were refused and what is to be noted."""
 
-    given: Given
+    labels: KeyedLabels
     refused: Counter[str]
+
+    @property
+    def given(self) -> Given:
+        """The labels."""
+        return self.labels.given
 
     @property
     def nbytes(self) -> int:
         """Its memory."""
-        return self.given.nbytes
+        return self.labels.nbytes
 
 
 @record(frozen=True, slots=True)
@@ -197,15 +206,9 @@ class LakeReader:
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        compute = load_arrow("pyarrow.compute")
-        roles = self._rankings.plan(self.tables["rankings"].read_schema(known.file)).roles
-        name = roles["ranking_id"]
-        table = self.tables["rankings"].read(known.file, [name, roles["time"]])
-        texts = join_chunks(table[name], name).cast(load_arrow().large_string())
-        rows = np.flatnonzero(compute.is_in(texts, value_set=ids).to_numpy(zero_copy_only=False))
-        _, times, _ = _read_own_times(
-            table.take(load_arrow().array(rows)), roles["time"], known.seen
-        )
+        ids_here, times = self._read_ids(known)
+        is_in = load_arrow("pyarrow.compute").is_in(ids_here, value_set=ids)
+        times = times[is_in.to_numpy(zero_copy_only=False)]
         starts: list[int] = np.unique(times - times % HOUR).tolist()
         return set(starts)
 
@@ -233,12 +236,8 @@ class LakeReader:
         shown, counts = drop_repeated(found.shown)
         shown = shown.sort()
         since, until = start - self.lake.early, start + HOUR + self.lake.reach
-        own = [make_given(shown.labels)] if shown.labels else []
-        files = [
-            self.load_labels(one.file, one.seen).given
-            for one in labels
-            if one.overlaps(since, until)
-        ]
+        own = [KeyedLabels.of(make_given(shown.labels))] if shown.labels else []
+        files = self._load_near(labels, since, until)
         joined = join_labels(shown.ranking_ids, [*own, *files], since, until, event_ids=event_ids)
         counted = found.rejected + Counter(counts) + Counter(joined.counts)
         # Repeated labels are rows of files that were counted as accepted.
@@ -246,6 +245,79 @@ class LakeReader:
         for number in joined.counts.values():
             counted["accepted"] -= number
         return LakeHour(shown, joined, counted, found.notes)
+
+    def _load_near(self, labels: Sequence[KnownFile], since: int, until: int) -> list[KeyedLabels]:
+        """Load the files of labels that may have some of a span."""
+        return [
+            self.load_labels(one.file, one.seen).labels
+            for one in labels
+            if one.overlaps(since, until)
+        ]
+
+    def match_again(
+        self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
+    ) -> tuple[Counter[str], int] | None:
+        """Count the labels of an hour whose rankings are those of the last run.
+
+        Only the ids of its rankings are read, not their documents.
+
+        Args:
+            hour: What is known of the hour.
+            rankings: All files of rankings, in order. Those of the hour have not changed.
+            labels: All files of labels, in order.
+
+        Returns:
+            The counts of the hour and how many rows of labels are of its rankings, as in
+            `SeenHour`; `None` if some of its rows were not accepted, so that it takes all columns
+            to know which.
+
+        Raises:
+            FileError: A file cannot be read, or has changed.
+        """
+        found = self.match(hour, rankings, labels)
+        if found is None:
+            return None
+        times, joined = found
+        counts = Counter(joined.counts)
+        counts["accepted"] = len(times) - sum(joined.counts.values())
+        return counts, joined.matched
+
+    def match(
+        self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
+    ) -> tuple[NDArray[np.int64], Joined] | None:
+        """Return the times of the rankings of an hour, and their labels; see `match_again`."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        count = sum(span[0] for span in hour.spans.values())
+        start = hour.start
+        files = [one for one in rankings if one.overlaps(start, start + HOUR)]
+        if hour.counts != {"accepted": count} or any(one.counts for one in files):
+            return None
+        parts = [self._read_ids(one) for one in files]
+        times = np.concatenate([each for _, each in parts])
+        rows = np.flatnonzero((times >= start) & (times < start + HOUR))
+        ids = join_texts([each for each, _ in parts])
+        if len(rows) < len(times):
+            ids, times = take(ids, rows), times[rows]
+        # Rows of documents have the ids and times of their rankings, in the order of first rows.
+        different = ids.unique()
+        if len(different) != count:
+            return None
+        if count < len(ids):
+            codes = ids.dictionary_encode().indices.to_numpy()
+            times = times[np.unique(codes, return_index=True)[1]]
+        since, until = start - self.lake.early, start + HOUR + self.lake.reach
+        near = self._load_near(labels, since, until)
+        return times, join_labels(different, near, since, until, event_ids=False)
+
+    def _read_ids(self, known: KnownFile) -> tuple[Foreign, NDArray[np.int64]]:
+        """Read the ids of the rankings of a file, as texts of Arrow, and their times."""
+        roles = self._rankings.plan(self.tables["rankings"].read_schema(known.file)).roles
+        name = roles["ranking_id"]
+        table = self.tables["rankings"].read(known.file, [name, roles["time"]])
+        ids = join_chunks(table[name], name).cast(load_arrow().large_string())
+        _, times, _ = _read_own_times(table, roles["time"], known.seen)
+        return ids, times
 
     def read_rankings(self, since: int, until: int, files: Sequence[KnownFile]) -> Read:
         """Read the rankings of a span from their files.
@@ -374,7 +446,7 @@ class LakeReader:
             error.file = file.path
             raise
         counts = found.rejected + Counter(error.code for error in refused.values())
-        loaded = LabelFile(found.given, counts)
+        loaded = LabelFile(KeyedLabels.of(found.given), counts)
         self._keep("labels", file, seen, loaded)
         return loaded
 
@@ -401,9 +473,19 @@ class LakeReader:
             if (kind, file, seen) not in self._kept:
                 self._kept[kind, file, seen] = loaded
                 self._bytes += loaded.nbytes
-            while self._bytes > MOST_KEPT and len(self._kept) > 1:
-                _, old = self._kept.popitem(last=False)
-                self._bytes -= old.nbytes
+            self._drop(MOST_KEPT)
+
+    def trim(self) -> None:
+        """Give most of the memory back that a scan has used."""
+        with self._lock:
+            self._drop(MOST_IDLE)
+        load_arrow().default_memory_pool().release_unused()
+
+    def _drop(self, most: int) -> None:
+        """Drop the files that were used least recently, down to some bytes."""
+        while self._bytes > most and len(self._kept) > 1:
+            _, old = self._kept.popitem(last=False)
+            self._bytes -= old.nbytes
 
 
 def _read_own_times(

@@ -274,7 +274,7 @@ def _store_hours(
     known = {one.start: one for one in read_hours(connection, project)} if hours else {}
     for hour in hours:
         spans = {
-            _number(transaction, project_id, content): list(span)
+            transaction.context(project_id, content): list(span)
             for content, span in hour.spans.items()
         }
         old = known.get(hour.start)
@@ -296,14 +296,6 @@ def _store_hours(
             "arrived": json.dumps(arrived),
         }
         connection.execute(insert(table), row)
-
-
-def _number(transaction: Transaction, project_id: int, content: Content) -> int:
-    """Return the number of a context, which is made if it is new."""
-    number = transaction.context(project_id, content, 0)
-    # Its rankings are counted with those of all hours.
-    transaction.rankings.pop(number, None)
-    return number
 
 
 def _totals(connection: Connection, project: str) -> Counter[str]:

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.tables.transaction import NumberCache
+    from rankscope.monitor.store.tables.transaction import KnownEvents, NumberCache
 
 
 class Lease:
@@ -76,10 +76,18 @@ class PostgresTransaction(Transaction):
         seq: The number of the last event so far.
         cache: The numbers of projects and contexts.
         lease: The lease of this process.
+        archived: Finds events that are archived.
     """
 
-    def __init__(self, connection: Connection, seq: int, cache: NumberCache, lease: Lease) -> None:
-        super().__init__(connection, seq, cache)
+    def __init__(
+        self,
+        connection: Connection,
+        seq: int,
+        cache: NumberCache,
+        lease: Lease,
+        archived: KnownEvents,
+    ) -> None:
+        super().__init__(connection, seq, cache, archived)
         self._lease = lease
 
     def require_evaluator(self) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.postgres.address import read_address
 from rankscope.monitor.store.postgres.connection import (
@@ -142,6 +143,7 @@ class PostgresReader(StoreReader):
                 file=str(self.address),
             )
         self.query(check_windows)
+        self.verify_history()
         for project in self.projects():
             for _ in self.read(project):
                 pass
@@ -280,7 +282,9 @@ class PostgresStore(PostgresReader, Store):
             connection = self._connection
             with connection.begin() as opened:
                 seq = self._lock(connection)
-                transaction = PostgresTransaction(connection, seq, self._cache, self._lease)
+                transaction = PostgresTransaction(
+                    connection, seq, self._cache, self._lease, ArchivedEvents(self.find_history)
+                )
                 results = [work(transaction) for work in works]
                 transaction.flush()
                 self._finish(transaction, seq)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-AFTER_BYTES = 16 << 20
+AFTER_BYTES = 64 << 20
 """The size of the log at which it is copied into the database."""
 
 

@@ -12,8 +12,8 @@ from rankscope.errors import FileError
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
-from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.history.known import ArchivedEvents
+from rankscope.monitor.store.history.location import LOCATION
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
@@ -96,17 +96,12 @@ class SQLiteReader(StoreReader):
         super().__init__(connect_sqlite(path, writes=False, busy_seconds=busy_seconds))
         self.path = path
         self._secrets = SecretFile(path)
-        self._history = HistoryFolder(beside(path, HISTORY))
+        self._default_history = HistoryFolder(beside(path, HISTORY))
 
     @property
     def url(self) -> str:
         """The URL by which other processes can open it, too."""
         return f"{SQLITE}{self.path.absolute()}"
-
-    @property
-    def history(self) -> HistoryFolder:
-        """The folder of archived hours."""
-        return self._history
 
     def find_secret(self, secret_id: str) -> Secret | None:
         """Find the secret of a webhook by its id, `None` where it is missing, as in a backup.
@@ -162,9 +157,11 @@ class SQLiteReader(StoreReader):
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
             for hour in manifest.list_all_archived(connection):
-                self.history.copy(hour, folder)
+                folder.put_copy(hour, self.require_history(connection))
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
+                with copy:  # the copy has all files beside it
+                    copy.execute(f"DELETE FROM meta WHERE name = '{LOCATION}'")  # noqa: S608 - a constant
         opened = os.open(part, os.O_RDWR)
         try:
             sync_data(opened)
@@ -185,8 +182,7 @@ class SQLiteReader(StoreReader):
         if problem is not None:
             raise damaged(self.path, f"{problem:.120}")
         self.query(check_windows)
-        for hour in self.query(manifest.list_all_archived):
-            HourFile(self.history, hour, is_forced=True).verify()
+        self.verify_history()
         for project in self.projects():
             for _ in self.read(project):
                 pass
@@ -340,7 +336,7 @@ class SQLiteStore(SQLiteReader, Store):
         with self._connection.begin():
             before = driver_of(self._connection).total_changes
             transaction = Transaction(
-                self._connection, self._mark.seq, self._cache, ArchivedEvents(self._history)
+                self._connection, self._mark.seq, self._cache, ArchivedEvents(self.find_history)
             )
             results = [work(transaction) for work in works]
             transaction.flush()

@@ -12,6 +12,7 @@ from rankscope.errors import FileError
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, unpack_columns
+from rankscope.monitor.store.tables.moves import leave_out
 from rankscope.monitor.store.tables.schema import events, labels, rankings
 from rankscope.monitor.store.tables.statements import FIRST, LAST, Utf8, fetch_rows, in_project
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.store.tables.moves import Move
 
     T = TypeVar("T")
 
@@ -42,6 +44,7 @@ def read_chunks(
     size: int,
     *,
     event_ids: bool,
+    moves: Sequence[Move] = (),
 ) -> Generator[Chunk]:
     """Read rankings with all their labels, all as of one moment.
 
@@ -52,6 +55,7 @@ def read_chunks(
         until: The first time that is not read.
         size: The number of rankings in a chunk.
         event_ids: Whether chunks have the ids of events.
+        moves: Their rankings are left out.
 
     Yields:
         Rankings by time, then by `ranking_id`.
@@ -62,8 +66,8 @@ def read_chunks(
     times = FIRST if since is None else since, LAST if until is None else until - 1
     is_theirs = in_project(rankings.c.project_id, project)
     wanted = _select_rankings(event_ids=event_ids).where(is_theirs, rankings.c.time.between(*times))
-    their_labels = _select_labels(event_ids=event_ids).where(is_theirs)
-    result = connection.execute(wanted, execution_options=STREAMED)
+    their_labels = leave_out(_select_labels(event_ids=event_ids).where(is_theirs), moves)
+    result = connection.execute(leave_out(wanted, moves), execution_options=STREAMED)
     while rows := fetch_rows(result, size):
         check_deadline()
         (_, first, _, first_id, *_), (_, last, _, last_id, *_) = rows[0], rows[-1]

@@ -4,47 +4,59 @@ from __future__ import annotations
 
 import json
 import struct
+from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, delete, func, select
 
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.outcome import Outcome
 from rankscope.monitor.store.tables.documents import pack
-from rankscope.monitor.store.tables.schema import events, history_labels, labels, rankings
-from rankscope.monitor.store.tables.statements import fetch_rows, insert_rows
+from rankscope.monitor.store.tables.schema import (
+    events,
+    history_labels,
+    labels,
+    projects,
+    rankings,
+)
+from rankscope.monitor.store.tables.statements import (
+    POSTGRES,
+    fetch_rows,
+    insert_new_rows,
+    insert_rows,
+    look_up,
+)
+from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from sqlalchemy import BindParameter, Connection, Select, Table
+    from sqlalchemy import Connection, Select, Table
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.store.tables.transaction import RankingContext, Transaction
 
     PreparedEvent: TypeAlias = "PreparedRanking | PreparedLabel"
-
-AT_ONCE = 500
-"""How many ids a statement asks for."""
+    Known: TypeAlias = dict[str, tuple[int, bytes]]
+    """The numbers and digests of events by their ids."""
 
 # Made once: making these statements takes as long as running them.
-IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
-PROJECT: BindParameter[int] = bindparam("project_id")
-SELECT_EVENTS = select(events.c.event_id, events.c.seq, events.c.digest).where(
-    events.c.project_id == PROJECT, events.c.event_id.in_(IDS)
+SELECT_EVENTS = look_up(
+    events.c.project_id, events.c.event_id, events.c.event_id, events.c.seq, events.c.digest
 )
-SELECT_RANKINGS = (
-    select(rankings.c.ranking_id, events.c.seq, events.c.digest)
-    .join(events, events.c.seq == rankings.c.seq)
-    .where(rankings.c.project_id == PROJECT, rankings.c.ranking_id.in_(IDS))
-)
-COUNT_LABELS = select(func.count()).where(
-    labels.c.project_id == PROJECT, labels.c.ranking_id.in_(IDS)
-)
+SELECT_RANKINGS = look_up(
+    rankings.c.project_id,
+    rankings.c.ranking_id,
+    rankings.c.ranking_id,
+    rankings.c.seq,
+    events.c.digest,
+).outerjoin(events, events.c.seq == rankings.c.seq)
+COUNT_LABELS = look_up(labels.c.project_id, labels.c.ranking_id, func.count(labels.c.seq))
+SELECT_PENDING = select(projects.c.pending).where(projects.c.project_id == bindparam("project_id"))
 
 
 # There is one for each event: named tuples are made five times as fast as records.
@@ -145,15 +157,141 @@ def store_events(
 ) -> list[Outcome]:
     """Store the new events of a batch, and count all of them and those rejected before, by code."""
     project_id = transaction.project(project)
+    outcomes = _store_new(transaction, project_id, batch)
+    if outcomes is None:
+        outcomes = _store_unknown(transaction, project_id, batch)
+    for status, count in Counter(status for status, _ in outcomes).items():
+        transaction.counts[project_id, status] += count
+    for code, count in rejected.items():
+        transaction.counts[project_id, code] += count
+    return outcomes
+
+
+def _store_new(
+    transaction: Transaction, project_id: int, batch: Sequence[PreparedEvent]
+) -> list[Outcome] | None:
+    """Store a batch of which all events are new, as they nearly always are.
+
+    The keys of the tables say whether they are, so that nothing is looked up before.
+
+    Returns:
+        The outcomes; `None` where some are not new, or the database would rather be asked. Nothing
+        is stored then.
+    """
+    connection = transaction.connection
+    if connection.dialect.name == POSTGRES:
+        # There, rows are copied, and one with a key that is taken ends the transaction.
+        return None
+    first = transaction.seq + 1
+    numbered = list(enumerate(batch, first))
+    shown = [(seq, event) for seq, event in numbered if isinstance(event, PreparedRanking)]
+    told = [(seq, event) for seq, event in numbered if not isinstance(event, PreparedRanking)]
+    labelled = list({event.ranking_id for _, event in told})
+    known_events: Known = {}
+    known_rankings = _find(connection, SELECT_RANKINGS, project_id, labelled)
+    hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
+    ranking_ids = {event.ranking_id for _, event in shown}
+    if known_events or not ranking_ids.isdisjoint(known_rankings):
+        return None
+    rows = [(seq, project_id, event.event_id, event.digest) for seq, event in numbered]
+    if insert_new_rows(connection, events, rows) < len(rows) or (
+        not _insert_rankings(transaction, project_id, shown, insert_new_rows)
+    ):
+        for table in (events, rankings):
+            connection.execute(delete(table).where(table.c.seq >= first))
+        return None
+    if told:
+        _insert_labels(transaction, project_id, told, known_rankings.keys() | ranking_ids, hours)
+    transaction.seq += len(batch)
+    return [Outcome("accepted", seq) for seq, _ in numbered]
+
+
+def _insert_rankings(
+    transaction: Transaction,
+    project_id: int,
+    shown: Sequence[tuple[int, PreparedRanking]],
+    insert: Callable[[Connection, Table, list[tuple[Any, ...]]], int],
+) -> bool:
+    """Insert rankings.
+
+    Args:
+        transaction: The transaction.
+        project_id: The number of the project.
+        shown: The rankings with their numbers.
+        insert: `insert_rows`, or `insert_new_rows` where some may be there already.
+
+    Returns:
+        Whether all of them were new; if not, nothing is counted.
+    """
+    if not shown:
+        return True
+    times: dict[RankingContext, list[int]] = {}
+    for _, event in shown:
+        times.setdefault(event.context, []).append(event.time)
+    numbers = {content: transaction.context(project_id, content) for content in times}
+    rows = [
+        (seq, project_id, ranking_id, time, query_key, user_id, numbers[context], packed)
+        for seq, (_, ranking_id, _, time, query_key, user_id, context, packed) in shown
+    ]
+    # Labels of which the ranking is stored here do not wait any more.
+    waiting = 0
+    if _has_pending(transaction, project_id):
+        ranking_ids = [event.ranking_id for _, event in shown]
+        ((waiting,),) = _select(transaction.connection, COUNT_LABELS, project_id, ranking_ids)
+    if insert(transaction.connection, rankings, rows) < len(rows):
+        return False
+    for content, shown_at in times.items():
+        span = RankingSpan(len(shown_at), min(shown_at), max(shown_at))
+        transaction.add_rankings(numbers[content], span)
+    transaction.pending[project_id] -= waiting
+    return True
+
+
+def _has_pending(transaction: Transaction, project_id: int) -> bool:
+    """Return whether there are labels that wait for their ranking."""
+    stored = transaction.connection.execute(SELECT_PENDING, {"project_id": project_id})
+    return bool(stored.scalar_one() + transaction.pending[project_id])
+
+
+def _insert_labels(
+    transaction: Transaction,
+    project_id: int,
+    told: Sequence[tuple[int, PreparedLabel]],
+    known: Collection[str],
+    hours: Mapping[str, int],
+) -> None:
+    """Insert labels, and count those whose rankings are not among those known.
+
+    Args:
+        transaction: The transaction.
+        project_id: The number of the project.
+        told: The labels with their numbers.
+        known: The ids of rankings that are stored, or are in a file.
+        hours: The numbers of the hours of those in a file, by their ids.
+    """
+    rows = [
+        (seq, project_id, ranking_id, doc_id, time, event_id, kind, names, value)
+        for seq, (event_id, ranking_id, _, doc_id, time, kind, names, value) in told
+    ]
+    insert_rows(transaction.connection, labels, rows)
+    late = [(seq, hours[event.ranking_id]) for seq, event in told if event.ranking_id in hours]
+    insert_rows(transaction.connection, history_labels, late)
+    pending = sum(event.ranking_id not in known for _, event in told)
+    transaction.pending[project_id] += pending
+
+
+def _store_unknown(
+    transaction: Transaction, project_id: int, batch: Sequence[PreparedEvent]
+) -> list[Outcome]:
+    """Store the events of a batch that are new, after looking up which ones are."""
     connection = transaction.connection
     event_ids = [event.event_id for event in batch]
     ranking_ids = list(dict.fromkeys(event.ranking_id for event in batch))
     known_events = _find(connection, SELECT_EVENTS, project_id, event_ids)
     known_rankings = _find(connection, SELECT_RANKINGS, project_id, ranking_ids)
     hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
-    new_rankings: list[str] = []
-    labelled: list[str] = []
-    rows: dict[Table, list[tuple[object, ...]]] = {events: [], rankings: [], labels: []}
+    shown: list[tuple[int, PreparedRanking]] = []
+    told: list[tuple[int, PreparedLabel]] = []
     outcomes = []
     for event in batch:
         before = known_events.get(event.event_id)
@@ -164,54 +302,19 @@ def store_events(
             outcomes.append(Outcome("duplicate" if stored == event.digest else "conflict", seq))
             continue
         seq = transaction.next_seq()
-        event_id, ranking_id, content = event[:3]
-        known_events[event_id] = seq, content
-        rows[events].append((seq, project_id, event_id, content))
+        known_events[event.event_id] = seq, event.digest
         if isinstance(event, PreparedRanking):
-            known_rankings[ranking_id] = seq, content
-            new_rankings.append(ranking_id)
-            context_id = transaction.context(project_id, event.context, event.time)
-            rows[rankings].append(
-                (
-                    seq,
-                    project_id,
-                    ranking_id,
-                    event.time,
-                    event.query_key,
-                    event.user_id,
-                    context_id,
-                    event.packed,
-                )
-            )
+            known_rankings[event.ranking_id] = seq, event.digest
+            shown.append((seq, event))
         else:
-            labelled.append(ranking_id)
-            rows[labels].append(
-                (
-                    seq,
-                    project_id,
-                    ranking_id,
-                    event.doc_id,
-                    event.time,
-                    event_id,
-                    event.kind,
-                    event.labels,
-                    event.value,
-                )
-            )
+            told.append((seq, event))
         outcomes.append(Outcome("accepted", seq))
-    # Labels that came before their ranking do not wait any more.
-    waited = _select(connection, COUNT_LABELS, project_id, new_rankings)
-    pending = sum(ranking_id not in known_rankings for ranking_id in labelled)
-    transaction.pending[project_id] += pending - sum(count for (count,) in waited)
-    rows[history_labels] = [
-        (seq, hours[ranking_id]) for seq, _, ranking_id, *_ in rows[labels] if ranking_id in hours
-    ]
-    for table, new in rows.items():
-        insert_rows(connection, table, new)
-    for outcome in outcomes:
-        transaction.counts[project_id, outcome.status] += 1
-    for code, count in rejected.items():
-        transaction.counts[project_id, code] += count
+    new: list[tuple[int, PreparedEvent]] = [*shown, *told]
+    rows = [(seq, project_id, event.event_id, event.digest) for seq, event in new]
+    insert_rows(connection, events, rows)
+    _insert_rankings(transaction, project_id, shown, insert_rows)
+    if told:
+        _insert_labels(transaction, project_id, told, known_rankings, hours)
     return outcomes
 
 
@@ -219,8 +322,8 @@ def _find_archived(
     transaction: Transaction,
     project_id: int,
     batch: Sequence[PreparedEvent],
-    known_events: dict[str, tuple[int, bytes]],
-    known_rankings: dict[str, tuple[int, bytes]],
+    known_events: Known,
+    known_rankings: Known,
 ) -> dict[str, int]:
     """Add events and rankings that are archived to those that are known.
 
@@ -242,19 +345,18 @@ def _find_archived(
 
 
 def _find(
-    connection: Connection, statement: Select[Any], project_id: int, ids: list[str]
-) -> dict[str, tuple[int, bytes]]:
+    connection: Connection, statement: Select[Any], project_id: int, ids: Sequence[str]
+) -> Known:
     """Find which ids are stored, with the numbers and digests of their events."""
-    rows = _select(connection, statement, project_id, ids)
-    return {name: (seq, content) for name, seq, content in rows}
+    rows = _select(connection, statement, project_id, ids) if ids else []
+    return {name: (seq, content) for name, seq, content in rows if seq is not None}
 
 
 def _select(
-    connection: Connection, statement: Select[Any], project_id: int, ids: list[str]
-) -> Iterator[tuple[Any, ...]]:
-    for start in range(0, len(ids), AT_ONCE):
-        some = {"project_id": project_id, "ids": ids[start : start + AT_ONCE]}
-        yield from fetch_rows(connection.execute(statement, some))
+    connection: Connection, statement: Select[Any], project_id: int, ids: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    asked = {"project_id": project_id, "texts": ids}
+    return fetch_rows(connection.execute(statement, asked))
 
 
 @lru_cache(maxsize=1000)

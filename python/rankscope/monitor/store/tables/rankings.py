@@ -10,6 +10,7 @@ from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Context, LabelCount
 from rankscope.monitor.store.tables.documents import unpack
+from rankscope.monitor.store.tables.moves import leave_out, leave_out_labels, list_all_moves
 from rankscope.monitor.store.tables.schema import (
     contexts,
     events,
@@ -25,11 +26,14 @@ from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Connection, Executable
+
+    from rankscope.monitor.store.tables.moves import Move
 
 
 RETRACTION = LABEL_KINDS.index("retraction")
@@ -76,13 +80,16 @@ def find_ranking(connection: Connection, project: str, ranking_id: str) -> Ranki
     )
 
 
-def find_labels(connection: Connection, project: str, ranking_id: str) -> list[Label]:
-    """Find the labels of a ranking, in the order in which they count."""
+def find_labels(
+    connection: Connection, project: str, ranking_id: str, moves: Sequence[Move] = ()
+) -> list[Label]:
+    """Find the labels of a ranking, in the order in which they count, but those that are moved."""
     wanted = (
         select(labels)
         .where(in_project(labels.c.project_id, project), labels.c.ranking_id == ranking_id)
         .order_by(labels.c.time, labels.c.event_id)
     )
+    wanted = leave_out_labels(wanted, moves)
     return [
         Label(
             row.event_id,
@@ -141,7 +148,13 @@ def find_changes(
 
 
 def count_labels(
-    connection: Connection, project: str, since: int, until: int, *, window: int
+    connection: Connection,
+    project: str,
+    since: int,
+    until: int,
+    *,
+    window: int,
+    moves: Sequence[Move] = (),
 ) -> list[LabelCount]:
     """Count the labels of the rankings of production from one time to before another.
 
@@ -151,6 +164,7 @@ def count_labels(
         since: The earliest time of a ranking, in microseconds since 1970.
         until: The first time that is not counted.
         window: How long after its ranking a label may happen to be counted, in microseconds.
+        moves: Their rankings don't count.
     """
     is_grade = labels.c.value.is_not(None)
     keys = (contexts.c.model, labels.c.labels, is_grade)
@@ -175,12 +189,23 @@ def count_labels(
     )
     return [
         LabelCount(model, tuple(json.loads(names)), bool(graded), count)
-        for model, names, graded, count in connection.execute(wanted)
+        for model, names, graded, count in connection.execute(leave_out(wanted, moves))
     ]
 
 
-def has_labels(connection: Connection, project: str, since: int, until: int, before: int) -> bool:
-    """Return whether a ranking of production in a span has a label from before a time."""
+def has_labels(
+    connection: Connection,
+    project: str,
+    since: int,
+    until: int,
+    before: int,
+    *,
+    moves: Sequence[Move] = (),
+) -> bool:
+    """Return whether a ranking of production in a span has a label from before a time.
+
+    Rankings that are moved don't count.
+    """
     is_labelled = (
         select(rankings.c.seq)
         .join(contexts, contexts.c.context_id == rankings.c.context_id)
@@ -196,7 +221,7 @@ def has_labels(connection: Connection, project: str, since: int, until: int, bef
         )
         .limit(1)
     )
-    return connection.execute(is_labelled).first() is not None
+    return connection.execute(leave_out(is_labelled, moves)).first() is not None
 
 
 def is_pending() -> ColumnElement[bool]:
@@ -223,6 +248,7 @@ def find_wrong_count(connection: Connection) -> str | None:
     )
     kept = select(contexts.c.context_id, contexts.c.rankings, contexts.c.first, contexts.c.last)
     spans: dict[int, RankingSpan] = {}
+    counted = leave_out(counted, list_all_moves(connection))
     for found in (
         counted.group_by(rankings.c.context_id),
         archived.group_by(history_contexts.c.context_id),

@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, insert, select, update
 from rankscope.monitor.store.records import RuleRow
 from rankscope.monitor.store.tables.incidents import put_incidents
 from rankscope.monitor.store.tables.keys import insert_audit
+from rankscope.monitor.store.tables.moves import leave_out
 from rankscope.monitor.store.tables.outbox import insert_notifications
 from rankscope.monitor.store.tables.schema import contexts, rankings, rules
 from rankscope.monitor.store.tables.statements import in_project
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.keys import AuditEntry
     from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
+    from rankscope.monitor.store.tables.moves import Move
     from rankscope.monitor.store.tables.transaction import Transaction
 
 COLUMNS = tuple(name for name in rules.columns.keys() if name != "project_id")  # noqa: SIM118 - not a dict
@@ -132,6 +134,7 @@ def count_late(
     until: int,
     after: int,
     upto: int,
+    moves: Sequence[Move] = (),
 ) -> int:
     """Count rankings in production by their times, and by when they were stored.
 
@@ -143,6 +146,7 @@ def count_late(
         until: The first time that does not count.
         after: The number of an event; only later events count.
         upto: The number of the last event that counts.
+        moves: Their rankings don't count.
     """
     wanted = (
         select(func.count())
@@ -160,4 +164,4 @@ def count_late(
     )
     if model is not None:
         wanted = wanted.where(contexts.c.model == model)
-    return int(connection.execute(wanted).scalar_one())
+    return int(connection.execute(leave_out(wanted, moves)).scalar_one())

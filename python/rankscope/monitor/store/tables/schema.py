@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 4
+VERSION = 5
 """The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
 tables needs a step in `migrations/`."""
 OLDEST = 1
@@ -165,6 +165,17 @@ history_labels = Table(
 )
 """The labels that came after their ranking was archived, with the hour of the ranking; they are in
 `labels` until the hour is archived again."""
+
+history_moves = Table(
+    "history_moves",
+    TABLES,
+    Column(
+        "hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True, autoincrement=False
+    ),
+    Column("seq", BigInteger, nullable=False),
+)
+"""The hours whose rows are being removed from the tables: the file has those up to `seq`. Reads of
+the tables leave them out; see `moves.py`."""
 
 counters = Table(
     "counters",

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 
-from sqlalchemy import Integer, LargeBinary, insert, select
+from sqlalchemy import (
+    ARRAY,
+    Integer,
+    LargeBinary,
+    Text,
+    TypeDecorator,
+    bindparam,
+    insert,
+    select,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -15,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Table
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Dialect, Select, Table
     from sqlalchemy.sql.compiler import SQLCompiler
+    from sqlalchemy.types import TypeEngine
 
 FIRST, LAST = -(2**63), 2**63 - 1
 """The earliest and the latest time, where a caller names none."""
@@ -57,6 +68,58 @@ def _write_flag(element: StoredFlag, compiler: SQLCompiler, **how: Any) -> str: 
     return f"CAST({flag} AS INTEGER)" if compiler.dialect.name == POSTGRES else flag
 
 
+class TextList(TypeDecorator[list[str]]):
+    """Texts as one parameter: an array where the database has them, otherwise a list of JSON."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type of the database."""
+        kind: TypeEngine[Any] = ARRAY(Text()) if dialect.name == POSTGRES else Text()
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - of SQLAlchemy
+        """Return the texts as the driver takes them."""
+        return value if dialect.name == POSTGRES else json.dumps(value, ensure_ascii=False)
+
+
+class TextRows(FunctionElement[str]):
+    """The texts of a `TextList` as the rows of a table, in its column `value`.
+
+    However many there are, the statement is the same: a list of parameters would be compiled anew
+    for each number of them, which takes as long as the search.
+    """
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(TextRows)
+def _write_texts(element: TextRows, compiler: SQLCompiler, **how: Any) -> str:  # noqa: ANN401 - of SQLAlchemy
+    (texts,) = element.clauses
+    given = compiler.process(texts, **how)
+    if compiler.dialect.name == POSTGRES:
+        return f"(SELECT unnest({given}) AS value)"
+    return f"json_each({given})"
+
+
+def look_up(
+    project_id: ColumnElement[int], texts: ColumnElement[str], *found: ColumnElement[Any]
+) -> Select[Any]:
+    """Select what belongs to each text of the parameter `texts` in the project of `project_id`.
+
+    Args:
+        project_id: The column of the numbers of projects.
+        texts: The column that holds the texts, in the same table.
+        found: What to select. A text that is not there has a row, too, with nulls.
+    """
+    asked = TextRows(bindparam("texts", type_=TextList())).table_valued("value")
+    # SQLite begins with the left side of an outer join; of any other, it may read all events.
+    is_theirs = (project_id == bindparam("project_id")) & (texts == asked.c.value)
+    return select(*found).select_from(asked.outerjoin(texts.table, is_theirs))
+
+
 def in_project(column: ColumnElement[int], project: str) -> ColumnElement[bool]:
     """Compare a column of project numbers with the number of a project."""
     number = select(projects.c.project_id).where(projects.c.name == project)
@@ -84,23 +147,40 @@ def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...
     return list(rows)
 
 
-def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
+def insert_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> int:
     """Insert rows without SQLAlchemy's processing of values, which would take most of the time.
 
     Rows have the values of all columns, in their order, as the driver takes them.
+
+    Returns:
+        How many there are.
     """
     if not rows:
-        return
+        return 0
     if connection.dialect.name == POSTGRES:
         _copy_rows(connection, table, rows)
-        return
+        return len(rows)
     text, is_positional = _compile_insert(table, connection.dialect)
     if is_positional:
-        connection.exec_driver_sql(text, list(rows))
+        connection.exec_driver_sql(text, rows)
     else:
         names = table.columns.keys()
         named: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         connection.exec_driver_sql(text, named)
+    return len(rows)
+
+
+def insert_new_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> int:
+    """Insert rows as `insert_rows` does, except those with a key that is taken, into SQLite.
+
+    Returns:
+        How many were inserted.
+    """
+    if not rows:
+        return 0
+    text, _ = _compile_insert(table, connection.dialect)
+    inserted = connection.exec_driver_sql(text.replace("INSERT", "INSERT OR IGNORE", 1), rows)
+    return int(inserted.rowcount)
 
 
 COPIED_TYPES = {
@@ -115,7 +195,7 @@ COPIED_TYPES = {
 """The names of PostgreSQL by those of SQLAlchemy's types."""
 
 
-def _copy_rows(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
+def _copy_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows with COPY, in a fifth of the time of INSERT."""
     driver: Any = connection.connection.driver_connection
     text, types = _compile_copy(table)

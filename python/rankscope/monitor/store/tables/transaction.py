@@ -7,7 +7,7 @@ from collections import Counter
 from hashlib import blake2b
 from typing import Protocol
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from rankscope.monitor.store.tables.schema import contexts, counters, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     """What rankings share: their model, version, environment and attributes."""
 
 MOST_CACHED = 100_000
+
+# Made once: making these statements takes longer than running them.
+ADD_PENDING = (
+    update(projects)
+    .where(projects.c.project_id == bindparam("project"))
+    .values(pending=projects.c.pending + bindparam("more"))
+)
+ADD_COUNT = (
+    update(counters)
+    .where(counters.c.project_id == bindparam("project"), counters.c.reason == bindparam("why"))
+    .values(count=counters.c.count + bindparam("more"))
+)
+INSERT_COUNT = insert(counters)
 
 
 class KnownEvents(Protocol):
@@ -110,8 +123,8 @@ class Transaction:
             self.new_numbers.projects[name] = number
         return number
 
-    def context(self, project_id: int, content: RankingContext, time: int) -> int:
-        """Return the number of the context of a new ranking, and count the ranking there."""
+    def context(self, project_id: int, content: RankingContext) -> int:
+        """Return the number of a context, which is made if it is new."""
         model, version, environment, attributes = content
         key = (project_id, *content)
         number = self._cache.contexts.get(key) or self.new_numbers.contexts.get(key)
@@ -134,9 +147,12 @@ class Transaction:
                 made = insert(contexts).values(row).returning(contexts.c.context_id)
                 number = int(self.connection.execute(made).scalar_one())
             self.new_numbers.contexts[key] = number
-        new, before = RankingSpan(1, time, time), self.rankings.get(number)
-        self.rankings[number] = new if before is None else before.merge(new)
         return number
+
+    def add_rankings(self, context_id: int, new: RankingSpan) -> None:
+        """Count new rankings of a context."""
+        before = self.rankings.get(context_id)
+        self.rankings[context_id] = new if before is None else before.merge(new)
 
     def require_evaluator(self) -> None:
         """Refuse to write windows where another process evaluates the store.
@@ -150,12 +166,11 @@ class Transaction:
         add_rankings(self.connection, self.rankings)
         for project_id, count in self.pending.items():
             if count:
-                more = update(projects).where(projects.c.project_id == project_id)
-                self.connection.execute(more.values(pending=projects.c.pending + count))
+                more = {"project": project_id, "more": count}
+                self.connection.execute(ADD_PENDING, more)
         for (project_id, reason), count in self.counts.items():
-            row = (counters.c.project_id == project_id) & (counters.c.reason == reason)
-            added = update(counters).where(row).values(count=counters.c.count + count)
-            if self.connection.execute(added).rowcount == 0:
+            added = {"project": project_id, "why": reason, "more": count}
+            if self.connection.execute(ADD_COUNT, added).rowcount == 0:
                 self.connection.execute(
-                    insert(counters), {"project_id": project_id, "reason": reason, "count": count}
+                    INSERT_COUNT, {"project_id": project_id, "reason": reason, "count": count}
                 )

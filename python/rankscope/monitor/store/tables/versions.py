@@ -14,6 +14,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.tables.moves import leave_out
 from rankscope.monitor.store.tables.schema import contexts, history_contexts, rankings
 from rankscope.monitor.store.tables.statements import fetch_rows, floor_time, in_project
 
@@ -21,10 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sqlalchemy import BindParameter, ColumnElement, Connection
+    from sqlalchemy import BindParameter, ColumnElement, Connection, Update
 
     from rankscope.monitor.events.event import Environment
     from rankscope.monitor.store.folding import Pair
+    from rankscope.monitor.store.tables.moves import Move
 
 AT_ONCE = 10_000
 RECENT = 28 * DAY
@@ -47,13 +49,12 @@ class RankingSpan(NamedTuple):
         )
 
 
-def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> None:
-    """Add new rankings to the counts of their contexts."""
+def _write_addition() -> Update:
     first: BindParameter[int] = bindparam("new_first")
     last: BindParameter[int] = bindparam("new_last")
     is_first = or_(contexts.c.first.is_(None), contexts.c.first > first)
     is_last = or_(contexts.c.last.is_(None), contexts.c.last < last)
-    changed = (
+    return (
         update(contexts)
         .where(contexts.c.context_id == bindparam("context"))
         .values(
@@ -62,12 +63,20 @@ def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> No
             last=case((is_last, last), else_=contexts.c.last),
         )
     )
+
+
+# Made once: making it takes as long as running it.
+ADD_RANKINGS = _write_addition()
+
+
+def add_rankings(connection: Connection, added: Mapping[int, RankingSpan]) -> None:
+    """Add new rankings to the counts of their contexts."""
     rows = [
         {"context": context, "count": new.rankings, "new_first": new.first, "new_last": new.last}
         for context, new in added.items()
     ]
     if rows:
-        connection.execute(changed, rows)
+        connection.execute(ADD_RANKINGS, rows)
 
 
 def subtract_rankings(connection: Connection, deleted: Mapping[int, int]) -> None:
@@ -110,9 +119,11 @@ def count_by_context(connection: Connection, seqs: Sequence[int]) -> dict[int, i
 
 
 def count_by_hour(
-    connection: Connection, project: str, since: int, until: int
+    connection: Connection, project: str, since: int, until: int, moves: Sequence[Move] = ()
 ) -> list[tuple[int, int, int]]:
     """Count the rankings from one time to before another by hour and context.
+
+    Rankings that are moved don't count.
 
     Returns:
         The start of the hour, the number of the context, and the number of rankings.
@@ -125,6 +136,7 @@ def count_by_hour(
         )
         .group_by(start, rankings.c.context_id)
     )
+    wanted = leave_out(wanted, moves)
     return [(hour, context, count) for hour, context, count in connection.execute(wanted)]
 
 

@@ -19,7 +19,7 @@ on the rows, not a change of columns.
 
 from __future__ import annotations
 
-from rankscope.monitor.store.tables.migrations import version_2, version_3, version_4
+from rankscope.monitor.store.tables.migrations import version_2, version_3, version_4, version_5
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ STEPS: Mapping[int, Callable[[Connection, SecretKeeper], None]] = {
     2: version_2.migrate,
     3: version_3.migrate,
     4: version_4.migrate,
+    5: version_5.migrate,
 }
 """The steps by the version that they make."""
 

@@ -1,0 +1,244 @@
+"""Evaluates a table where its rows lie, if the rows of each query lie together.
+
+Moving rows between partitions costs several times what evaluating them does. So each task evaluates
+the queries of its partition in one pass, on the assumption that no other task has rows of them. It
+returns a number for each query, by which the driver verifies that; equal numbers of different
+queries only cost time. The first and the last query of a partition often go on in another. Their
+rows are few, and the driver evaluates them. Where anything is different, all is evaluated again
+after moving rows, which also reports mistakes the same way however rows are spread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+
+from rankscope._core import TableStream
+from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.numbers import is_judged
+from rankscope.errors import FormatError, RankscopeError
+from rankscope.records import record
+from rankscope.spark.packing import fold, read_columns
+from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.spark.packing import Rows
+    from rankscope.spark.parquet import Piece
+    from rankscope.spark.tasks import Job, Part
+
+MOST_AT_EDGE = 1 << 16
+"""How many rows of a query go to the driver; those of a larger one are moved."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class InPlace:
+    """The answer of one task about its partition.
+
+    Args:
+        part: The answer about the queries that it evaluated.
+        queries: A number for each of them, as bytes of int64.
+        edges: The rows of its first and last query, as Arrow writes them.
+    """
+
+    part: Part
+    queries: bytes
+    edges: bytes
+
+
+def evaluating_in_place(
+    job: Job, tasks: Sequence[Sequence[Piece]] = ()
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return the function that evaluates the queries of a partition.
+
+    Args:
+        job: What to evaluate.
+        tasks: The pieces of files that each task reads itself, by its number, which is all that its
+            partition has then (default: the partition has the rows).
+    """
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        task = Task(job)
+        if tasks:
+            pieces = [
+                piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]
+            ]
+            batches = read_pieces(pieces, job.rows["joined"])
+        try:
+            yield from _evaluate_partition(task, job, batches)
+        except (RankscopeError, load_arrow().ArrowException, OSError):
+            # Which of several mistakes comes first depends on how rows are spread.
+            yield task.make_rows(ERROR, b"")
+
+    return run
+
+
+def read_pieces(pieces: Sequence[Piece], rows: Rows) -> Iterator[Any]:
+    """Read pieces of Parquet files, one after the other.
+
+    Raises:
+        FormatError: A file has other columns than Spark says.
+    """
+    pq = load_arrow("pyarrow.parquet")
+    for piece in pieces:
+        with pq.ParquetFile(piece.path) as file:
+            for name, kind in zip(rows.columns, piece.kinds, strict=True):
+                place = file.schema_arrow.get_field_index(name)
+                if place < 0 or str(file.schema_arrow.field(place).type) != kind:
+                    raise FormatError(f"expected {name} as {kind} in {piece.path}")
+            count = file.num_row_groups
+            groups = range(count * piece.number // piece.of, count * (piece.number + 1) // piece.of)
+            if len(groups) > 0:
+                for batch in file.iter_batches(
+                    AT_ONCE, list(groups), list(rows.columns), use_threads=False
+                ):
+                    yield batch.select(list(rows.columns))
+
+
+def _evaluate_partition(task: Task, job: Job, batches: Iterable[Any]) -> Iterator[Any]:
+    pa, rows = load_arrow(), job.rows["joined"]
+    stream, edges, count, has_grades = TableStream(), [], 0, False
+    for table, is_whole in cut(batches, rows):
+        if not is_whole:
+            edges.append(table)
+            if table.num_rows > MOST_AT_EDGE:
+                yield task.make_rows(ERROR, b"")
+                return
+            continue
+        columns = read_columns(table, rows)
+        if not stream.push(
+            task.plan,
+            list_columns(columns, rows),
+            job.request.ties,
+            job.duplicates,
+            True,
+            1,
+        ):
+            yield task.make_rows(ERROR, b"")
+            return
+        count += table.num_rows
+        has_grades = has_grades or is_judged(columns.numbers[0])
+    finished = stream.finish(task.plan)
+    queries = b""
+    if finished is not None:
+        task.count("joined", count, has_grades=has_grades)
+        yield task.take(*finished)
+        queries = number_queries(finished[1], rows).tobytes()
+    sink = pa.BufferOutputStream()
+    if edges:
+        table = pa.concat_tables(edges)
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    answer = InPlace(part=task.make_part(), queries=queries, edges=sink.getvalue().to_pybytes())
+    yield task.make_rows(ANSWER, pickle.dumps(answer))
+
+
+def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
+    """Cut a partition into its first query, whole queries between, and its last query.
+
+    Yields:
+        A table, and whether its queries are whole.
+    """
+    compute, name = load_arrow("pyarrow.compute"), rows.names["query"]
+    last = None
+    for table in _chunk(batches, rows):
+        rest = table
+        if last is None:
+            column = table.column(name)
+            end = _find_other(compute.not_equal(column, column[0]), 0)
+            yield table.slice(0, end), False
+            rest = table.slice(table.num_rows if end is None else end)
+        elif last.num_rows > 0:
+            yield last, True
+        last = rest
+    if last is not None and last.num_rows > 0:
+        end = _find_last(last, name)
+        if end > 0:
+            yield last.slice(0, end), True
+        yield last.slice(end), False
+
+
+def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
+    """Join batches into tables of about as many rows as are evaluated at once.
+
+    Each but the last ends with the last row of a query. Stops at a query that is larger than that.
+    """
+    pa = load_arrow()
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        held.append(batch.rename_columns(list(rows.columns)))
+        count += batch.num_rows
+        if count >= AT_ONCE:
+            table = pa.Table.from_batches(held)
+            end = _find_last(table, rows.names["query"])
+            if end == 0:
+                break
+            yield table.slice(0, end)
+            held, count = table.slice(end).to_batches(), count - end
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def number_queries(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
+    """Return a number for each query, the same for those that differ only by case or form."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa = load_arrow()
+    texts = pa.array(queries, pa.string())
+    if rows.has_integer_queries:
+        return np.asarray(texts.cast(pa.int64()))
+    made = (
+        hashlib.blake2b(text.encode(), digest_size=8).digest() for text in fold(texts).to_pylist()
+    )
+    return np.frombuffer(b"".join(made), dtype=np.int64)
+
+
+def merge_in_place(answers: Sequence[InPlace], job: Job) -> tuple[list[Part], Any] | None:
+    """Evaluate the rows at the edges of partitions, and verify that no query is in two places.
+
+    Returns:
+        The parts, and the values of the queries at the edges if there are any; or `None` if a query
+        is in two places.
+
+    Raises:
+        InputError: Rows at the edges hold invalid values.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    pa, rows = load_arrow(), job.rows["joined"]
+    parts = [answer.part for answer in answers]
+    numbers = [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
+    held = [pa.ipc.open_stream(answer.edges).read_all() for answer in answers if answer.edges]
+    values = None
+    if held:
+        task = Task(job)
+        values, queries = task.evaluate_table(read_columns(pa.concat_tables(held), rows))
+        parts.append(task.make_part())
+        numbers.append(number_queries(queries, rows))
+    found = np.sort(np.concatenate(numbers)) if numbers else np.zeros(0, np.int64)
+    if np.any(found[1:] == found[:-1]):
+        return None
+    return parts, values
+
+
+def _find_last(table: Any, name: str) -> int:  # noqa: ANN401 - PyArrow has no types
+    """Return the row in which the last query begins."""
+    column = table.column(name)
+    found = _find_other(load_arrow("pyarrow.compute").not_equal(column, column[-1]), -1)
+    return 0 if found is None else found + 1
+
+
+def _find_other(differs: Any, place: int) -> int | None:  # noqa: ANN401 - as above
+    """Return the first or the last row that differs, if one does."""
+    compute = load_arrow("pyarrow.compute")
+    found = compute.indices_nonzero(compute.fill_null(differs, False))
+    return found[place].as_py() if len(found) > 0 else None

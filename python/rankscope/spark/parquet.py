@@ -1,0 +1,124 @@
+"""Finds the files of a data frame that is Parquet files and nothing else.
+
+Spark turns what it reads into rows, and the rows into Arrow, at twice the cost of evaluating them.
+Where a data frame is a plain scan of local Parquet files, each task reads its pieces itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rankscope.spark.frames import Frame
+
+MOST_BYTES = 1 << 27
+"""The most bytes that a task reads, as Spark has it."""
+MOST_FILES = 10_000
+PACKAGE = "org.apache.spark.sql"
+SCAN = {
+    "relation": f"{PACKAGE}.execution.datasources.HadoopFsRelation",
+    "format": f"{PACKAGE}.execution.datasources.parquet.ParquetFileFormat",
+    "location": f"{PACKAGE}.execution.datasources.InMemoryFileIndex",
+}
+"""The classes of a plain scan. Tables of Delta or a catalog have others."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Some row groups of a file.
+
+    Args:
+        path: The file.
+        number: Which of the equal pieces of the file it is.
+        of: How many pieces the file has.
+        kinds: The types of the columns that are read, as Arrow names them.
+    """
+
+    path: str
+    number: int
+    of: int
+    kinds: tuple[str, ...]
+
+
+def find_pieces(frame: Frame, names: Sequence[str], kinds: Sequence[str]) -> list[list[Piece]]:
+    """Return the pieces of files that each task reads, or nothing if Spark has to read.
+
+    Args:
+        frame: The data frame.
+        names: The columns that are needed.
+        kinds: Their types, as Arrow names them.
+    """
+    if not hasattr(frame, "_jdf") or any("." in name for name in names):
+        return []
+    paths = _find_files(frame)
+    sizes = {path: Path(path).stat().st_size for path in paths if Path(path).is_file()}
+    if not paths or len(sizes) < len(paths):
+        return []
+    cores = int(frame.sparkSession.sparkContext.defaultParallelism)
+    target = max(1, min(MOST_BYTES, sum(sizes.values()) // (2 * cores)))
+    tasks: list[list[Piece]] = [[]]
+    filled = 0
+    for path in sorted(paths):
+        of = max(1, round(sizes[path] / target))
+        for number in range(of):
+            if filled >= target:
+                tasks.append([])
+                filled = 0
+            tasks[-1].append(Piece(path=path, number=number, of=of, kinds=tuple(kinds)))
+            filled += sizes[path] // of + 1
+    return tasks
+
+
+def _find_files(frame: Frame) -> list[str]:
+    """Return the paths of a plain scan of local files."""
+    from py4j.protocol import Py4JError  # noqa: PLC0415 - only classic Spark has it
+
+    try:
+        plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no other way to the plan
+        relation = _find_relation(plan)
+        if relation is None:
+            return []
+        files = [urlparse(uri) for uri in frame.inputFiles()]
+    except Py4JError:
+        return []
+    if len(files) > MOST_FILES or any(uri.scheme != "file" or uri.netloc for uri in files):
+        return []
+    return [unquote(uri.path) for uri in files]
+
+
+def _find_relation(plan: Any) -> Any:  # noqa: ANN401 - of Spark
+    """Return the relation that a plan scans without changing anything."""
+    logical = plan
+    if logical.getClass().getSimpleName() == "Project":
+        chosen = logical.projectList()
+        kinds = {chosen.apply(at).getClass().getSimpleName() for at in range(chosen.size())}
+        if kinds != {"AttributeReference"}:
+            return None
+        logical = logical.child()
+    if logical.getClass().getSimpleName() != "LogicalRelation":
+        return None
+    relation = logical.relation()
+    if relation.getClass().getName() != SCAN["relation"]:
+        return None
+    plain = (
+        relation.fileFormat().getClass().getName() == SCAN["format"]
+        and relation.location().getClass().getName() == SCAN["location"]
+        and relation.partitionSchema().isEmpty()
+        and relation.bucketSpec().isEmpty()
+        and set(map(str.lower, _list_keys(relation.options()))) <= {"path", "paths"}
+    )
+    return relation if plain else None
+
+
+def _list_keys(options: Any) -> list[str]:  # noqa: ANN401 - of Scala
+    keys, found = options.keysIterator(), []
+    while keys.hasNext():
+        found.append(str(keys.next()))
+    return found

@@ -1,0 +1,46 @@
+"""A sink that keeps what it takes, to compare two ways of ingesting the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankscope.errors import RankscopeError
+from rankscope.monitor.events.outcome import Outcome, tell_statuses
+from rankscope.monitor.intake.ingestion import Ingestion
+from rankscope.monitor.store.tables.events import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.monitor.events.rejection import Reading
+    from rankscope.monitor.intake.ingestion import Kind
+
+
+class Collecting:
+    """A sink that prepares the events it takes."""
+
+    def __init__(self, *, takes_prepared: bool) -> None:
+        self.takes_prepared = takes_prepared
+        self.events: list[Any] = []
+
+    def take(self, reading: Reading[Any]) -> list[str]:
+        self.events += prepare(reading.events)
+        return tell_statuses(reading, [Outcome("accepted", 1)] * len(reading.events))
+
+
+def ingest(
+    given: Any,  # noqa: ANN401 - whatever is ingested
+    kind: Kind,
+    attributes: Sequence[str],
+    *,
+    now: int,
+    takes_prepared: bool,
+) -> object:
+    """The events of something, what became of its objects, and why it ended early."""
+    sink = Collecting(takes_prepared=takes_prepared)
+    ingestion = Ingestion(sink, kind, now=lambda: now, attributes=attributes, is_strict=False)
+    try:
+        ingestion.take(given)
+    except RankscopeError as error:
+        return sink.events, ingestion.ingested, str(error)
+    return sink.events, ingestion.ingested

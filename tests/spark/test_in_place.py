@@ -1,0 +1,174 @@
+"""A table is evaluated where its rows lie, with the local values, or its rows are moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import rankscope as rs
+import rankscope.spark as rss
+
+from tests.spark.test_evaluate import bits
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
+
+from pyarrow import parquet  # noqa: E402 - where it is installed
+from rankscope.spark import frames, in_place  # noqa: E402 - as above
+from rankscope.spark.parquet import find_pieces  # noqa: E402 - as above
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+
+MEASURES = ["nDCG@10", "AP"]
+
+
+def make(queries: int = 300, *, integers: bool = False) -> Any:
+    """Return a table query by query, with ties, nulls and queries of different sizes."""
+    rows = [(query, doc) for query in range(queries) for doc in range(1 + query % 13)]
+    names = [query if integers else f"q{query}" for query, _ in rows]
+    return pa.table(
+        {
+            "query_id": names,
+            "doc_id": [doc if integers else f"d{doc}" for _, doc in rows],
+            "score": [float((query * 7 + doc * 3) % 5) for query, doc in rows],
+            "relevance": [[0, 1, None, 2][(query + doc * doc) % 4] for query, doc in rows],
+            "country": [["de", "fr", None][query % 3] for query, _ in rows],
+        }
+    )
+
+
+@pytest.fixture
+def paths(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Say of each evaluation whether the rows stayed."""
+    found: list[bool] = []
+    run = frames.run_in_place
+
+    def watch(*arguments: Any) -> Any:
+        answer = run(*arguments)
+        found.append(answer is not None)
+        return answer
+
+    monkeypatch.setattr(frames, "run_in_place", watch)
+    return found
+
+
+def write(table: Any, folder: Path, files: int) -> str:
+    """Write a table as files of several row groups, which cut queries."""
+    folder.mkdir()
+    size = -(-table.num_rows // files)
+    for number in range(files):
+        part = table.slice(number * size, size)
+        parquet.write_table(part, folder / f"{number:03}.parquet", row_group_size=size // 5 + 1)
+    return str(folder)
+
+
+@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize("integers", [True, False])
+def test_files_are_read_by_tasks(
+    spark: Any, tmp_path: Path, paths: list[bool], files: int, *, integers: bool
+) -> None:
+    table = make(integers=integers)
+    frame = spark.read.parquet(write(table, tmp_path / "t", files))
+    found = rss.evaluate_table(frame, MEASURES, by="country")
+    local = rs.evaluate_table(table, MEASURES, by="country")
+    assert repr(bits(found)) == repr(bits(local))
+    assert str(found.slices) == str(local.slices)
+    assert sorted(row[0] for row in found.to_spark().collect()) == sorted(local.query_ids)
+    assert paths == [True]
+
+
+def test_rows_that_spark_reads_stay_too(spark: Any, tmp_path: Path, paths: list[bool]) -> None:
+    frame = spark.read.parquet(write(make(), tmp_path / "t", 2)).where("score >= 0")
+    assert find_pieces(frame, ["query_id"], ["string"]) == []
+    assert repr(bits(rss.evaluate_table(frame, MEASURES))) == repr(
+        bits(rs.evaluate_table(make(), MEASURES))
+    )
+    assert paths == [True]
+
+
+@pytest.mark.parametrize("change", ["filter", "column", "types", "cache", "limit"])
+def test_what_is_no_plain_scan_is_read_by_spark(spark: Any, tmp_path: Path, change: str) -> None:
+    path = write(make(integers=True), tmp_path / "t", 2)
+    frame = spark.read.parquet(path)
+    assert find_pieces(frame.select("query_id", "score"), ["query_id"], ["int64"]) != []
+    frame = {
+        "filter": lambda: frame.where("query_id > 20"),
+        "column": lambda: frame.withColumn("score", -frame["score"]),
+        "types": lambda: spark.read.option("mergeSchema", "true").parquet(path),
+        "cache": frame.cache,
+        "limit": lambda: frame.limit(50),
+    }[change]()
+    assert find_pieces(frame, ["query_id"], ["int64"]) == []
+    frame.unpersist()
+
+
+def test_a_query_in_two_places_moves_all_rows(
+    spark: Any, tmp_path: Path, paths: list[bool]
+) -> None:
+    table = make()
+    again = table.slice(30, 40)
+    again = again.set_column(1, "doc_id", [[f"x{doc}" for doc in range(40)]])
+    table = pa.concat_tables([table, again])
+    found = rss.evaluate_table(spark.read.parquet(write(table, tmp_path / "t", 2)), MEASURES)
+    assert repr(bits(found)) == repr(bits(rs.evaluate_table(table, MEASURES)))
+    assert paths == [False]
+
+
+def test_queries_that_differ_by_case_are_noted_wherever_they_are(
+    spark: Any, tmp_path: Path
+) -> None:
+    table = make()
+    names = [name.replace("q250", "Q100") for name in table["query_id"].to_pylist()]
+    table = table.set_column(0, "query_id", [names])
+    found = rss.evaluate_table(spark.read.parquet(write(table, tmp_path / "t", 3)), MEASURES)
+    assert repr(bits(found)) == repr(bits(rs.evaluate_table(table, MEASURES)))
+
+
+def test_columns_of_another_type_in_a_file_are_read_by_spark(
+    spark: Any, tmp_path: Path, paths: list[bool]
+) -> None:
+    table = make(integers=True).drop_columns(["country"])
+    small = table.set_column(3, "relevance", table["relevance"].cast(pa.int32()))
+    frame = spark.read.schema("query_id long, doc_id long, score double, relevance long").parquet(
+        write(small, tmp_path / "t", 2)
+    )
+    found = rss.evaluate_table(frame, MEASURES)
+    assert repr(bits(found)) == repr(bits(rs.evaluate_table(table, MEASURES)))
+    assert paths == [False]
+
+
+def test_settings_of_the_session_are_as_they_were(spark: Any) -> None:
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    spark.conf.set(name, "77")
+    try:
+        rss.evaluate_table(spark.createDataFrame(make(20)), "AP")
+        assert spark.conf.get(name) == "77"
+    finally:
+        spark.conf.unset(name)
+
+
+@pytest.mark.parametrize("at_once", [1, 5, 64, 10_000])
+@pytest.mark.parametrize("rows", [1, 13, 400])
+def test_a_partition_is_cut_between_queries(
+    monkeypatch: pytest.MonkeyPatch, at_once: int, rows: int
+) -> None:
+    monkeypatch.setattr(in_place, "AT_ONCE", max(at_once, 14))
+    table = make(80).slice(0, rows)
+    held = frames.Rows(
+        side="joined",
+        columns=tuple(table.column_names),
+        names={"query": "query_id"},
+        has_integer_queries=False,
+        has_integer_docs=False,
+    )
+    pieces = list(in_place.cut(iter(table.to_batches(max_chunksize=at_once)), held))
+    assert pa.concat_tables([piece for piece, _ in pieces]).equals(table)
+    queries = [set(piece["query_id"].to_pylist()) for piece, _ in pieces]
+    assert all(not one & other for at, one in enumerate(queries) for other in queries[:at])
+    assert [len(each) for each, (_, whole) in zip(queries, pieces, strict=True) if not whole] in (
+        [1],
+        [1, 1],
+    )
