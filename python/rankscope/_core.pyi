@@ -565,7 +565,8 @@ def sum_cells(
     marks: Sequence[NDArray[np.uint8]],
     amounts: Sequence[NDArray[np.int64]],
     values: Sequence[NDArray[np.float64]],
-) -> tuple[Column, Column, list[bytes]]: ...
+    divisions: Sequence[tuple[NDArray[np.int64], int]],
+) -> list[tuple[Column, Column, list[bytes]]]: ...
 def sum_groups(
     groups: NDArray[np.int64], columns: list[NDArray[np.float64]], count: int
 ) -> list[bytes]: ...

@@ -78,13 +78,17 @@ impl ExactSum {
     }
 
     fn combine(&mut self, other: &Self, sign: i64) {
-        self.carry();
-        let mut other = other.clone();
-        other.carry();
-        for (digit, more) in self.digits.iter_mut().zip(other.digits) {
+        // A digit is below 2^32 once it is carried, as if something had been added to it once.
+        if self.pending + other.pending + 1 >= CARRY_AFTER {
+            self.carry();
+            let mut carried = other.clone();
+            carried.carry();
+            return self.combine(&carried, sign);
+        }
+        for (digit, more) in self.digits.iter_mut().zip(&other.digits) {
             *digit += sign * more;
         }
-        self.pending = 1;
+        self.pending += other.pending + 1;
         self.nan += sign * other.nan;
         self.positive_infinity += sign * other.positive_infinity;
         self.negative_infinity += sign * other.negative_infinity;
@@ -324,6 +328,17 @@ mod tests {
                 one.subtract(value);
             }
             prop_assert_eq!(one.value().to_bits(), before.to_bits());
+        }
+
+        #[test]
+        fn merging_many_times_carries(values in prop::collection::vec(finite(), 1..5)) {
+            let one: ExactSum = values.iter().copied().collect();
+            let mut doubled = one.clone();
+            doubled.pending = CARRY_AFTER - 2;
+            doubled.merge(&one);
+            prop_assert!(doubled.pending < CARRY_AFTER / 2);
+            doubled.unmerge(&one);
+            prop_assert_eq!(doubled.value().to_bits(), one.value().to_bits());
         }
 
         #[test]

@@ -279,8 +279,12 @@ fn columns_of_values(found: Values) -> ValueColumns {
     (values, others)
 }
 
-/// The counts of each group, how many values each sum of it has, and the exact sums, those of a group
-/// end to end. The first count of a group is that of its rows; NaN values are left out.
+/// Counts, numbers of values, and packed sums.
+type CellColumns<'py> = (Column, Column, Vec<Bound<'py, PyBytes>>);
+
+/// For each division of groups into cells, the counts of each cell, how many values each sum of it has,
+/// and the exact sums, those of a cell end to end. The first count is that of rows; NaN values are left
+/// out. A division gives the cell of each group, and how many cells there are.
 #[pyfunction]
 pub fn sum_cells(
     py: Python<'_>,
@@ -289,28 +293,65 @@ pub fn sum_cells(
     marks: Vec<PyBuffer<u8>>,
     amounts: Vec<PyBuffer<i64>>,
     values: Vec<PyBuffer<f64>>,
-) -> PyResult<(Column, Column, Vec<Bound<'_, PyBytes>>)> {
+    divisions: Vec<(PyBuffer<i64>, usize)>,
+) -> PyResult<Vec<CellColumns<'_>>> {
     guard(|| {
         let groups = places(py, &groups)?;
         let marks = marks.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
         let amounts = amounts.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
         let values = values.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
+        let divisions = divisions
+            .iter()
+            .map(|(cells, count)| Ok(Division { cells: places(py, cells)?, count: *count }))
+            .collect::<PyResult<Vec<_>>>()?;
         let lengths = marks.iter().map(Cells::len);
         let lengths =
             lengths.chain(amounts.iter().map(Cells::len)).chain(values.iter().map(Cells::len));
         if lengths.into_iter().any(|length| length != groups.len())
             || groups.iter().any(|&group| group >= count)
+            || !divisions.iter().all(|division| division.fits(count))
         {
             return Err(misfit());
         }
-        let found = py.detach(|| sum_columns(&groups, count, &marks, &amounts, &values));
-        let (counts, defined, packed) = found.ok_or_else(not_finite)?;
-        let packed = packed.iter().map(|sums| bytes_of(py, sums)).collect::<PyResult<_>>()?;
-        Ok((Column(Data::Places(counts)), Column(Data::Places(defined)), packed))
+        let found =
+            py.detach(|| sum_columns(&groups, count, &marks, &amounts, &values, &divisions));
+        let mut summed = Vec::new();
+        for Summed { counts, defined, packed } in found.ok_or_else(not_finite)? {
+            let packed = packed.iter().map(|sums| bytes_of(py, sums)).collect::<PyResult<_>>()?;
+            summed.push((Column(Data::Places(counts)), Column(Data::Places(defined)), packed));
+        }
+        Ok(summed)
     })
 }
 
-type Summed = (Vec<i64>, Vec<i64>, Vec<Vec<u8>>);
+/// The cell of each group.
+struct Division {
+    cells: Vec<usize>,
+    count: usize,
+}
+
+impl Division {
+    fn fits(&self, groups: usize) -> bool {
+        self.cells.len() == groups && self.cells.iter().all(|&cell| cell < self.count)
+    }
+
+    /// Adds up so many numbers of each group.
+    fn add(&self, numbers: &[i64], width: usize) -> Vec<i64> {
+        let mut added = vec![0; self.count * width];
+        for (&cell, row) in self.cells.iter().zip(numbers.chunks_exact(width.max(1))) {
+            for (into, number) in added[cell * width..].iter_mut().zip(row) {
+                *into += number;
+            }
+        }
+        added
+    }
+}
+
+struct Summed {
+    counts: Vec<i64>,
+    defined: Vec<i64>,
+    packed: Vec<Vec<u8>>,
+}
 
 fn sum_columns(
     groups: &[usize],
@@ -318,11 +359,13 @@ fn sum_columns(
     marks: &[View<'_, u8>],
     amounts: &[View<'_, i64>],
     values: &[View<'_, f64>],
-) -> Option<Summed> {
+    divisions: &[Division],
+) -> Option<Vec<Summed>> {
     let width = 1 + marks.len() + amounts.len();
     let mut counts = vec![0i64; count * width];
     let mut defined = vec![0i64; count * values.len()];
-    let mut packed = vec![Vec::new(); count];
+    let mut packed: Vec<Vec<Vec<u8>>> =
+        divisions.iter().map(|division| vec![Vec::new(); division.count]).collect();
     for &group in groups {
         counts[group * width] += 1;
     }
@@ -342,6 +385,7 @@ fn sum_columns(
     }
     let mut numbers = vec![0.0f64; groups.len()];
     let mut sums = vec![ExactSum::default(); count];
+    let mut merged = Vec::new();
     for (at, view) in values.iter().enumerate() {
         view.read(0, &mut numbers);
         sums.fill(ExactSum::default());
@@ -352,11 +396,23 @@ fn sum_columns(
                 sums[group].add(value);
             }
         }
-        for (sum, out) in sums.iter().zip(&mut packed) {
-            sum.pack(out).ok()?;
+        for (Division { cells, count }, packed) in divisions.iter().zip(&mut packed) {
+            merged.clear();
+            merged.resize(*count, ExactSum::default());
+            for (&cell, sum) in cells.iter().zip(&sums) {
+                merged[cell].merge(sum);
+            }
+            for (sum, out) in merged.iter().zip(packed) {
+                sum.pack(out).ok()?;
+            }
         }
     }
-    Some((counts, defined, packed))
+    let summed = divisions.iter().zip(packed).map(|(division, packed)| Summed {
+        counts: division.add(&counts, width),
+        defined: division.add(&defined, values.len()),
+        packed,
+    });
+    Some(summed.collect())
 }
 
 /// The clusters of cells, whose values are added up ranking by ranking.

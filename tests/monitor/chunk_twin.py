@@ -210,3 +210,16 @@ def costs(
     rows = at_place[starts[queries] + found.ranks[has_unit].astype(np.int64) - 1]
     regrets = found.amounts[has_unit] / found.units[queries]
     return queries.tolist(), rows.tolist(), found.grades[has_unit], regrets
+
+
+def name_clusters(chunk: Chunk) -> list[bytes]:
+    """The cluster of each ranking: its user, else its query, else the ranking itself."""
+    columns = [
+        [kind + name if name else b"" for name in read(column)]
+        for kind, column in (
+            (b"u", chunk.user_ids),
+            (b"q", chunk.query_keys),
+            (b"r", chunk.ranking_ids),
+        )
+    ]
+    return [user or query or ranking for user, query, ranking in zip(*columns, strict=True)]

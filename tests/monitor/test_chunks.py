@@ -15,7 +15,7 @@ pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
 from rankscope import _core
 from rankscope.errors import MeasureError
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.evaluate.clusters import SpreadSums, name_clusters
+from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk, list_columns, list_items
 from rankscope.monitor.evaluate.values import (
     ChunkPlan,
@@ -275,7 +275,7 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
     for each in evaluate_chunks(parts, definition, now=None):
         keys, groups = grouping.divide(each).group()
         sums.take(each, keys, groups)
-        names = name_clusters(each.chunk, range(len(groups)))
+        names = chunk_twin.name_clusters(each.chunk)
         for at, (name, group) in enumerate(zip(names, groups.tolist(), strict=True)):
             cluster = totals.setdefault(keys[group], {}).setdefault(name, [[], [], []])
             for values, measured in zip(cluster, each.values.measures, strict=True):
@@ -329,20 +329,29 @@ def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time() -> None:
 )
 def test_cells_are_counts_and_exact_sums(rows: list[tuple[int, bool, int, float]]) -> None:
     groups, marks, amounts, values = (np.array(column) for column in zip(*rows, strict=True))
-    counts, defined, sums = _core.sum_cells(
-        groups, 4, [marks.view(np.uint8)], [amounts], [values, -values]
+    # Each group by itself, and groups together.
+    divisions = [[0, 1, 2, 3], [2, 0, 2, 0]]
+    summed = _core.sum_cells(
+        groups,
+        4,
+        [marks.view(np.uint8)],
+        [amounts],
+        [values, -values],
+        [(integers(cells), max(cells) + 1) for cells in divisions],
     )
-    for group in range(4):
-        members = [row for row in rows if row[0] == group]
-        known = [value for *_, value in members if not math.isnan(value)]
-        assert np.frombuffer(memoryview(counts), np.int64).reshape(4, 3)[group].tolist() == [
-            len(members),
-            sum(is_marked for _, is_marked, *_ in members),
-            sum(amount for _, _, amount, _ in members),
-        ]
-        assert np.frombuffer(memoryview(defined), np.int64)[2 * group] == len(known)
-        total = float(sum(map(Fraction, known)))
-        assert _core.round_sums(sums[group]) == [total, -total]
+    for cells, (counts, defined, sums) in zip(divisions, summed, strict=True):
+        assert len(sums) == max(cells) + 1
+        for cell, packed in enumerate(sums):
+            members = [row for row in rows if cells[row[0]] == cell]
+            known = [value for *_, value in members if not math.isnan(value)]
+            assert np.frombuffer(memoryview(counts), np.int64).reshape(-1, 3)[cell].tolist() == [
+                len(members),
+                sum(is_marked for _, is_marked, *_ in members),
+                sum(amount for _, _, amount, _ in members),
+            ]
+            assert np.frombuffer(memoryview(defined), np.int64)[2 * cell] == len(known)
+            total = float(sum(map(Fraction, known)))
+            assert _core.round_sums(packed) == [total, -total]
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:
@@ -370,9 +379,10 @@ def test_columns_that_do_not_fit_are_refused() -> None:
             list_items(documents, documents.relevance[:1]), ChunkPlan.of(definition).choices
         )
     one = integers([0])
-    for groups, count, marks in [(one, 0, []), (one, 1, [np.zeros(2, np.uint8)])]:
+    two = np.zeros(2, np.uint8)
+    for count, marks, cells in [(0, [], []), (1, [two], [0]), (1, [], [1]), (1, [], [0, 0])]:
         with pytest.raises(ValueError, match="fit"):
-            _core.sum_cells(groups, count, marks, [], [])
+            _core.sum_cells(one, count, marks, [], [], [(integers(cells), 1)])
 
 
 def test_work_ahead_keeps_the_order_and_stops_where_a_piece_fails() -> None:

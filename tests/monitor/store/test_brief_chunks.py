@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
 
-from rankscope.monitor.evaluate.clusters import name_clusters
 from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.event import Items, Label, Ranking
@@ -26,6 +25,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.generated import examples
+from tests.monitor import chunk_twin
 from tests.monitor.chunks import integers, texts
 from tests.monitor.test_chunks import DEFINITIONS, chunks
 
@@ -61,7 +61,7 @@ def spell_out(each: Evaluated) -> tuple[object, ...]:
     graded = [(getattr(each.graded, name) + 0).tobytes() for name in Graded.__slots__]
     columns = [(name, (one + 0).tobytes()) for name, one in each.values.columns().items()]
     counts = [getattr(each.values, name).tolist() for name in COUNTS]
-    clusters = [*name_clusters(chunk, range(len(chunk.times)))]
+    clusters = chunk_twin.name_clusters(chunk)
     return graded, columns, counts, clusters, chunk.times.tolist(), chunk.contexts.tolist()
 
 
@@ -117,7 +117,7 @@ def test_files_without_the_columns_are_read_as_a_whole(
     with TemporaryDirectory() as name:
         folder = HistoryFolder(Path(name))
         file = write(folder, chunk, contexts)
-        table = pq.read_table(file._path)
+        table = pq.ParquetFile(Path(name) / file._hour.path).read()
         with folder.open_part("music", 0) as part:
             pq.write_table(table.drop_columns(["documents", "tied"]), part)
             place = folder.publish(part)

@@ -17,7 +17,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
     import numpy as np
@@ -49,6 +49,8 @@ COUNTS = (
 """The counts of every cell: the last three are documents, the others rankings."""
 
 
+FEWEST = 8
+"""From so many rankings on for each context and hour, their sums are added up, not their values."""
 FOLD_NOTHING: Foldings = {}
 SLICE_NOTHING = Slicing()
 
@@ -122,13 +124,34 @@ def sum_cells(
     cells: dict[Key, Cell] = {}
     grouping = Grouping(contexts, slicing, foldings)
     for each in evaluated:
-        parts = grouping.divide(each)
-        for attributes in slicing.dimensions():
-            keys, groups = parts.group(attributes)
-            for key, cell in zip(keys, _sum(each, groups, len(keys)), strict=True):
-                here = cells.get(key)
-                cells[key] = cell if here is None else here.merge(cell)
+        for key, cell in _sum_dimensions(each, grouping.divide(each), slicing.dimensions()):
+            here = cells.get(key)
+            cells[key] = cell if here is None else here.merge(cell)
     return cells
+
+
+def _sum_dimensions(
+    evaluated: Evaluated, parts: GroupCodes, dimensions: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[Key, Cell]]:
+    """Sum the rankings of a chunk by each combination of attributes."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    contexts = evaluated.chunk.contexts
+    starts, moments = parts.moments
+    used, groups = number_codes(contexts * len(starts) + moments)
+    if len(used) * FEWEST > len(contexts):
+        for attributes in dimensions:
+            keys, groups = parts.group(attributes)
+            whole = [(keys, np.arange(len(keys)))]
+            yield from _sum(evaluated, groups, len(keys), whole)
+        return
+    # Rankings of one context and moment are in one cell of every combination: they are added up
+    # once, and their sums are exact, so that the sums of a cell are those of its rankings.
+    rows = np.zeros(len(used), dtype=np.int64)
+    rows[groups] = np.arange(len(groups))
+    chosen = parts.choose(rows)
+    divisions = [chosen.group(attributes) for attributes in dimensions]
+    yield from _sum(evaluated, groups, len(used), divisions)
 
 
 class Grouping:
@@ -215,6 +238,12 @@ class GroupCodes:
     makers: _Codes
     values: dict[str, _Codes]
 
+    def choose(self, rows: NDArray[np.int64]) -> GroupCodes:
+        """Return the codes of some rankings."""
+        (moments, at), (makers, made) = self.moments, self.makers
+        values = {name: (things, codes[rows]) for name, (things, codes) in self.values.items()}
+        return GroupCodes((moments, at[rows]), (makers, made[rows]), values)
+
     def group(self, attributes: tuple[str, ...] = ()) -> tuple[list[Key], NDArray[np.int64]]:
         """Return the keys of slices by some attributes, and the key of each ranking by place."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -255,8 +284,20 @@ def _fold(
     return list(places), np.array(codes, dtype=np.int64)[inverse]
 
 
-def _sum(evaluated: Evaluated, groups: NDArray[np.int64], count: int) -> Iterator[Cell]:
-    """Sum the rankings of each group."""
+def _sum(
+    evaluated: Evaluated,
+    groups: NDArray[np.int64],
+    count: int,
+    divisions: Sequence[tuple[list[Key], NDArray[np.int64]]],
+) -> Iterator[tuple[Key, Cell]]:
+    """Sum the rankings of each group, and add up groups.
+
+    Args:
+        evaluated: The rankings.
+        groups: The group of each.
+        count: How many groups there are.
+        divisions: The keys of cells, and the place of the key of each group.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     graded, values = evaluated.graded, evaluated.values
@@ -269,16 +310,19 @@ def _sum(evaluated: Evaluated, groups: NDArray[np.int64], count: int) -> Iterato
         values.is_refused,
     )
     columns = [*values.columns().values()]
-    counts, defined, sums = _core.sum_cells(
+    summed = _core.sum_cells(
         groups,
         count,
         [mark.view(np.uint8) for mark in marks],
         [values.documents, values.relevant, values.unjudged],
         columns,
+        [(cells, len(keys)) for keys, cells in divisions],
     )
-    yield from map(
-        Cell,
-        map(tuple, read_integers(counts).reshape(count, -1).tolist()),
-        map(tuple, read_integers(defined).reshape(count, len(columns)).tolist()),
-        sums,
-    )
+    for (keys, _), (counts, defined, sums) in zip(divisions, summed, strict=True):
+        cells = map(
+            Cell,
+            map(tuple, read_integers(counts).reshape(len(keys), -1).tolist()),
+            map(tuple, read_integers(defined).reshape(len(keys), len(columns)).tolist()),
+            sums,
+        )
+        yield from zip(keys, cells, strict=True)

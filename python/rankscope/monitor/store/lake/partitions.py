@@ -20,16 +20,18 @@ from rankscope.monitor.store.tables.rankings import read_contexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
     from rankscope.monitor.events.event import Ranking
+    from rankscope.monitor.store.lake.labels import Given
     from rankscope.monitor.store.lake.reader import LakeHour, LakeReader
     from rankscope.monitor.store.lake.shown import Content
     from rankscope.monitor.store.lake.state import KnownFile, KnownHour
+    from rankscope.monitor.store.records import Context
 
 RETRACTION = LABEL_KINDS.index("retraction")
 AT_ONCE = 8
@@ -205,21 +207,48 @@ class LakePartitions:
 
         contexts = read_contexts(self._connection, self._project)
         counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
-        for chunk in self.read(since, until, 1 << 20, event_ids=False):
-            labels = chunk.labels
-            of_ranking = chunk.contexts[labels.rankings]
-            ages = labels.times - chunk.times[labels.rankings]
-            kept = np.flatnonzero((labels.kinds != RETRACTION) & (ages < window))
-            is_grade = ~np.isnan(labels.values[kept])
-            keys = np.stack([of_ranking[kept], labels.codes[kept], is_grade], axis=1)
-            rows, numbers = np.unique(keys, axis=0, return_counts=True)
-            for (context, code, graded), number in zip(
-                rows.tolist(), numbers.tolist(), strict=True
-            ):
-                one = contexts[context]
-                if one.environment == "production":
-                    counts[one.model, labels.names[code], bool(graded)] += number
+        for known in self._known(since, until):
+            check_deadline()
+            for labels, times, of_ranking in self._list_labels(known, contexts, since, until):
+                ages = labels.times - times
+                kept = np.flatnonzero((labels.kinds != RETRACTION) & (ages < window))
+                is_grade = ~np.isnan(labels.values[kept])
+                keys = np.stack([of_ranking[kept], labels.codes[kept], is_grade], axis=1)
+                rows, numbers = np.unique(keys, axis=0, return_counts=True)
+                for (context, code, graded), number in zip(
+                    rows.tolist(), numbers.tolist(), strict=True
+                ):
+                    one = contexts[context]
+                    if one.environment == "production":
+                        counts[one.model, labels.names[code], bool(graded)] += number
         return [LabelCount(*kind, number) for kind, number in sorted(counts.items())]
+
+    def _list_labels(
+        self, known: KnownHour, contexts: Mapping[int, Context], since: int, until: int
+    ) -> Iterator[tuple[LabelColumns | Given, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield the labels of an hour, with the time and a context of the ranking of each.
+
+        The context has the environment and the model of the ranking. If all rankings of the hour
+        share these, its documents are not read.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        makers = {(contexts[number].environment, contexts[number].model) for number in known.spans}
+        if len(makers) == 1 and since <= known.start and known.start + HOUR <= until:
+            files = self._files
+            found = self._reader.match(known, files["rankings"], files["labels"])
+            if found is not None:
+                times, joined = found
+                number = next(iter(known.spans))
+                yield (
+                    joined.given,
+                    times[joined.rankings],
+                    np.full(len(joined.rankings), number, dtype=np.int64),
+                )
+                return
+        chunk = _cut(self._read_hour(known.start, event_ids=False), since, until)
+        labels = chunk.labels
+        yield labels, chunk.times[labels.rankings], chunk.contexts[labels.rankings]
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""
@@ -227,12 +256,11 @@ class LakePartitions:
 
         contexts = read_contexts(self._connection, self._project)
         production = [at for at, one in contexts.items() if one.environment == "production"]
-        for chunk in self.read(since, until, 1 << 20, event_ids=False):
-            labels = chunk.labels
-            theirs = chunk.contexts[labels.rankings[labels.times < before]]
-            if np.isin(theirs, production).any():
-                return True
-        return False
+        return any(
+            np.isin(of_ranking[labels.times < before], production).any()
+            for known in self._known(since, until)
+            for labels, _, of_ranking in self._list_labels(known, contexts, since, until)
+        )
 
     def count_late(
         self, *, model: str | None, since: int, until: int, after: int, upto: int

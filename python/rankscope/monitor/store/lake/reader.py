@@ -274,6 +274,18 @@ class LakeReader:
         Raises:
             FileError: A file cannot be read, or has changed.
         """
+        found = self.match(hour, rankings, labels)
+        if found is None:
+            return None
+        times, joined = found
+        counts = Counter(joined.counts)
+        counts["accepted"] = len(times) - sum(joined.counts.values())
+        return counts, joined.matched
+
+    def match(
+        self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
+    ) -> tuple[NDArray[np.int64], Joined] | None:
+        """Return the times of the rankings of an hour, and their labels; see `match_again`."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         count = sum(span[0] for span in hour.spans.values())
@@ -281,20 +293,22 @@ class LakeReader:
         files = [one for one in rankings if one.overlaps(start, start + HOUR)]
         if hour.counts != {"accepted": count} or any(one.counts for one in files):
             return None
-        found = []
-        for one in files:
-            ids, times = self._read_ids(one)
-            rows = np.flatnonzero((times >= start) & (times < start + HOUR))
-            found.append(ids if len(rows) == len(ids) else take(ids, rows))
-        ids = join_texts(found).unique()
-        if len(ids) != count:
+        parts = [self._read_ids(one) for one in files]
+        times = np.concatenate([each for _, each in parts])
+        rows = np.flatnonzero((times >= start) & (times < start + HOUR))
+        ids = join_texts([each for each, _ in parts])
+        if len(rows) < len(times):
+            ids, times = take(ids, rows), times[rows]
+        # Rows of documents have the ids and times of their rankings, in the order of first rows.
+        different = ids.unique()
+        if len(different) != count:
             return None
+        if count < len(ids):
+            codes = ids.dictionary_encode().indices.to_numpy()
+            times = times[np.unique(codes, return_index=True)[1]]
         since, until = start - self.lake.early, start + HOUR + self.lake.reach
         near = self._load_near(labels, since, until)
-        joined = join_labels(ids, near, since, until, event_ids=False)
-        counts = Counter(joined.counts)
-        counts["accepted"] = count - sum(joined.counts.values())
-        return counts, joined.matched
+        return times, join_labels(different, near, since, until, event_ids=False)
 
     def _read_ids(self, known: KnownFile) -> tuple[Foreign, NDArray[np.int64]]:
         """Read the ids of the rankings of a file, as texts of Arrow, and their times."""
