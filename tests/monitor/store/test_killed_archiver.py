@@ -193,11 +193,11 @@ def compare_windows(
     open_monitor(store, now).evaluate()
     definition = CLICKS.definition
     for length in (HOUR, DAY):
-        first = told.deleted_before + length - 1
+        first = -(-told.deleted_before // length) * length
         rows = store.cells("music", CLICKS.digest, length=length)
         cells = {one.key: one.cell for one in unpack_cells(rows) if one.key.start >= first}
         wanted: dict[Key, object] = {}
-        for start in range(first - first % length, now, length):
+        for start in range(first, now, length):
             # The model looks at all labels for each document.
             shown = [one for one in rankings if start <= one.time < start + length]
             ids = {one.ranking_id for one in shown}
