@@ -64,15 +64,16 @@ def fill(folder: Path, rankings: int, daily: int = DAILY) -> int:
     source = MemorySource(daily, [make_chunk(at * CHUNK // BATCH) for at in range(DIFFERENT)])
     end = START + rankings * DAY // daily
     with SQLiteStore(folder / STORE) as store:
+        files = store.require_history()
         numbers = store.transact(_number_contexts).result()
         contexts = {number: CONTEXTS[old] for old, number in numbers.items()}
         renumber = np.array([numbers[old] for old in sorted(numbers)])
         seq, size = 0, 0
         for start in range(START, end, HOUR):
             chunks = _Numbered(source.read(PROJECT, start, min(start + HOUR, end)), renumber, seq)
-            with store.history.open_part(PROJECT, start) as part:
+            with files.open_part(PROJECT, start) as part:
                 written = write_hour(part, chunks, contexts)
-                place = store.history.publish(part)
+                place = files.publish(part)
             seq = chunks.seq
             hour = ArchivedHour(
                 0,
