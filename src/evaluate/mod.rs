@@ -3,6 +3,7 @@
 pub mod averaging;
 pub mod candidates;
 pub mod evaluation;
+pub mod held;
 pub mod matrix;
 pub mod plan;
 pub mod rankings;

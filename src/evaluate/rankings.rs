@@ -4,9 +4,9 @@ use std::sync::atomic::{self, AtomicUsize};
 
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::evaluation::{Evaluation, finish};
+use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
-use crate::evaluate::stream::finish_run;
 use crate::evaluate::trial::{Listed, Trial};
 use crate::memory::Vec;
 use crate::rank::ranked::Ranked;

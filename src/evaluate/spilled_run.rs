@@ -5,9 +5,9 @@
 
 use crate::error::{Error, Kind, Result, earlier, show};
 use crate::evaluate::evaluation::Evaluation;
+use crate::evaluate::held::{evaluate_run, finish_all, score_run};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
-use crate::evaluate::stream::{evaluate_run, finish_all, score_run};
 use crate::ids::interner::{IdHasher, Ids};
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;

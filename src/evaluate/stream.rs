@@ -7,23 +7,23 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::{Error, Kind, Result, earlier, show};
-use crate::evaluate::evaluation::{Evaluation, finish};
+use crate::error::{Error, Result};
+use crate::evaluate::evaluation::Evaluation;
+use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
 use crate::evaluate::spilled_run::{FindRoom, SpilledRun};
-use crate::ids::interner::{Arena, Ids};
+use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{self, Vec};
+use crate::memory::Vec;
 use crate::notes::{Lines, Note, Notes};
-use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
-use crate::rank::run::{Run, each_list, no_rows};
+use crate::rank::run::each_list;
 use crate::text::blocks::{Block, Blocks};
 use crate::text::source::Input;
 use crate::text::split::Tape;
 use crate::text::trec::{self, List, RunNotes};
-use crate::threads::{FEW_ROWS, on_threads};
+use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
 
 /// Inputs smaller than this are not worth a thread.
@@ -56,86 +56,6 @@ pub fn evaluate(
     })?;
     let made = run.evaluate(plan, judgments, notes, threads, watch);
     made.map_err(|error| error.file(&input.name()))
-}
-
-/// Evaluates a run that is in memory.
-///
-/// # Errors
-/// Where the plan refuses it.
-pub fn evaluate_run(
-    plan: &Plan,
-    judgments: &Judgments,
-    run: &Run,
-    threads: usize,
-    watch: Watch<'_>,
-) -> Result<Evaluation> {
-    plan.check(judgments.axis())?;
-    match score_run((plan, judgments), run, Vec::new(), threads, watch) {
-        (_, Some(error)) => Err(error),
-        (scorers, None) => finish_all((plan, judgments), run.queries(), run.notes(), scorers),
-    }
-}
-
-/// Scores the lists of a run on several threads, with the scorers that scored others and new ones;
-/// returns all of them, and the first mistake.
-pub(super) fn score_run<'a>(
-    (plan, judgments): (&'a Plan, &'a Judgments),
-    run: &Run,
-    scorers: Vec<Scorer<'a>>,
-    threads: usize,
-    watch: Watch<'_>,
-) -> (Vec<Scorer<'a>>, Option<Error>) {
-    let queries = run.queries().len();
-    let threads = if run.rows() < FEW_ROWS { 1 } else { threads.min(queries) };
-    let idle = Mutex::new(scorers);
-    let next = Mutex::new(0..queries);
-    let stop = AtomicBool::new(false);
-    let work = |watch: Watch<'_>| {
-        let known = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scorer = known.unwrap_or_else(|| Scorer::new(plan, judgments.axis()));
-        let mut list = List::default();
-        let mut first_error = None;
-        while !stop.load(Ordering::Relaxed) {
-            let query = next.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(query) = query else { break };
-            run.fill(query, &mut list);
-            let judged = judgments.find_query(list.query);
-            // All queries are looked at, so that the first mistake is the same for any threads.
-            if let Err(error) = scorer.score(judgments, judged, &mut list) {
-                first_error = earlier(first_error, Some(error));
-            }
-            if let Err(stopped) = watch(Event::Work) {
-                stop.store(true, Ordering::Relaxed);
-                return (scorer, Some(stopped));
-            }
-        }
-        (scorer, first_error)
-    };
-    let (used, errors): (Vec<_>, Vec<_>) = on_threads(threads, watch, work).into_iter().unzip();
-    let mut scorers = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
-    scorers.extend(used);
-    (scorers, errors.into_iter().fold(None, earlier))
-}
-
-/// Puts the scorers of all lists together.
-///
-/// # Errors
-/// As [`finish_run`].
-pub(super) fn finish_all(
-    (plan, judgments): (&Plan, &Judgments),
-    queries: &Arena,
-    notes: &Notes,
-    scorers: Vec<Scorer<'_>>,
-) -> Result<Evaluation> {
-    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
-    let mut run_only = Ids::default();
-    for query in queries.iter().filter(|query| judgments.find_query(query).is_none()) {
-        run_only.number(query);
-    }
-    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))?;
-    evaluation.notes.merge(notes);
-    evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
-    Ok(evaluation)
 }
 
 /// What all threads share while a run streams past.
@@ -275,62 +195,15 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Puts scorers together, and refuses a run that has nothing to do with the judgments.
-///
-/// # Errors
-/// Where there is no query in common, or the policy refuses one.
-pub fn finish_run(
-    plan: &Plan,
-    axis: &Axis,
-    scorers: Vec<Scorer<'_>>,
-    run_only: &Vocabulary,
-) -> Result<Evaluation> {
-    let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
-    if !is_any_common {
-        return Err(if run_only.is_empty() { no_rows() } else { nothing_common(axis, run_only) });
-    }
-    let mut evaluation = finish(plan, axis, scorers)?;
-    evaluation.counts.run_only = run_only.len() as u64;
-    Ok(evaluation)
-}
-
-fn nothing_common(axis: &Axis, run_only: &Vocabulary) -> Error {
-    let shown = |id: &[u8]| format!("`{}`", show(id));
-    let judged: Vec<String> = axis.names().take(3).map(|name| shown(&name)).collect();
-    let retrieved: Vec<String> =
-        (0..run_only.len().min(3)).map(|query| shown(&run_only.get(query))).collect();
-    let bare = |id: &[u8]| {
-        let zeros = id.iter().take_while(|&&byte| byte == b'0').count();
-        memory::copy(&id[zeros..])
-    };
-    let bared: Vec<Vec<u8>> = axis.names().take(1000).map(|name| bare(&name)).collect();
-    let is_padded =
-        (0..run_only.len().min(1000)).any(|query| bared.contains(&bare(&run_only.get(query))));
-    let hint = if is_padded {
-        "the ids differ by leading zeros: ids are text, so write them alike"
-    } else {
-        "do both files belong to one collection?"
-    };
-    Error::new(
-        Kind::Format,
-        "no_common_queries",
-        format!(
-            "expected queries that are both judged and in the run, found none: judged are {}, in \
-             the run are {}",
-            judged.join(", "),
-            retrieved.join(", ")
-        ),
-    )
-    .hint(hint)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::held::evaluate_run;
     use crate::evaluate::plan::Measure;
     use crate::kernels::{self, Params};
     use crate::memory::vec;
     use crate::policy::{Aggregate, Duplicates, Policy, ScoreType};
+    use crate::rank::run::Run;
     use crate::table::queue::Spill;
     use crate::text::source::{Encoding, Origin};
     use proptest::prelude::*;

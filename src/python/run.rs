@@ -15,7 +15,7 @@ use super::watch::Watch;
 use crate::error::{Error, Kind};
 use crate::evaluate::scorer::Scorer;
 use crate::evaluate::spilled_run::FindRoom;
-use crate::evaluate::stream;
+use crate::evaluate::{held, stream};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{guard, vec};
@@ -143,7 +143,7 @@ pub fn evaluate_run(
 ) -> PyResult<Evaluation> {
     guard(|| {
         let work = |watch: watch::Watch<'_>| {
-            stream::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
+            held::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
                 .map_err(|error| error.file(&run.name))
         };
         Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
@@ -187,7 +187,7 @@ pub fn evaluate_dict(
         let dropped = scorer.dropped;
         let run_only = Vocabulary::Texts(run_only);
         let mut made =
-            stream::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
+            held::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
         made.notes.merge(&notes);
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         Ok(Evaluation::new(made, asked))

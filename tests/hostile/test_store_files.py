@@ -304,6 +304,7 @@ def make_old(path: Path) -> None:
             DROP TABLE history_contexts;
             DROP TABLE history_ids;
             DROP TABLE history_labels;
+            DROP TABLE history_moves;
             DROP TABLE history;
             DROP TABLE lake_hours;
             DROP TABLE lake_files;

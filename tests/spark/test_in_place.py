@@ -8,14 +8,14 @@ import pytest
 import rankscope as rs
 import rankscope.spark as rss
 
-from tests.spark.test_evaluate import bits
-
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
 from pyarrow import parquet  # noqa: E402 - where it is installed
 from rankscope.spark import frames, in_place  # noqa: E402 - as above
 from rankscope.spark.parquet import find_pieces  # noqa: E402 - as above
+
+from tests.spark.test_evaluate import bits  # noqa: E402 - as above
 
 if TYPE_CHECKING:
     from pathlib import Path

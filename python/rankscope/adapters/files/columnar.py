@@ -119,8 +119,7 @@ class ParquetFile:
         probe = self._open(paths)
         worst = 0
         for number in range(facts.num_row_groups if paths else 0):
-            group = facts.row_group(number)
-            values = max(group.column(at).num_values for at in range(facts.num_columns))
+            rows = facts.row_group(number).num_rows
             # A dictionary comes whole, with the first row.
             first = probe.iter_batches(
                 batch_size=1, row_groups=[number], columns=paths, use_threads=False
@@ -132,14 +131,13 @@ class ParquetFile:
             for column in [] if batch is None else batch.columns:
                 texts = list(_find_dictionaries(column))
                 if not _is_nested(column):
-                    worst += sum(group.num_rows * _longest_of(one) for one in texts)
+                    worst += sum(rows * _longest_of(one) for one in texts)
                     continue
-                # How many texts are in lists is what the file says of itself, so that only
-                # texts that are little larger than numbers are taken at its word.
+                # How many texts are in lists is not known, but as many numbers are read, too, so
+                # that texts that are little larger than numbers are not what exceeds memory.
                 longest = [_longest_of(one) if len(one.dictionary) else math.inf for one in texts]
                 if max(longest, default=0) > SHORT_TEXT:
                     return paths
-                worst += sum(values * int(one) for one in longest)
         return paths if worst > self._allowance.most else []
 
     def estimate(self) -> tuple[int, int]:
@@ -148,17 +146,20 @@ class ParquetFile:
         groups = min(facts.num_row_groups, MOST_PROBED)
         counts: dict[str, int] = {}
         size = 0
+        paths = [self._parquet.schema.column(at).path for at in range(facts.num_columns)]
+        # PyArrow ends the process for what a damaged file says of a column, so only those are asked
+        # for that were read before.
+        wanted = [
+            at for at, path in enumerate(paths) if path.partition(".")[0] in self.schema.names
+        ]
         for number in range(groups):
             group = facts.row_group(number)
-            for at in range(facts.num_columns):
+            for at in wanted:
                 leaf = group.column(at)
-                if leaf.path_in_schema.partition(".")[0] in self.schema.names:
-                    counts[leaf.path_in_schema] = (
-                        counts.get(leaf.path_in_schema, 0) + leaf.num_values
-                    )
-                    is_text = leaf.physical_type == "BYTE_ARRAY"
-                    least = leaf.num_values * (TEXT_WIDTH if is_text else WIDTH)
-                    size += max(leaf.total_uncompressed_size * is_text, least)
+                counts[paths[at]] = counts.get(paths[at], 0) + leaf.num_values
+                is_text = leaf.physical_type == "BYTE_ARRAY"
+                least = leaf.num_values * (TEXT_WIDTH if is_text else WIDTH)
+                size += max(leaf.total_uncompressed_size * is_text, least)
         share = facts.num_row_groups / max(groups, 1)
         return int(max(counts.values(), default=0) * share), int(size * share)
 

@@ -68,6 +68,8 @@ class EventDecoder:
         limits = reader.limits
         self._reader = reader
         self._attributes = attributes
+        # A field with a name that is no UTF-8 can't come.
+        moved = [name for name in attributes if name == name.encode(errors="ignore").decode()]
         lists = dict.fromkeys(RANKING_NAMES["items"], "items")
         self._core = _core.EventDecoder(
             [list(names.items()) for names in (*reader.names, lists)],
@@ -81,7 +83,7 @@ class EventDecoder:
                 limits.rank,
                 max(0, min(DEEPEST, limits.depth - AROUND)),
             ],
-            list(attributes),
+            moved,
         )
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
@@ -14,7 +13,14 @@ from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, unpack_columns
 from rankscope.monitor.store.tables.moves import leave_out
 from rankscope.monitor.store.tables.schema import events, labels, rankings
-from rankscope.monitor.store.tables.statements import FIRST, LAST, Utf8, fetch_rows, in_project
+from rankscope.monitor.store.tables.statements import (
+    FIRST,
+    LAST,
+    Utf8,
+    fetch_rows,
+    in_project,
+    parse_stored,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +170,7 @@ def make_labels(
         _texts(doc_ids),
         _integers(times),
         np.array(kinds, dtype=np.int8),
-        tuple(tuple(json.loads(text)) for text in codes),
+        tuple(tuple(parse_stored(text)) for text in codes),
         _integers([codes[text] for text in texts]),
         np.array(values, dtype=np.float64),
         _texts(ids[0]) if ids else None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from sqlalchemy import exists, func, select, union
 
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
@@ -21,7 +19,13 @@ from rankscope.monitor.store.tables.schema import (
     projects,
     rankings,
 )
-from rankscope.monitor.store.tables.statements import FIRST, LAST, floor_time, in_project
+from rankscope.monitor.store.tables.statements import (
+    FIRST,
+    LAST,
+    floor_time,
+    in_project,
+    parse_stored,
+)
 from rankscope.monitor.store.tables.versions import RankingSpan
 
 TYPE_CHECKING = False
@@ -96,7 +100,7 @@ def find_labels(
             row.ranking_id,
             row.doc_id,
             row.time,
-            tuple(json.loads(row.labels)),
+            tuple(parse_stored(row.labels)),
             row.value,
             LABEL_KINDS[row.kind],
         )
@@ -188,7 +192,7 @@ def count_labels(
         .order_by(*keys)
     )
     return [
-        LabelCount(model, tuple(json.loads(names)), bool(graded), count)
+        LabelCount(model, tuple(parse_stored(names)), bool(graded), count)
         for model, names, graded, count in connection.execute(leave_out(wanted, moves))
     ]
 
@@ -272,5 +276,5 @@ def find_wrong_count(connection: Connection) -> str | None:
 
 
 def _to_context(row: Any) -> Context:  # noqa: ANN401 - a row of any statement with its columns
-    attributes = tuple(sorted(json.loads(row.attributes).items()))
+    attributes = tuple(sorted(parse_stored(row.attributes).items()))
     return Context(row.model, row.version, row.environment, attributes)

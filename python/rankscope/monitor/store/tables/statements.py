@@ -18,6 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from rankscope.errors import FileError
 from rankscope.monitor.store.tables.schema import projects
 
 TYPE_CHECKING = False
@@ -35,6 +36,22 @@ FIRST, LAST = -(2**63), 2**63 - 1
 
 POSTGRES = "postgresql"
 """The name of the dialect of PostgreSQL."""
+
+
+def parse_stored(text: str) -> Any:  # noqa: ANN401 - what JSON can say
+    """Parse JSON that the store wrote.
+
+    Raises:
+        FileError: It is damaged.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise FileError(
+            "the labels or attributes of a stored event are damaged",
+            hint="restore a backup of the store",
+            code="store_damaged",
+        ) from None
 
 
 class Utf8(FunctionElement[bytes]):
