@@ -49,6 +49,7 @@ __all__ = [
     "find_regrets",
     "fsum",
     "grade_items",
+    "hash_texts",
     "log2",
     "mean_of_rows",
     "measure_costs",
