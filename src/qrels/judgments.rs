@@ -218,7 +218,7 @@ fn class_of(hash: u64, words: usize) -> (usize, u64) {
 }
 
 impl JudgedQuery<'_> {
-    /// Whether a document with this [`IdHasher`] hash may be judged: of most it is told at once.
+    /// Whether a document with this [`IdHasher`] hash may be judged: one bit rules out most others.
     #[inline]
     #[must_use]
     pub fn may_have(&self, hash: u64) -> bool {

@@ -459,7 +459,7 @@ def damaged(path: object, reason: str) -> FileError:
 
 
 def _publish(part: Path, place: Path) -> None:
-    """Give a file its name, durably."""
+    """Sync a file, rename it, and sync its folder, so that both survive a crash."""
     _sync(part)
     part.replace(place)
     _sync(place.parent)

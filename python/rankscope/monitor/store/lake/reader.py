@@ -476,7 +476,7 @@ class LakeReader:
             self._drop(MOST_KEPT)
 
     def trim(self) -> None:
-        """Give most of the memory back that a scan has used."""
+        """Release most of the memory that a scan used."""
         with self._lock:
             self._drop(MOST_IDLE)
         load_arrow().default_memory_pool().release_unused()
