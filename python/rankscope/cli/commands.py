@@ -204,6 +204,7 @@ COMMANDS = Group(
         "agreement": Command(
             "Measure how far two runs agree, without judgments.", "agreement:add_arguments"
         ),
+        "fuse": Command("Fuse the runs of several systems into one.", "fuse:add_arguments"),
         "judges": Command(
             "Measure how well judges agree, or evaluate with few human and many model judgments.",
             "judges:add_arguments",
