@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.monitor.store.lake.cells import (
-    MIXING,
     code_values,
     make_keys,
     read_numbers,
     read_texts,
+    spread,
     take,
 )
 from rankscope.monitor.store.tables.documents import offsets_of
@@ -68,7 +68,7 @@ def check_items(
     of_document = np.repeat(np.arange(count), sizes)
     given_ids, _ = columns["doc_id"]
     doc_ids, wrong = read_texts(given_ids, limits.id_bytes, fewest=1)
-    wrong = wrong | _find_repeated(doc_ids, of_document)
+    wrong = wrong | _find_repeated(doc_ids, offsets)
     numbers = {}
     for role in ("rank", "score", "relevance"):
         numbers[role] = np.full(len(of_document), np.nan)
@@ -115,22 +115,28 @@ def check_items(
     )
 
 
-def _find_repeated(doc_ids: Foreign, of_document: NDArray[np.int64]) -> Marks:
+def _find_repeated(doc_ids: Foreign, offsets: NDArray[np.int64]) -> Marks:
     """Mark the documents of rankings that show one twice."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    marks = np.zeros(len(of_document), dtype=np.bool_)
-    # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting numbers.
-    keys = make_keys(doc_ids) ^ (of_document.astype(np.uint64) * np.uint64(MIXING))
-    ordered = np.sort(keys)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(repeated):
+    marks = np.zeros(len(doc_ids), dtype=np.bool_)
+    # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting theirs.
+    keys = make_keys(doc_ids)
+    sizes = np.diff(offsets)
+    suspects = []
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        rankings = np.flatnonzero(sizes == size)
+        square = keys[offsets[rankings][:, np.newaxis] + np.arange(size)]
+        square.sort(axis=1)
+        suspects.append(rankings[(square[:, 1:] == square[:, :-1]).any(axis=1)])
+    chosen = np.concatenate(suspects) if suspects else np.zeros(0, dtype=np.int64)
+    if not len(chosen):
         return marks
-    suspects = np.flatnonzero(np.isin(keys, repeated))
-    codes, values = code_values(take(doc_ids, suspects))
-    exact = of_document[suspects] * len(values) + codes
+    rows = spread(offsets, chosen)
+    codes, values = code_values(take(doc_ids, rows))
+    exact = np.repeat(chosen, sizes[chosen]) * len(values) + codes
     _, of_key, counts = np.unique(exact, return_inverse=True, return_counts=True)
-    marks[suspects] = counts[of_key] > 1
+    marks[rows] = counts[of_key] > 1
     return marks
 
 

@@ -10,6 +10,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.cells import to_texts
 from rankscope.monitor.store.lake.shown import to_ranking
@@ -82,11 +83,13 @@ class LakePartitions:
         is_brief: bool = False,  # noqa: ARG002 - an hour is read as a whole
     ) -> Iterator[Chunk]:
         """Read the rankings of a span, in chunks as the tables of a database give them."""
-        hours = (
-            _cut(self._read_hour(known.start, event_ids=event_ids), since, until)
-            for known in self._known(since, until)
-        )
-        yield from _cut_evenly(hours, size)
+        # Read here: threads have no connection.
+        known, _, _ = self._known(since, until), self._files, self._numbers
+
+        def read(hour: KnownHour) -> Chunk:
+            return _cut(self._read_hour(hour.start, event_ids=event_ids), since, until)
+
+        yield from _cut_evenly(map_ahead(read, known, self._reader.threads), size)
 
     def _load(self, start: int, *, event_ids: bool = False) -> LakeHour:
         check_deadline()

@@ -8,6 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.engine import count_threads
 from rankscope.errors import FormatError, InputError
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.labels import Given
     from rankscope.monitor.store.lake.state import KnownHour
 
+HOURS_AT_ONCE = 4
 LIMITS = Limits()
 TECHNICAL = frozenset({"date", "day", "hour", "dt"})
 """Names of folders that divide files by time, which need not be used."""
@@ -123,10 +125,13 @@ class LakeReader:
 
     Args:
         lake: The lake.
+        threads: How many hours are read at once to evaluate them (default: all cores, at most 4,
+            because each hour takes memory).
     """
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, threads: int | None = None) -> None:
         self.lake = lake
+        self.threads = min(count_threads(threads), HOURS_AT_ONCE)
         self.tables: dict[Kind, LakeTable] = {
             kind: open_lake_table(one) for kind, one in lake.sources.items()
         }
