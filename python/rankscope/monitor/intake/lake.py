@@ -253,7 +253,7 @@ class _Scanner:
             now_there,
             again,
             {
-                start: {other: other not in moved and before[other].is_clean for other in others}
+                start: {other: other not in moved and before[other].is_accepted for other in others}
                 for start, others in earlier.items()
             },
         )

@@ -90,7 +90,7 @@ def to_texts(texts: Foreign) -> Texts:
         return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
     offsets = np.frombuffer(bounds, dtype=np.int64)[start : start + count + 1]
     found = np.frombuffer(held or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return offsets - offsets[0], found
+    return offsets - offsets[0] if offsets[0] else offsets, found
 
 
 def make_keys(texts: Foreign) -> NDArray[np.uint64]:

@@ -45,6 +45,8 @@ T = TypeVar("T", "RankingPiece", "LabelPiece", "IdPiece")
 LIMITS = Limits()
 MOST_KEPT = 192 << 20
 """The bytes of files that are kept in memory: consecutive hours share those of labels."""
+FILES = 4096
+"""The pieces of so many files are kept in mind."""
 EVENT = 0x5851F42D4C957F2D
 """Makes other keys of the ids of events than of those of rankings."""
 
@@ -153,6 +155,7 @@ class FileLoader:
         self.label_reader = LabelReader(dict(lake.labels.names) if lake.labels else {})
         self._kept: OrderedDict[Hashable, RankingPiece | LabelPiece | IdPiece] = OrderedDict()
         self._bytes = 0
+        self._pieces: dict[tuple[Kind, DataFile], tuple[Piece, ...]] = {}
         self._lock = threading.Lock()
         self._loading: dict[Hashable, threading.Lock] = {}
 
@@ -174,8 +177,15 @@ class FileLoader:
 
     def list_pieces(self, kind: Kind, file: DataFile) -> tuple[Piece, ...]:
         """List the pieces of a file."""
-        roles = self.plan_labels(file) if kind == "labels" else self.plan_rankings(file).roles
-        return self.tables[kind].list_pieces(file, roles["time"])
+        found = self._pieces.get((kind, file))
+        if found is None:
+            roles = self.plan_labels(file) if kind == "labels" else self.plan_rankings(file).roles
+            found = self.tables[kind].list_pieces(file, roles["time"])
+            with self._lock:
+                while len(self._pieces) >= FILES:
+                    del self._pieces[next(iter(self._pieces))]
+                self._pieces[kind, file] = found
+        return found
 
     def read_times(
         self, file: DataFile, piece: Piece, seen: int

@@ -84,7 +84,7 @@ class LakePartitions:
     ) -> Iterator[Chunk]:
         """Read the rankings of a span, in chunks as the tables of a database give them."""
         # Read here: threads have no connection.
-        known, _, _, _ = self._known(since, until), self._files, self._numbers, self._clean
+        known, _, _, _ = self._known(since, until), self._files, self._numbers, self._accepted
 
         def read(hour: KnownHour) -> Chunk:
             return _cut(self._read_hour(hour, event_ids=event_ids), since, until)
@@ -92,9 +92,9 @@ class LakePartitions:
         yield from _cut_evenly(map_ahead(read, known, self._reader.threads), size)
 
     @cached_property
-    def _clean(self) -> dict[int, bool]:
+    def _accepted(self) -> dict[int, bool]:
         """By start, whether all rows of an hour were accepted."""
-        return {hour.start: hour.is_clean for hour in self._known(None, None)}
+        return {hour.start: hour.is_accepted for hour in self._known(None, None)}
 
     def _load(self, known: KnownHour, *, event_ids: bool = False) -> LakeHour:
         check_deadline()
@@ -103,7 +103,8 @@ class LakePartitions:
             known.start,
             files["rankings"],
             files["labels"],
-            earlier={start: self._clean.get(start, False) for start in known.earlier},
+            earlier={start: self._accepted.get(start, False) for start in known.earlier},
+            is_plain=known.is_plain,
             event_ids=event_ids,
         )
 

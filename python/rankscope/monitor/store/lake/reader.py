@@ -227,6 +227,7 @@ class LakeReader:
         labels: Sequence[KnownFile],
         *,
         earlier: Mapping[int, bool] | None = None,
+        is_plain: bool = False,
         event_ids: bool = False,
     ) -> LakeHour:
         """Read an hour.
@@ -237,15 +238,17 @@ class LakeReader:
             labels: All files of labels, in order.
             earlier: The starts of earlier hours that may have rankings of this hour, and whether
                 all of their rows are known to be accepted.
+            is_plain: Whether no row is known to be rejected or repeated, so that they aren't
+                checked again.
             event_ids: Whether labels need the ids of their events.
 
         Raises:
             FileError: A file cannot be read, or has changed.
             InputError: A file does not have the columns that are needed.
         """
-        found = self.read_rankings(start, start + HOUR, rankings)
+        found = self.read_rankings(start, start + HOUR, rankings, is_plain=is_plain)
         first, left_out, used = self._drop_earlier(found.shown, earlier or {}, rankings)
-        shown, counts = drop_repeated(first)
+        shown, counts = (first, {}) if is_plain else drop_repeated(first)
         shown = shown.sort()
         since, until = start - self.lake.early, start + HOUR + self.lake.reach
         own = [KeyedLabels.of(make_given(shown.labels))] if shown.labels else []
@@ -356,10 +359,9 @@ class LakeReader:
         """Return the times of the rankings of an hour, and their labels; see `match_again`."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        count = sum(span[0] for span in hour.spans.values())
-        start = hour.start
+        count, start = hour.rankings, hour.start
         files = [one for one in rankings if one.overlaps(start, start + HOUR)]
-        if hour.counts != {"accepted": count} or any(one.counts for one in files):
+        if not hour.is_plain or any(one.counts for one in files):
             return None
         ids, _, times = self.read_ids(start, files)
         # Rows of documents have the ids and times of their rankings, in the order of first rows.
@@ -379,8 +381,10 @@ class LakeReader:
             self._loader.keep_labels(name, KeyedLabels.of(found.given))
         return times, choose_labels(found, event_ids=False)
 
-    def read_rankings(self, since: int, until: int, files: Sequence[KnownFile]) -> Read:
-        """Read the rankings of a span from their files.
+    def read_rankings(
+        self, since: int, until: int, files: Sequence[KnownFile], *, is_plain: bool = False
+    ) -> Read:
+        """Read the rankings of a span from their files; see `read_hour`.
 
         Raises:
             FileError: A file cannot be read, or has changed.
@@ -408,7 +412,7 @@ class LakeReader:
         reads = []
         for plan in plans:
             some = [part for part in parts if part[0] == plan]
-            reads.append(self._read_together(plan, some))
+            reads.append(self._read_together(plan, some, is_plain=is_plain))
         return Read(
             join_shown([one.shown for one in reads]) if reads else make_shown([], []),
             sum((one.rejected for one in reads), Counter()),
@@ -416,7 +420,11 @@ class LakeReader:
         )
 
     def _read_together(
-        self, plan: Plan, parts: Sequence[tuple[Plan, Foreign, NDArray[np.int64]]]
+        self,
+        plan: Plan,
+        parts: Sequence[tuple[Plan, Foreign, NDArray[np.int64]]],
+        *,
+        is_plain: bool,
     ) -> Read:
         """Read rows of several files, which may have rows of one ranking."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
@@ -436,6 +444,5 @@ class LakeReader:
                 hint="write the files again with one schema",
                 code="lake_schema",
             ) from error
-        return self._loader.ranking_reader.read(
-            whole, plan, np.concatenate([places for _, _, places in parts])
-        )
+        places = np.concatenate([places for _, _, places in parts])
+        return self._loader.ranking_reader.read(whole, plan, places, is_plain=is_plain)

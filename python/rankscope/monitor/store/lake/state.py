@@ -90,7 +90,17 @@ class KnownHour:
     earlier: Sequence[int] = ()
 
     @property
-    def is_clean(self) -> bool:
+    def rankings(self) -> int:
+        """How many rankings it has."""
+        return sum(span[0] for span in self.spans.values())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all of its rows count: none was rejected or repeated."""
+        return self.counts == {"accepted": self.rankings}
+
+    @property
+    def is_accepted(self) -> bool:
         """Whether all of its rows were accepted, be they repeated or not."""
         return not self.counts.keys() - OUTCOMES
 
