@@ -1,13 +1,15 @@
-"""Moves the hours of a project whose values are final to files."""
+"""Moves hours whose values are final to files, and writes the values to files of their own."""
 
 from __future__ import annotations
 
 from rankscope.monitor.definition.configuration import find_configuration
+from rankscope.monitor.evaluate.values_files import write_missing_values
 from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.store.records import Archived
+    from rankscope.monitor.store.records import Archived, Chosen, Deleted
     from rankscope.monitor.store.store import Store
 
 EVERY = HOUR
@@ -17,6 +19,9 @@ EVERY = HOUR
 
 def archive_project(store: Store, project: str, *, now: int, older_than: int = 0) -> Archived:
     """Move the hours to files in which the attribution window of every ranking is closed.
+
+    Files with the values of their rankings are written as well, and again for earlier hours if
+    the definition has changed.
 
     Args:
         store: The store.
@@ -28,8 +33,31 @@ def archive_project(store: Store, project: str, *, now: int, older_than: int = 0
         UsageError: The project is not configured, or the store has no folder for files.
         FileError: A file cannot be written, or one that is replaced cannot be read.
     """
-    window = find_configuration(store, project).definition.window * SECOND
-    return store.archive(project, now - window - older_than)
+    definition = find_configuration(store, project).definition
+    before = now - definition.window * SECOND
+    done = store.archive(project, before - older_than)
+    values = write_missing_values(store, project, definition, before=before - HOUR)
+    return replace(done, values=values.hours, bytes=done.bytes + values.bytes)
+
+
+def erase_rankings(store: Store, project: str, chosen: Chosen, *, now: int) -> Deleted:
+    """Delete rankings with all their labels, and their values in all files.
+
+    Args:
+        store: The store.
+        project: The name of the project.
+        chosen: The rankings.
+        now: The current time, in microseconds since 1970 in UTC.
+
+    Raises:
+        FileError: Not all of them were deleted, or the other values cannot be written again.
+    """
+    done = store.erase(project, chosen)
+    if done.rankings and store.configuration(project) is not None:
+        definition = find_configuration(store, project).definition
+        before = now - definition.window * SECOND - HOUR
+        write_missing_values(store, project, definition, before=before, is_new=True)
+    return done
 
 
 class ArchiveSchedule:

@@ -6,7 +6,7 @@ import os
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
-from rankscope.monitor.archiving import archive_project
+from rankscope.monitor.archiving import archive_project, erase_rankings
 from rankscope.monitor.choosing import choose_rankings
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
@@ -570,7 +570,7 @@ class Monitor(ProjectReader):
             FileError: Not all of them could be deleted.
         """
         chosen = choose_rankings(user=user, rankings=rankings, since=since, until=until)
-        return self.writer.erase(self.project, chosen)
+        return erase_rankings(self.writer, self.project, chosen, now=self.clock())
 
     def delete_before(self, time: Time) -> Deleted:
         """Delete the events of the hours before a time; their windows stay.

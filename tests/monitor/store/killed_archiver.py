@@ -4,7 +4,8 @@
 
 prints what was sent, acknowledged and deleted, one line each, written at once. Each round opens the
 store in a child that ends at one of its own steps: a statement, a sync, or a change of a name. Its
-threads do one thing each, so that these steps come in any order.
+threads do one thing each, so that these steps come in any order. Before it ends, the child says
+what it was doing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor import Monitor
+from rankscope.monitor.archiving import archive_project, erase_rankings
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
@@ -44,6 +46,35 @@ USERS = 30
 CLICKS = Configuration(
     definition=define(measures=["nDCG@3", "RR@3"], positive="click", window="1h"), grace="1h"
 )
+
+
+STAGES = (
+    ("values_files.py", "computing and writing values"),
+    ("history/values.py", "listing values"),
+    ("history/deletion.py", "deleting from files"),
+    ("history/archiver.py", "writing the file of an hour"),
+    ("history/replacing.py", "listing the file of an hour"),
+    ("history/manifest.py", "listing IDs of archived events"),
+    ("tables/moves.py", "removing archived rows"),
+    ("tables/retention.py", "deleting rows"),
+    ("tables/events.py", "storing events"),
+    ("tables/windows.py", "storing windows"),
+    ("evaluate/", "evaluating"),
+    ("sqlite/", "committing"),
+)
+"""What a process is doing, by the first of these that its stack has a file of."""
+
+
+def find_stage() -> str:
+    """What this thread is doing."""
+    frame, names = sys._getframe(), []
+    while frame is not None:
+        names.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    for part, stage in STAGES:
+        if any(f"rankscope/monitor/store/{part}" in name or f"/{part}" in name for name in names):
+            return stage
+    return "anything else"
 
 
 def say(*words: object) -> None:
@@ -82,6 +113,7 @@ def die_after(steps: int) -> None:
 
     def step() -> None:
         if next(left) <= 0:
+            say("stage", find_stage())
             os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(owner: Any, name: str) -> None:  # noqa: ANN401 - a module or a class
@@ -162,10 +194,10 @@ class Round:
             say("acknowledged-late", late)
 
     def archive(self, drawn: random.Random) -> None:
-        """Archive up to some hour."""
-        self.store.archive(
-            "music", time_of(drawn.randrange(self.sent, self.sent + 2 * IN_HOUR) - IN_HOUR)
-        )
+        """Archive up to some hour, and write the values of these hours."""
+        window = CLICKS.definition.window * SECOND
+        before = time_of(drawn.randrange(self.sent, self.sent + 2 * IN_HOUR) - IN_HOUR)
+        archive_project(self.store, "music", now=before + window)
 
     def delete(self, drawn: random.Random) -> None:
         """Delete what is of a user, or in a short span, or long ago."""
@@ -173,7 +205,9 @@ class Round:
         kind = drawn.choice(["user", "user", "span", "before"])
         if kind == "user":
             say("deleting", kind, user_of(number), 0)
-            self.store.erase("music", Chosen(user_id=user_of(number)))
+            erase_rankings(
+                self.store, "music", Chosen(user_id=user_of(number)), now=time_of(self.sent)
+            )
         elif kind == "span":
             first, last = number, number + drawn.randrange(1, 4)
             say("deleting", kind, first, last)

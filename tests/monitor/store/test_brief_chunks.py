@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("sqlalchemy", reason="chunks are read from a store")
 
+from rankscope import FileError
 from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.event import Items, Label, Ranking
@@ -20,6 +22,7 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history.files import ArchivedHour, HistoryFolder
 from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.history.layout import find_tied, write_hour
+from rankscope.monitor.store.history.manifest import list_all_archived
 from rankscope.monitor.store.merging import choose, concatenate
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
@@ -127,6 +130,28 @@ def test_files_without_the_columns_are_read_as_a_whole(
         (brief,), (whole,) = ([*one.read(is_brief=True)] for one in (older, file))
         assert brief.labels.positions is None
         compare(brief, whole, DEFINITIONS[0], None)
+
+
+@pytest.mark.parametrize("name", ["documents", "tied"])
+def test_counts_of_documents_that_differ_from_the_documents_are_damage(
+    tmp_path: Path, name: str
+) -> None:
+    shown = [Ranking(f"r{at}", f"r{at}", at, Items(("a", "b"), (1, 2))) for at in range(2)]
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
+        store.append("music", shown)
+        store.archive("music", HOUR)
+        (hour,) = store.query(list_all_archived)
+        folder = store.history
+        HourFile(folder, hour).verify()
+        table = pq.ParquetFile(folder.path / hour.path).read()
+        other = {"documents": pa.array([2, 3], pa.int32()), "tied": pa.array([False, True])}[name]
+        with folder.open_part("music", 0) as part:
+            at = table.column_names.index(name)
+            pq.write_table(table.set_column(at, table.schema.field(at), other), part)
+            place = folder.publish(part)
+        wrong = hour._replace(path=place.path, size=place.size, checksum=place.checksum)
+        with pytest.raises(FileError, match="documents and tied"):
+            HourFile(folder, wrong).verify()
 
 
 def test_a_late_label_is_joined_by_its_document(tmp_path: Path) -> None:

@@ -84,13 +84,15 @@ class Archived:
         hours: The number of hours whose files were written.
         rankings: The number of rankings that were moved.
         labels: The number of labels that were moved.
-        bytes: The size of the files.
+        bytes: The size of the files, also of those with values.
+        values: The number of files with values that were written.
     """
 
     hours: int
     rankings: int
     labels: int
     bytes: int
+    values: int = 0
 
 
 @record(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from rankscope.monitor.store.history.replacing import (
     put_hour,
 )
 from rankscope.monitor.store.history.source import ArchivedRankings
+from rankscope.monitor.store.history.values import find_values, list_values
 from rankscope.monitor.store.merging import choose, merge_chunks
 from rankscope.monitor.store.records import Archived, Deleted
 from rankscope.monitor.store.sources import HotTables
@@ -120,6 +121,7 @@ def delete_from_hour(
 def clean_folder(store: Writer, folder: HistoryPlace) -> int:
     """Remove files that are not in the manifest any more, and return how many they were."""
     known = {hour.path for hour in store.query(manifest.list_all_archived)}
+    known.update(values.path for values in store.query(list_values))
     return folder.clean(known)
 
 
@@ -184,8 +186,10 @@ class _HourWriter:
             for one in earlier:
                 if one != path:
                     self._folder.remove(one)
-        elif new.replaced is not None and new.replaced.path != path:
-            self._folder.retire(new.replaced.path)
+        else:
+            for replaced in (new.replaced, new.values):
+                if replaced is not None:
+                    self._folder.retire(replaced.path)
         return new
 
     def _write_file(self, connection: Connection) -> NewHour:
@@ -220,6 +224,7 @@ class _HourWriter:
             hour,
             written.contexts,
             replaced,
+            None if replaced is None else find_values(connection, replaced.hour_id),
             seq,
             count_deletions(connection, project_id),
             manifest.sample_keys(self._keys),
@@ -240,7 +245,10 @@ class _HourWriter:
         if replaced is not None:
             archived = ArchivedRankings(connection, self._project, self._folder)
             chunks = archived.read_hour(replaced, event_ids=True)
-            streams.append(self._keep(chunks))
+            mark = manifest.mark_users(project_id)
+            is_known = manifest.has_ids(connection, self._start, [mark])
+            kept = self._keep(chunks)
+            streams.append(kept if is_known else self._note_users(kept, project_id))
             late = manifest.list_late_labels(connection, replaced.hour_id)
             self._keys += [manifest.make_key(project_id, "event", row[6].decode()) for row in late]
             self.labels += len(late)
@@ -269,9 +277,15 @@ class _HourWriter:
             if is_kept.any():
                 yield choose(chunk, np.flatnonzero(is_kept))
 
-    def _note(self, chunks: Iterator[Chunk], project_id: int) -> Iterator[Chunk]:
-        """Note the ids of rankings and events."""
+    def _note_users(self, chunks: Iterator[Chunk], project_id: int) -> Iterator[Chunk]:
+        """Note the users of rankings."""
         for chunk in chunks:
+            self._keys += manifest.make_user_keys(project_id, chunk.user_ids)
+            yield chunk
+
+    def _note(self, chunks: Iterator[Chunk], project_id: int) -> Iterator[Chunk]:
+        """Note the ids of rankings and events, and of users."""
+        for chunk in self._note_users(chunks, project_id):
             self.rankings += len(chunk.seqs)
             self.labels += len(chunk.labels.codes)
             self._keys += manifest.make_keys(project_id, "ranking", chunk.ranking_ids)

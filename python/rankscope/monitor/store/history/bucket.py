@@ -22,6 +22,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError
 from rankscope.monitor.store.history.files import (
     KEPT_SECONDS,
+    KINDS,
     OWNER,
     PART,
     PRIVATE_FOLDER,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.store.history.files import ArchivedHour
+    from rankscope.monitor.store.history.files import FileKind, Listed
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
@@ -74,27 +75,27 @@ class HistoryBucket(HistoryPlace):
         """Return the URL of a file."""
         return f"{self._url}/{path}"
 
-    def check(self, hour: ArchivedHour, *, is_forced: bool = False) -> Path:
-        """Return the path of a copy of the file of an hour, which is fetched if there is none."""
-        copy = None if is_forced else self._copies.find(hour)
+    def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
+        """Return the path of a copy of a file, which is fetched if there is none."""
+        copy = None if is_forced else self._copies.find(listed)
         if copy is None:
             copy = self._copies.folder() / token_hex(16)
             stored = None
             try:
-                stored = self._fetch(hour.path, copy)
+                stored = self._fetch(listed.path, copy)
             finally:
-                if stored != (hour.size, hour.checksum):
+                if stored != (listed.size, listed.checksum):
                     copy.unlink(missing_ok=True)
-            if stored != (hour.size, hour.checksum):
-                raise damaged(self.locate(hour.path), "it is not the file that was written")
-            self._copies.add(hour, copy)
+            if stored != (listed.size, listed.checksum):
+                raise damaged(self.locate(listed.path), "it is not the file that was written")
+            self._copies.add(listed, copy)
         return copy
 
     @contextmanager
-    def open_part(self, project: str, start: int) -> Iterator[Path]:
+    def open_part(self, project: str, start: int, kind: FileKind = "rankings") -> Iterator[Path]:
         """Let a block write a file in a temporary folder."""
         with tempfile.TemporaryDirectory(prefix="rankscope-") as made:
-            folder = Path(made) / name_hour(project, start)
+            folder = Path(made) / name_hour(project, start, kind)
             folder.mkdir(PRIVATE_FOLDER, parents=True)
             with open_local_part(folder) as part:
                 yield part
@@ -137,8 +138,8 @@ class HistoryBucket(HistoryPlace):
         self._copies.drop(path)
 
     def list_hour(self, project: str, start: int) -> list[str]:
-        """List the paths of the files of an hour, also of those that were replaced."""
-        listed = self._list(name_hour(project, start))
+        """List the paths of all files of an hour, also of those that were replaced."""
+        listed = [path for kind in KINDS for path in self._list(name_hour(project, start, kind))]
         return sorted(path for path in listed if path.endswith(".parquet"))
 
     def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
@@ -268,22 +269,22 @@ class _Copies:
                 self._removal = weakref.finalize(self, shutil.rmtree, self._folder, True)
             return self._folder
 
-    def find(self, hour: ArchivedHour) -> Path | None:
-        """Find the copy of the file of an hour."""
+    def find(self, listed: Listed) -> Path | None:
+        """Find the copy of a file."""
         self.folder()
         with self._lock:
-            key = (hour.path, hour.checksum)
+            key = (listed.path, listed.checksum)
             path, size, _ = self._found.pop(key, (None, 0, 0.0))
             if path is None or not path.exists():
                 return None
             self._found[key] = path, size, time.monotonic()
             return path
 
-    def add(self, hour: ArchivedHour, path: Path) -> None:
+    def add(self, listed: Listed, path: Path) -> None:
         """Add a copy, and remove others if there is no room for all of them."""
         with self._lock:
             now = time.monotonic()
-            self._found[hour.path, hour.checksum] = path, hour.size, now
+            self._found[listed.path, listed.checksum] = path, listed.size, now
             total = sum(size for _, size, _ in self._found.values())
             for key, (other, size, used) in list(self._found.items())[:-1]:
                 if total <= CACHED_BYTES or now - used < USED_SECONDS:

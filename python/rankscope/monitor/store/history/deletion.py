@@ -131,8 +131,7 @@ def _erase_archived(store: Writer, folder: HistoryPlace, project: str, chosen: C
         return ~fits
 
     done = Deleted(0, 0)
-    since, until = chosen.since, chosen.until
-    hours = store.query(partial(manifest.list_archived, project=project, since=since, until=until))
+    hours = store.query(partial(manifest.list_with_rankings, project=project, chosen=chosen))
     for hour in hours:
         file = HourFile(folder, hour)
         if chosen.user_id is not None and not file.has_any("user_id", [chosen.user_id]):

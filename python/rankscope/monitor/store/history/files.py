@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from secrets import token_hex
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 from rankscope.errors import FileError, UsageError
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
+    from typing import Literal, TypeAlias
 
+    FileKind: TypeAlias = Literal["rankings", "values"]
+
+KINDS: tuple[FileKind, ...] = ("rankings", "values")
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 KEPT_SECONDS = 3600.0
 """How long a file that is not in the manifest is kept: a reader may still use one that was
@@ -61,6 +65,42 @@ class ArchivedHour(NamedTuple):
     checksum: bytes
 
 
+class ArchivedValues(NamedTuple):
+    """The values of the rankings of an archived hour, as the manifest has them.
+
+    Args:
+        hour_id: The number of the hour.
+        definition: The hash of the definition that they were computed with.
+        path: The path of their file in the folder.
+        rankings: The number of rankings in the file.
+        size: The number of bytes of the file.
+        checksum: 16 bytes of BLAKE2b of the file.
+    """
+
+    hour_id: int
+    definition: str
+    path: str
+    rankings: int
+    size: int
+    checksum: bytes
+
+
+class Listed(Protocol):
+    """A file that the manifest lists."""
+
+    @property
+    def path(self) -> str:
+        """Its path in the folder."""
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes."""
+
+    @property
+    def checksum(self) -> bytes:
+        """16 bytes of BLAKE2b of it."""
+
+
 class Published(NamedTuple):
     """A file that is durable.
 
@@ -86,11 +126,11 @@ class HistoryPlace(ABC):
         """Return the whole path or the URL of a file."""
 
     @abstractmethod
-    def check(self, hour: ArchivedHour, *, is_forced: bool = False) -> Path:
-        """Return a path under which the file of an hour can be read now.
+    def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
+        """Return a path under which a file can be read now.
 
         Args:
-            hour: The hour.
+            listed: The file.
             is_forced: Whether to compare its checksum although it was compared before.
 
         Raises:
@@ -99,12 +139,15 @@ class HistoryPlace(ABC):
         """
 
     @abstractmethod
-    def open_part(self, project: str, start: int) -> AbstractContextManager[Path]:
+    def open_part(
+        self, project: str, start: int, kind: FileKind = "rankings"
+    ) -> AbstractContextManager[Path]:
         """Let a block write a file that `publish` takes; what is left of it then is removed.
 
         Args:
             project: The name of the project.
             start: The start of the hour, in microseconds since 1970.
+            kind: What the file has.
 
         Raises:
             FileError: The file cannot be written.
@@ -132,7 +175,7 @@ class HistoryPlace(ABC):
 
     @abstractmethod
     def list_hour(self, project: str, start: int) -> list[str]:
-        """List the paths of the files of an hour, also of those that were replaced.
+        """List the paths of all files of an hour, also of those that were replaced.
 
         Raises:
             FileError: The place cannot be reached.
@@ -181,31 +224,33 @@ class HistoryFolder(HistoryPlace):
         """Return the whole path of a file."""
         return str(self.path / path)
 
-    def check(self, hour: ArchivedHour, *, is_forced: bool = False) -> Path:
-        """Return the path of the file of an hour, whose checksum is compared once.
+    def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
+        """Return the path of a file, whose checksum is compared once.
 
         Args:
-            hour: The hour.
+            listed: The file.
             is_forced: Whether to read the file although it was compared before.
 
         Raises:
             FileError: The file is missing, or not the one that was written.
         """
-        path = self.path / hour.path
+        path = self.path / listed.path
         try:
             facts = path.stat()
-            key = (hour.path, hour.checksum, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            key = (listed.path, listed.checksum, facts.st_ino, facts.st_size, facts.st_mtime_ns)
             if key in self._verified and not is_forced:
                 return path
-            checksum = compute_checksum(path) if facts.st_size == hour.size else b""
+            checksum = compute_checksum(path) if facts.st_size == listed.size else b""
         except OSError as error:
             raise missing(path, error) from error
-        if checksum != hour.checksum:
+        if checksum != listed.checksum:
             raise damaged(path, "it is not the file that was written")
         self._verified.add(key)
         return path
 
-    def open_part(self, project: str, start: int) -> AbstractContextManager[Path]:
+    def open_part(
+        self, project: str, start: int, kind: FileKind = "rankings"
+    ) -> AbstractContextManager[Path]:
         """Let a block write a file beside the place of the file of an hour.
 
         What is left of the file when the block ends is removed.
@@ -213,11 +258,12 @@ class HistoryFolder(HistoryPlace):
         Args:
             project: The name of the project.
             start: The start of the hour, in microseconds since 1970.
+            kind: What the file has.
 
         Raises:
             FileError: The file cannot be written.
         """
-        return self._open_part(self.path / name_hour(project, start))
+        return self._open_part(self.path / name_hour(project, start, kind))
 
     @contextmanager
     def _open_part(self, folder: Path) -> Iterator[Path]:
@@ -232,18 +278,18 @@ class HistoryFolder(HistoryPlace):
         _publish(part, place)
         return Published(place.relative_to(self.path).as_posix(), size, checksum)
 
-    def put_copy(self, hour: ArchivedHour, place: HistoryPlace) -> None:
-        """Copy the file of an hour from another place under the same path, and make it durable.
+    def put_copy(self, listed: Listed, place: HistoryPlace) -> None:
+        """Copy a file from another place under the same path, and make it durable.
 
         Raises:
             FileError: The file is missing or damaged, or the copy cannot be written.
         """
-        source = place.check(hour)
-        path = self.path / hour.path
+        source = place.check(listed)
+        path = self.path / listed.path
         with self._open_part(path.parent) as part:
             shutil.copyfile(source, part)
-            if compute_checksum(part) != hour.checksum:
-                raise damaged(place.locate(hour.path), "it has changed while it was copied")
+            if compute_checksum(part) != listed.checksum:
+                raise damaged(place.locate(listed.path), "it has changed while it was copied")
             _publish(part, path)
 
     def claim(self, store: str) -> None:
@@ -292,9 +338,10 @@ class HistoryFolder(HistoryPlace):
         shutil.rmtree(self.path, ignore_errors=True)
 
     def list_hour(self, project: str, start: int) -> list[str]:
-        """List the paths of the files of an hour, also of those that were replaced."""
-        folder = self.path / name_hour(project, start)
-        return [one.relative_to(self.path).as_posix() for one in sorted(folder.glob("*.parquet"))]
+        """List the paths of all files of an hour, also of those that were replaced."""
+        folders = [self.path / name_hour(project, start, kind) for kind in KINDS]
+        paths = [path for folder in folders for path in sorted(folder.glob("*.parquet"))]
+        return [path.relative_to(self.path).as_posix() for path in paths]
 
     def list_open(self) -> list[Path]:
         """List the files and folders that others than the owner may read or write."""
@@ -377,24 +424,25 @@ def open_local_part(
             part.unlink(missing_ok=True)
 
 
-def name_hour(project: str, start: int) -> str:
+def name_hour(project: str, start: int, kind: FileKind = "rankings") -> str:
     """Return the folder of an hour of a project, within the folder of the history.
 
     Args:
         project: The name of the project.
         start: The start of the hour, in microseconds since 1970.
+        kind: What the files in it have.
 
     Examples:
         >>> name_hour("music", 1_793_934_000_000_000)
         'music/rankings/date=2026-11-06/hour=03'
-        >>> name_hour("../a b", 0)
-        '%2E%2E%2Fa%20b/rankings/date=1970-01-01/hour=00'
+        >>> name_hour("../a b", 0, "values")
+        '%2E%2E%2Fa%20b/values/date=1970-01-01/hour=00'
     """
     name = quote(project, safe="").replace(".", "%2E")
     if len(name) > LONGEST_NAME:
         name = f"{name[:LONGEST_NAME]}~{blake2b(project.encode(), digest_size=8).hexdigest()}"
     when = EPOCH + timedelta(microseconds=start)
-    return f"{name}/rankings/date={when:%Y-%m-%d}/hour={when:%H}"
+    return f"{name}/{kind}/date={when:%Y-%m-%d}/hour={when:%H}"
 
 
 def name_file(checksum: bytes) -> str:

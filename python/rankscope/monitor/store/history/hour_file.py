@@ -24,7 +24,7 @@ from rankscope.monitor.store.columns import (
 )
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.history.files import damaged, missing
-from rankscope.monitor.store.history.layout import FORMAT
+from rankscope.monitor.store.history.layout import FORMAT, find_tied
 from rankscope.monitor.store.merging import split, take
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of
@@ -60,6 +60,8 @@ COLUMNS = (
 TIME = 3
 """The number of the column of times."""
 FIELDS = tuple(f"{LABEL}{name}" for name in ("kind", "labels", "value", "time"))
+COUNTED = ("documents", "tied")
+"""What is known of the documents without reading them; older files don't have it."""
 BRIEF = (
     "time",
     "context",
@@ -68,10 +70,9 @@ BRIEF = (
     "relevance",
     f"{LABEL}position",
     *FIELDS,
-    "documents",
-    "tied",
+    *COUNTED,
 )
-"""What is read of a brief chunk; older files don't have the last two columns."""
+"""What is read of a brief chunk."""
 TABLED = (f"{LABEL}kind", f"{LABEL}labels.list.element")
 """The columns with few different values, which are read with their dictionaries."""
 IDS = ("event_id", f"{LABEL}event_id", f"{LABEL}seq")
@@ -105,9 +106,11 @@ class HourFile:
             FileError: The file is missing or damaged, or not that of the hour.
         """
         rankings = labels = 0
-        for chunk in self.read():
+        for chunk, beside in self.read_beside(COUNTED):
             rankings += len(chunk.seqs)
             labels += len(chunk.labels.codes)
+            if beside.num_columns and not _is_counted(chunk.items, beside):
+                raise damaged(self._place, "its columns documents and tied differ from the others")
             if chunk.times[0] < self._hour.start or chunk.times[-1] >= self._hour.start + HOUR:
                 raise damaged(self._place, "it has rankings of another hour")
         if (rankings, labels) != (self._hour.rankings, self._hour.labels):
@@ -140,7 +143,7 @@ class HourFile:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         with self._open() as file:
-            has_brief = is_brief and set(file.schema_arrow.names).issuperset(BRIEF[-2:])
+            has_brief = is_brief and set(file.schema_arrow.names).issuperset(COUNTED)
             for group in range(file.num_row_groups):
                 check_deadline()
                 first, last = _find_times(file, group)
@@ -158,6 +161,31 @@ class HourFile:
                     end = int(np.searchsorted(chunk.times, until))
                 if start < end:
                     yield from split(take(chunk, start, end), size or end)
+
+    def read_beside(
+        self, names: Collection[str], *, is_brief: bool = False
+    ) -> Iterator[tuple[Chunk, Foreign]]:
+        """Read each row group as a chunk, with some of its columns as they are in the file.
+
+        Args:
+            names: The columns; those that the file doesn't have are left out.
+            is_brief: Whether chunks are brief where the file has the columns for it.
+
+        Raises:
+            FileError: The file is missing or damaged.
+        """
+        with self._open() as file:
+            there = set(file.schema_arrow.names)
+            has_brief = is_brief and there.issuperset(COUNTED)
+            beside = [name for name in names if name in there]
+            for group in range(file.num_row_groups):
+                check_deadline()
+                chunk = (
+                    _read_brief(file, group)
+                    if has_brief
+                    else self._read_group(file, group, event_ids=False)
+                )
+                yield chunk, file.read_row_group(group, columns=beside)
 
     def has_any(self, name: str, values: Collection[str]) -> bool:
         """Return whether a column of texts has one of some values.
@@ -271,6 +299,17 @@ class HourFile:
             _read_labels(table, items, event_ids=event_ids),
             _read_event_ids(table) if event_ids else None,
         )
+
+
+def _is_counted(items: ItemColumns, table: Foreign) -> bool:
+    """Return whether the columns that count documents are those of the documents."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    documents = read_integers(table.column("documents"), "documents")
+    is_tied = table.column("tied").to_numpy()
+    return np.array_equal(documents, np.diff(items.offsets)) and np.array_equal(
+        is_tied, find_tied(items)
+    )
 
 
 def _read_brief(file: Foreign, group: int) -> Chunk:

@@ -8,6 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.history.location import open_place, read_location
+from rankscope.monitor.store.history.values import list_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,3 +76,5 @@ class KeepsHistory(ABC):
         """
         for hour in self.query(manifest.list_all_archived):
             HourFile(self.require_history(), hour, is_forced=True).verify()
+        for values in self.query(list_values):
+            self.require_history().check(values, is_forced=True)

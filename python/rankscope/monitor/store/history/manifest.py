@@ -8,6 +8,7 @@ from itertools import pairwise
 from sqlalchemy import bindparam, delete, func, insert, select, text, union, update
 
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.arrays import write_texts
 from rankscope.monitor.store.history.files import ArchivedHour
 from rankscope.monitor.store.tables.moves import find_move, is_moved
 from rankscope.monitor.store.tables.schema import (
@@ -16,6 +17,7 @@ from rankscope.monitor.store.tables.schema import (
     history_contexts,
     history_ids,
     history_labels,
+    history_values,
     labels,
     rankings,
 )
@@ -35,11 +37,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.records import Texts
+    from rankscope.monitor.store.records import Chosen, Texts
     from rankscope.monitor.store.tables.transaction import Transaction
     from rankscope.monitor.store.tables.versions import RankingSpan
 
-    Kind: TypeAlias = Literal["event", "ranking"]
+    Kind: TypeAlias = Literal["event", "ranking", "user"]
 
 AT_ONCE = 500
 """How many ids a statement asks for."""
@@ -69,12 +71,12 @@ def list_archived(
         in_project(history.c.project_id, project),
         history.c.start.between(first, LAST if until is None else until - 1),
     )
-    return [_to_hour(row) for row in connection.execute(wanted.order_by(history.c.start))]
+    return [to_hour(row) for row in connection.execute(wanted.order_by(history.c.start))]
 
 
 def list_all_archived(connection: Connection) -> list[ArchivedHour]:
     """List the archived hours of all projects."""
-    return [_to_hour(row) for row in connection.execute(select(*HOUR_COLUMNS))]
+    return [to_hour(row) for row in connection.execute(select(*HOUR_COLUMNS))]
 
 
 def has_archived(connection: Connection, project_id: int) -> bool:
@@ -89,7 +91,7 @@ def find_hour(connection: Connection, project_id: int, start: int) -> ArchivedHo
         history.c.project_id == project_id, history.c.start == start
     )
     row = connection.execute(wanted).one_or_none()
-    return None if row is None else _to_hour(row)
+    return None if row is None else to_hour(row)
 
 
 def list_to_archive(connection: Connection, project: str, before: int) -> list[int]:
@@ -125,7 +127,7 @@ def list_changed(connection: Connection, project: str, after: int) -> list[Archi
     wanted = select(*HOUR_COLUMNS).where(
         in_project(history.c.project_id, project), (history.c.last_seq > after) | later
     )
-    return [_to_hour(row) for row in connection.execute(wanted.order_by(history.c.start))]
+    return [to_hour(row) for row in connection.execute(wanted.order_by(history.c.start))]
 
 
 def list_late_labels(connection: Connection, hour_id: int) -> list[tuple[Any, ...]]:
@@ -200,6 +202,21 @@ def make_keys(project_id: int, kind: Kind, column: Texts) -> Iterator[int]:
     return (_hash(head + whole[start:end]) for start, end in pairwise(starts.tolist()))
 
 
+def make_user_keys(project_id: int, column: Texts) -> Iterator[int]:
+    """Iterate over the keys of the users of rankings, each once."""
+    users = write_texts(column).unique().to_pylist()
+    return (make_key(project_id, "user", user) for user in users if user)
+
+
+def mark_users(project_id: int) -> int:
+    """Return the key that is listed for an hour whose users are listed.
+
+    They are not for hours that were archived by earlier versions. It is the key of the user
+    without an id, and listed with the file of the hour.
+    """
+    return make_key(project_id, "user", "")
+
+
 def _hash(said: bytes) -> int:
     return int.from_bytes(blake2b(said, digest_size=8).digest(), "little", signed=True)
 
@@ -229,6 +246,40 @@ def find_places(
     return found
 
 
+def list_with_rankings(connection: Connection, project: str, chosen: Chosen) -> list[ArchivedHour]:
+    """List the archived hours that may have some rankings, by time.
+
+    Files that certainly have none of them are left out, where that is known without reading them.
+    """
+    hours = list_archived(connection, project, chosen.since, chosen.until)
+    if not hours:
+        return []
+    project_id = connection.execute(
+        select(history.c.project_id).where(history.c.hour_id == hours[0].hour_id)
+    ).scalar_one()
+    starts = {hour.start for hour in hours}
+    if chosen.ranking_ids is not None:
+        keys = [make_key(project_id, "ranking", name) for name in chosen.ranking_ids]
+        starts &= _find_starts(connection, keys)
+    if chosen.user_id is not None:
+        listed = _find_starts(connection, [mark_users(project_id)])
+        theirs = _find_starts(connection, [make_key(project_id, "user", chosen.user_id)])
+        starts -= listed - theirs
+    return [hour for hour in hours if hour.start in starts]
+
+
+def _find_starts(connection: Connection, keys: Sequence[int]) -> set[int]:
+    """Find the starts of the hours for which some keys are listed."""
+    wanted = select(history_ids.c.start).where(
+        history_ids.c.key.in_(bindparam("keys", expanding=True))
+    )
+    return {
+        start
+        for at in range(0, len(keys), AT_ONCE)
+        for start in connection.execute(wanted, {"keys": keys[at : at + AT_ONCE]}).scalars()
+    }
+
+
 def write_hour(
     connection: Connection,
     project_id: int,
@@ -236,6 +287,8 @@ def write_hour(
     spans: dict[int, RankingSpan],
 ) -> int:
     """Write an hour to the manifest, in place of what it had there, and return its number.
+
+    Its values are those of what it had, and no longer listed.
 
     Args:
         connection: A connection that writes.
@@ -246,6 +299,7 @@ def write_hour(
     row = {**hour._asdict(), "project_id": project_id}
     hour_id = row.pop("hour_id")
     if hour_id:
+        connection.execute(delete(history_values).where(history_values.c.hour_id == hour_id))
         connection.execute(update(history).where(history.c.hour_id == hour_id).values(row))
         connection.execute(delete(history_contexts).where(history_contexts.c.hour_id == hour_id))
     else:
@@ -260,6 +314,7 @@ def write_hour(
 
 def drop_hour(connection: Connection, hour_id: int) -> None:
     """Remove an hour from the manifest, which has no late labels any more."""
+    connection.execute(delete(history_values).where(history_values.c.hour_id == hour_id))
     connection.execute(delete(history_contexts).where(history_contexts.c.hour_id == hour_id))
     connection.execute(delete(history).where(history.c.hour_id == hour_id))
 
@@ -296,6 +351,7 @@ def has_ids(connection: Connection, start: int, keys: Sequence[int]) -> bool:
     return connection.execute(wanted).scalar_one() == len(keys)
 
 
-def _to_hour(row: Any) -> ArchivedHour:  # noqa: ANN401 - a row of any statement with its columns
+def to_hour(row: Any) -> ArchivedHour:  # noqa: ANN401 - a row of any statement with its columns
+    """Return the hour of a row that has `HOUR_COLUMNS`."""
     found: ArchivedHour = ArchivedHour(*row)
     return found

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import delete, func, select
 
 from rankscope.monitor.store.history import manifest
+from rankscope.monitor.store.history.values import find_values
 from rankscope.monitor.store.tables.moves import begin_move, find_move, list_moves, remove_rows
 from rankscope.monitor.store.tables.schema import counters, events, history_labels, labels
 from rankscope.monitor.store.tables.sets import ERASED, mark_hours
@@ -20,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.history.files import ArchivedHour
+    from rankscope.monitor.store.history.files import ArchivedHour, ArchivedValues
     from rankscope.monitor.store.history.writing import Writer
     from rankscope.monitor.store.records import Deleted
     from rankscope.monitor.store.tables.transaction import Transaction
@@ -38,6 +39,7 @@ class NewHour(NamedTuple):
         hour: What the manifest will have; `None` if nothing is left of the hour.
         spans: The rankings of each context in the file.
         replaced: What the manifest had at the moment the hour was read; `None` for a new hour.
+        values: The values that the manifest had at that moment.
         seq: The number of the last event at that moment.
         deletions: How many events had been deleted by that moment.
         keys: Some keys of ids that are listed for the hour already.
@@ -50,6 +52,7 @@ class NewHour(NamedTuple):
     hour: ArchivedHour | None
     spans: dict[int, RankingSpan]
     replaced: ArchivedHour | None
+    values: ArchivedValues | None
     seq: int
     deletions: int
     keys: list[int]
@@ -88,6 +91,7 @@ def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankin
         _remove_late(connection, replaced.hour_id, seq)
     if new.hour is not None:
         hour_id = manifest.write_hour(connection, project_id, new.hour, new.spans)
+        manifest.add_ids(transaction, new.start, [manifest.mark_users(project_id)])
         if has_rankings:
             begin_move(connection, hour_id, seq)
     elif replaced is not None:
@@ -103,6 +107,8 @@ def _has_changed(
     connection, replaced = transaction.connection, new.replaced
     if manifest.find_hour(connection, project_id, new.start) != replaced:
         return True
+    if replaced is not None and find_values(connection, replaced.hour_id) != new.values:
+        return True  # the file of these values would not be removed
     if not manifest.has_ids(connection, new.start, new.keys):
         return True  # a deletion has removed the ids of what was not in the manifest
     if has_rankings:

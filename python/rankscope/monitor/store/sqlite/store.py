@@ -14,6 +14,7 @@ from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
 from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.history.location import LOCATION
+from rankscope.monitor.store.history.values import list_values
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
@@ -156,8 +157,8 @@ class SQLiteReader(StoreReader):
         """Copy the store as it is at one moment to an empty file and a folder, and sync them."""
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
-            for hour in manifest.list_all_archived(connection):
-                folder.put_copy(hour, self.require_history(connection))
+            for listed in (*manifest.list_all_archived(connection), *list_values(connection)):
+                folder.put_copy(listed, self.require_history(connection))
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
                 with copy:  # the copy has all files beside it

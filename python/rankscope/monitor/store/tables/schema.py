@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 5
+VERSION = 6
 """The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
 tables needs a step in `migrations/`."""
 OLDEST = 1
@@ -152,9 +152,9 @@ history_ids = Table(
     Column("start", BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )
-"""In which hour an archived event may be, by 8 bytes of a hash of its id. Only the file of the hour
-says whether it is there: there are also rows of hours that are being archived, and of hours and
-events that were deleted."""
+"""In which hours an archived event, a ranking or rankings of a user may be, by 8 bytes of a hash of
+the id. Only the file of the hour says whether they are there: there are also rows of hours that are
+being archived, and of hours and events that were deleted."""
 
 history_labels = Table(
     "history_labels",
@@ -176,6 +176,21 @@ history_moves = Table(
 )
 """The hours whose rows are being removed from the tables: the file has those up to `seq`. Reads of
 the tables leave them out; see `moves.py`."""
+
+history_values = Table(
+    "history_values",
+    TABLES,
+    Column(
+        "hour_id", BigInteger, ForeignKey("history.hour_id"), primary_key=True, autoincrement=False
+    ),
+    Column("definition", TEXT, nullable=False),
+    Column("path", TEXT, nullable=False),
+    Column("rankings", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("checksum", LargeBinary(16), nullable=False),
+)
+"""The files with the values of the rankings of archived hours, and the hash of the definition that
+they were computed with. A row is removed whenever the file of its hour is replaced."""
 
 counters = Table(
     "counters",

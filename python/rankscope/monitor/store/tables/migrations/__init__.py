@@ -19,7 +19,13 @@ on the rows, not a change of columns.
 
 from __future__ import annotations
 
-from rankscope.monitor.store.tables.migrations import version_2, version_3, version_4, version_5
+from rankscope.monitor.store.tables.migrations import (
+    version_2,
+    version_3,
+    version_4,
+    version_5,
+    version_6,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +48,7 @@ STEPS: Mapping[int, Callable[[Connection, SecretKeeper], None]] = {
     3: version_3.migrate,
     4: version_4.migrate,
     5: version_5.migrate,
+    6: version_6.migrate,
 }
 """The steps by the version that they make."""
 
