@@ -10,16 +10,17 @@ after moving rows, which also reports mistakes the same way however rows are spr
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 
 from rankscope._core import TableStream
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.columns import read_ids
 from rankscope.adapters.numbers import is_judged
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import RankscopeError
 from rankscope.records import record
-from rankscope.spark.packing import fold, read_columns
-from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns
+from rankscope.spark.packing import number_queries, read_columns
+from rankscope.spark.parquet import UnreadableError, read_assigned
+from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns, make_row, write_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,40 +66,14 @@ def evaluating_in_place(
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         task = Task(job)
-        if tasks:
-            pieces = [
-                piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]
-            ]
-            batches = read_pieces(pieces, job.rows["joined"])
         try:
-            yield from _evaluate_partition(task, job, batches)
-        except (RankscopeError, load_arrow().ArrowException, OSError):
+            given = read_assigned(batches, tasks, job.rows["joined"].schema) if tasks else batches
+            yield from _evaluate_partition(task, job, given)
+        except (RankscopeError, UnreadableError):
             # Which of several mistakes comes first depends on how rows are spread.
-            yield task.make_rows(ERROR, b"")
+            yield make_row(ERROR, b"")
 
     return run
-
-
-def read_pieces(pieces: Sequence[Piece], rows: Rows) -> Iterator[Any]:
-    """Read pieces of Parquet files, one after the other.
-
-    Raises:
-        FormatError: A file has other columns than Spark says.
-    """
-    pq = load_arrow("pyarrow.parquet")
-    for piece in pieces:
-        with pq.ParquetFile(piece.path) as file:
-            for name, kind in zip(rows.columns, piece.kinds, strict=True):
-                place = file.schema_arrow.get_field_index(name)
-                if place < 0 or str(file.schema_arrow.field(place).type) != kind:
-                    raise FormatError(f"expected {name} as {kind} in {piece.path}")
-            count = file.num_row_groups
-            groups = range(count * piece.number // piece.of, count * (piece.number + 1) // piece.of)
-            if len(groups) > 0:
-                for batch in file.iter_batches(
-                    AT_ONCE, list(groups), list(rows.columns), use_threads=False
-                ):
-                    yield batch.select(list(rows.columns))
 
 
 def _evaluate_partition(task: Task, job: Job, batches: Iterable[Any]) -> Iterator[Any]:
@@ -108,7 +83,7 @@ def _evaluate_partition(task: Task, job: Job, batches: Iterable[Any]) -> Iterato
         if not is_whole:
             edges.append(table)
             if table.num_rows > MOST_AT_EDGE:
-                yield task.make_rows(ERROR, b"")
+                yield make_row(ERROR, b"")
                 return
             continue
         columns = read_columns(table, rows)
@@ -120,7 +95,7 @@ def _evaluate_partition(task: Task, job: Job, batches: Iterable[Any]) -> Iterato
             True,
             1,
         ):
-            yield task.make_rows(ERROR, b"")
+            yield make_row(ERROR, b"")
             return
         count += table.num_rows
         has_grades = has_grades or is_judged(columns.numbers[0])
@@ -128,15 +103,11 @@ def _evaluate_partition(task: Task, job: Job, batches: Iterable[Any]) -> Iterato
     queries = b""
     if finished is not None:
         task.count("joined", count, has_grades=has_grades)
-        yield task.take(*finished)
-        queries = number_queries(finished[1], rows).tobytes()
-    sink = pa.BufferOutputStream()
-    if edges:
-        table = pa.concat_tables(edges)
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-    answer = InPlace(part=task.make_part(), queries=queries, edges=sink.getvalue().to_pybytes())
-    yield task.make_rows(ANSWER, pickle.dumps(answer))
+        yield from task.take(*finished)
+        queries = _number_texts(finished[1], rows).tobytes()
+    rest = write_table(pa.concat_tables(edges)) if edges else b""
+    answer = InPlace(part=task.make_part(), queries=queries, edges=rest)
+    yield make_row(ANSWER, pickle.dumps(answer))
 
 
 def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
@@ -175,7 +146,7 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        held.append(batch.rename_columns(list(rows.columns)))
+        held.append(batch.rename_columns(rows.columns))
         count += batch.num_rows
         if count >= AT_ONCE:
             table = pa.Table.from_batches(held)
@@ -188,26 +159,20 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def number_queries(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
-    """Return a number for each query, the same for those that differ only by case or form."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
+    """Return a number for each query as text, the same for those that differ only by case."""
     pa = load_arrow()
     texts = pa.array(queries, pa.string())
-    if rows.has_integer_queries:
-        return np.asarray(texts.cast(pa.int64()))
-    made = (
-        hashlib.blake2b(text.encode(), digest_size=8).digest() for text in fold(texts).to_pylist()
-    )
-    return np.frombuffer(b"".join(made), dtype=np.int64)
+    ids = texts.cast(pa.int64()) if rows.has_integer_queries else texts
+    return number_queries(read_ids(ids, rows.names["query"]))
 
 
-def merge_in_place(answers: Sequence[InPlace], job: Job) -> tuple[list[Part], Any] | None:
+def merge_in_place(answers: Sequence[InPlace], job: Job) -> tuple[list[Part], list[Any]] | None:
     """Evaluate the rows at the edges of partitions, and verify that no query is in two places.
 
     Returns:
-        The parts, and the values of the queries at the edges if there are any; or `None` if a query
-        is in two places.
+        The parts, and the rows with the values of the queries at the edges; or `None` if a query is
+        in two places.
 
     Raises:
         InputError: Rows at the edges hold invalid values.
@@ -218,12 +183,12 @@ def merge_in_place(answers: Sequence[InPlace], job: Job) -> tuple[list[Part], An
     parts = [answer.part for answer in answers]
     numbers = [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
     held = [pa.ipc.open_stream(answer.edges).read_all() for answer in answers if answer.edges]
-    values = None
+    values: list[Any] = []
     if held:
         task = Task(job)
-        values, queries = task.evaluate_table(read_columns(pa.concat_tables(held), rows))
+        values, queries = task.evaluate_tables({"joined": pa.concat_tables(held)})
         parts.append(task.make_part())
-        numbers.append(number_queries(queries, rows))
+        numbers.append(_number_texts(queries, rows))
     found = np.sort(np.concatenate(numbers)) if numbers else np.zeros(0, np.int64)
     if np.any(found[1:] == found[:-1]):
         return None
