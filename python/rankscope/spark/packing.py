@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope.adapters.columns import IdColumn
 
-MOST_ROWS = 1 << 21
+MOST_ROWS = 1 << 19
 MOST_BYTES = 1 << 26
 """How much of a partition is packed at once: the more, the larger its pieces."""
 MOST_PACKED = 1 << 16
@@ -170,12 +170,31 @@ def split(table: Any, rows: Rows, buckets: Buckets) -> Iterator[tuple[int, Any]]
     spread = numbers.view(np.uint64) * np.uint64(SPREAD) >> np.uint64(33)
     places = (spread % np.uint64(buckets.count)).astype(np.uint16)
     order = np.argsort(places, kind="stable")
-    taken = table.combine_chunks().take(load_arrow().array(order))
+    taken = narrow(table.combine_chunks()).take(load_arrow().array(order))
     counts = np.bincount(places, minlength=buckets.count)
     ends = np.cumsum(counts)
     for bucket in np.flatnonzero(counts).tolist():
         count = int(counts[bucket])
         yield bucket, taken.slice(int(ends[bucket]) - count, count)
+
+
+def narrow(table: Any) -> Any:  # noqa: ANN401 - as above
+    """Return a table with the smallest types that hold its integers, as they are to be moved."""
+    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    smaller = (pa.int8(), pa.int16(), pa.int32())
+    for at, field in enumerate(table.schema):
+        if not pa.types.is_signed_integer(field.type):
+            continue
+        least, most = compute.min_max(table.column(at)).as_py().values()
+        fits = [
+            kind
+            for kind in smaller
+            if kind.bit_width < field.type.bit_width
+            and max(-(least or 0) - 1, most or 0) < 1 << (kind.bit_width - 1)
+        ]
+        if fits:
+            table = table.set_column(at, field.name, table.column(at).cast(fits[0]))
+    return table
 
 
 def unpack(packed: Any, rows: Rows) -> Any:  # noqa: ANN401 - as above
@@ -187,7 +206,13 @@ def unpack(packed: Any, rows: Rows) -> Any:  # noqa: ANN401 - as above
         for chunk in packed.column("rows").filter(equal).chunks
         for each in chunk
     ]
-    return pa.concat_tables(parts) if parts else rows.schema.empty_table()
+    if not parts:
+        return rows.schema.empty_table()
+    table = pa.concat_tables(parts, promote_options="permissive")
+    for at, field in enumerate(rows.schema):
+        if table.schema.field(at).type != field.type and pa.types.is_signed_integer(field.type):
+            table = table.set_column(at, field.name, table.column(at).cast(field.type))
+    return table
 
 
 def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
