@@ -17,8 +17,16 @@ from rankscope.errors import EmptyError, FormatError, PolicyError, RankscopeErro
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.spark.in_place import evaluating_in_place, merge_in_place
+from rankscope.spark.judged import MOST_ROWS as MOST_JUDGED
+from rankscope.spark.judged import order_judgments
 from rankscope.spark.packing import PACKED, Buckets, Rows, count_buckets
-from rankscope.spark.parquet import count_rows, find_pieces
+from rankscope.spark.parquet import (
+    UnreadableError,
+    are_scattered,
+    count_rows,
+    find_pieces,
+    read_whole,
+)
 from rankscope.spark.tasks import (
     ANSWER,
     ANSWERS,
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from rankscope.spark.judged import SmallJudgments
     from rankscope.spark.tasks import Note
 
     Frame: TypeAlias = Any
@@ -195,10 +204,10 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
         InputError: Rows hold invalid values, or there is nothing to evaluate.
         PolicyError: The policy refuses a query.
     """
-    if "joined" in job.rows and partitions is None:
-        found = run_in_place(sources[0], job)
-        if found is not None:
-            return found
+    if partitions is None:
+        in_place = run_in_place(sources, job)
+        if in_place is not None:
+            return in_place
     found = _run_moving(sources, job, partitions, reads_files=True)
     if found is None:
         found = _run_moving(sources, job, partitions, reads_files=False)
@@ -221,10 +230,7 @@ def _run_moving(
     sizes = [count_rows(tasks) if tasks else None for tasks in pieces]
     known = None if None in sizes else sum(size or 0 for size in sizes)
     chosen = partitions or _choose_partitions(session)
-    buckets = Buckets(
-        count=count_buckets(known, chosen or 1),
-        by_text=len({each.rows.has_integer_queries for each in sources}) > 1,
-    )
+    buckets = Buckets(count=count_buckets(known, chosen or 1), by_text=job.by_text)
     packed = None
     for source, tasks in zip(sources, pieces, strict=True):
         frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
@@ -250,16 +256,24 @@ def _run_moving(
         raise
 
 
-def run_in_place(source: Source, job: Job) -> Answer | None:
-    """Evaluate a table where its rows lie, or return `None` if they have to be moved.
+def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
+    """Evaluate a table or a run where its rows lie, or return `None` if they have to be moved.
 
     Raises:
         InputError: There is nothing to evaluate.
     """
+    source = sources[-1]
     session = source.frame.sparkSession
     tasks = find_pieces(source.given, source.rows.columns)
+    if tasks and are_scattered(tasks, source.rows.names["query"]):
+        return None
+    judgments = None
+    if len(sources) > 1:
+        judgments = collect_judgments(sources[0], job)
+        if judgments is None:
+            return None
     frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
-    kept = frame.mapInArrow(evaluating_in_place(job, tasks), ANSWERS).persist()
+    kept = frame.mapInArrow(evaluating_in_place(job, tasks, judgments), ANSWERS).persist()
     try:
         with batches_of(session, READ_ROWS):
             found = kept.where(f"kind != '{VALUES}'").collect()
@@ -269,7 +283,7 @@ def run_in_place(source: Source, job: Job) -> Answer | None:
         # Tasks of ours pickled what is here.
         answers = [pickle.loads(row.payload) for row in found]  # noqa: S301
         try:
-            merged = merge_in_place(answers, job)
+            merged = merge_in_place(answers, job, judgments)
         except RankscopeError:  # which is raised again, the same however rows are spread
             merged = None
         if merged is None:
@@ -284,6 +298,27 @@ def run_in_place(source: Source, job: Job) -> Answer | None:
     except BaseException:
         kept.unpersist()
         raise
+
+
+def collect_judgments(source: Source, job: Job) -> SmallJudgments | None:
+    """Return all judgments if there are few, and none of them is invalid."""
+    if not hasattr(source.frame, "_jdf"):
+        return None  # Spark Connect sends them with every task
+    tasks = find_pieces(source.given, source.rows.columns)
+    size = count_rows(tasks) if tasks else None
+    if size is not None and size > MOST_JUDGED:
+        return None
+    try:
+        if tasks:
+            table = read_whole(tasks, source.rows.schema)
+        else:
+            table = source.frame.limit(MOST_JUDGED + 1).toArrow()
+            table = table.rename_columns(source.rows.columns)
+        if table.num_rows > MOST_JUDGED:
+            return None
+        return order_judgments(table, source.rows, by_text=job.by_text)
+    except (RankscopeError, UnreadableError):  # as is reported when rows are moved
+        return None
 
 
 @contextmanager

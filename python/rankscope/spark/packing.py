@@ -263,8 +263,10 @@ def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.in
     folded = compute.utf8_lower(compute.utf8_normalize(texts, "NFC"))
     _, offsets, held = folded.buffers()
     columns = (np.frombuffer(offsets, np.int64), np.frombuffer(held or b"", np.uint8))
-    numbers = hash_texts([(b"", columns)], np.arange(len(folded)))
-    return np.frombuffer(memoryview(numbers), np.int64)[coded.indices.to_numpy()]
+    hashes = hash_texts([(b"", columns)], np.arange(len(folded)))
+    numbers: NDArray[np.int64] = np.frombuffer(memoryview(hashes), np.int64)
+    places: NDArray[np.int32] = np.asarray(coded.indices)
+    return numbers[places]
 
 
 def to_texts(ids: IdColumn) -> Any:  # noqa: ANN401 - as above

@@ -24,6 +24,8 @@ MOST_BYTES = 1 << 27
 MOST_FILES = 10_000
 READ_ROWS = 1 << 18
 """How many rows are read at once."""
+FIRST_ROWS = 1 << 13
+"""By how many rows a file is judged."""
 PACKAGE = "org.apache.spark.sql"
 SCAN = {
     "relation": f"{PACKAGE}.execution.datasources.HadoopFsRelation",
@@ -91,6 +93,35 @@ def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
     except (OSError, pa.ArrowException):
         return None
     return rows * sum(sizes.values()) // max(1, sizes[first])
+
+
+def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
+    """Check whether the rows of a query are apart where the first file begins."""
+    pa, pq = load_arrow(), load_arrow("pyarrow.parquet")
+    try:
+        with pq.ParquetFile(tasks[0][0].path) as file:
+            first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
+    except (OSError, pa.ArrowException):
+        return False
+    if first is None:
+        return False
+    column = first.column(0)
+    changes = load_arrow("pyarrow.compute").not_equal(column[1:], column[:-1])
+    return bool((changes.true_count or 0) >= len(column.unique()))
+
+
+def read_whole(tasks: Sequence[Sequence[Piece]], schema: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Read all pieces of files as an Arrow table.
+
+    Raises:
+        UnreadableError: A file can't be read, or has other columns.
+    """
+    pa = load_arrow()
+    pieces = [piece for task in tasks for piece in task]
+    try:
+        return pa.Table.from_batches(list(_read_pieces(pieces, schema)), schema)
+    except (OSError, pa.ArrowException) as error:
+        raise UnreadableError from error
 
 
 def read_assigned(

@@ -61,6 +61,11 @@ class Job:
         """The names of what belongs to the query."""
         return next((rows.attributes for rows in self.rows.values() if rows.attributes), ())
 
+    @property
+    def by_text(self) -> bool:
+        """Whether queries are integers on one side and texts on the other."""
+        return len({rows.has_integer_queries for rows in self.rows.values()}) > 1
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class Part:
