@@ -1,5 +1,6 @@
 """The compiled core. Arguments are checked by the modules that call it."""
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Self, TypeAlias, final
@@ -18,6 +19,7 @@ __all__ = [
     "EventDecoder",
     "IdSet",
     "Judgments",
+    "Lines",
     "Plan",
     "Rankings",
     "Reassignments",
@@ -251,6 +253,18 @@ class Judgments:
     def __deepcopy__(self, memo: object, /) -> Judgments: ...
 
 @final
+class Lines:
+    """Values by query, to print as trec_eval does, and to add in an order of the queries."""
+
+    def __new__(
+        cls,
+        measures: list[tuple[str, str, list[memoryview[float] | array[float]]]],
+        order: list[int],
+    ) -> Lines: ...
+    def write(self, judgments: Judgments, start: int, end: int) -> bytes: ...
+    def sums(self) -> list[tuple[float, float]]: ...
+
+@final
 class Plan:
     """What to evaluate, and how."""
 
@@ -262,6 +276,7 @@ class Plan:
         score_type: str,
         cutoffs: list[int | None],
         weights: list[float] | None,
+        depth: int | None = None,
     ) -> Plan: ...
     def gains(self, measure: int, grades: Sequence[float]) -> list[float] | None: ...
     def discounted(

@@ -16,6 +16,7 @@ mod explain;
 mod fuse;
 mod input;
 mod judgments;
+mod lines;
 mod logged;
 mod logged_texts;
 mod matrix;
@@ -51,6 +52,7 @@ use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
 use self::fuse::fuse_runs;
 use self::judgments::{Judgments, restore_judgments};
+use self::lines::Lines;
 use self::logged::unpack_pieces;
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
@@ -77,7 +79,7 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Judgments, Plan, Rankings,
+        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Judgments, Lines, Plan, Rankings,
         Reassignments, Run, SliceQueries, SpilledTable, Summary, TableStream, TextCodes, add_sums,
         audit_ties, bound, bound_below, bound_difference, compare_rankings, count_flips,
         count_ranges, count_shifted, decode_columns, decode_label_columns, estimate_mean,
