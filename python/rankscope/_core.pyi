@@ -24,7 +24,9 @@ __all__ = [
     "Rankings",
     "Reassignments",
     "Run",
+    "RunParts",
     "SliceQueries",
+    "SpilledColumns",
     "SpilledTable",
     "Summary",
     "TableStream",
@@ -110,6 +112,8 @@ _TableColumns: TypeAlias = tuple[
     _Numbers | None,
     list[tuple[str, _IdColumn]],
 ]
+# Queries, documents, scores, and whether these are ranks below zero.
+_RunColumns: TypeAlias = tuple[_IdColumn, _IdColumn, _Numbers, bool]
 _Notes: TypeAlias = list[tuple[str, int, int]]
 # Of each object the place of its remarks and its events, `None` where it is not plain; and by place
 # the codes of notes and the names of unknown fields.
@@ -437,6 +441,28 @@ class SpilledTable:
     ) -> tuple[Evaluation, list[str], list[tuple[str, list[str], list[int]]]]: ...
 
 @final
+class RunParts:
+    """Evaluates a run of columns batch by batch, each with all rows of its queries."""
+
+    def __new__(cls, judgments: Judgments) -> RunParts: ...
+    def push(self, plan: Plan, columns: _RunColumns, threads: int) -> bool: ...
+    def finish(self, plan: Plan) -> Evaluation: ...
+
+@final
+class SpilledColumns:
+    """Evaluates a run of columns that is larger than memory, part by part."""
+
+    def __new__(
+        cls, judgments: Judgments, folder: str, memory: int, expected: int | None
+    ) -> SpilledColumns: ...
+    def push(self, columns: _RunColumns) -> None: ...
+    def written(self) -> int: ...
+    def progress(self) -> tuple[int, int]: ...
+    def evaluate_next(self, plan: Plan, threads: int) -> bool: ...
+    def check(self) -> None: ...
+    def finish(self, plan: Plan) -> Evaluation: ...
+
+@final
 class TableStream:
     """Evaluates a table batch by batch."""
 
@@ -501,7 +527,7 @@ def evaluate_path(
 ) -> tuple[Evaluation, int]: ...
 def evaluate_part(
     judged: tuple[_IdColumn, _IdColumn, _Numbers],
-    run: tuple[_IdColumn, _IdColumn, _Numbers, bool],
+    run: _RunColumns,
     plan: Plan,
     ties: str,
     duplicates: str,

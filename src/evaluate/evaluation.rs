@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::averaging::Averaging;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
-use crate::evaluate::scorer::{Scorer, append_values};
+use crate::evaluate::scorer::{Scored, append_values};
 use crate::kernels::Query;
 use crate::kernels::views::Views;
 use crate::memory::{Vec, vec};
@@ -98,11 +98,11 @@ pub struct Evaluation {
     pub candidates: Candidates,
 }
 
-/// Puts together what scorers saw.
+/// Puts together what lists came to.
 ///
 /// # Errors
 /// Where the policy refuses a query, or a value is beyond double precision.
-pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
+pub fn finish(plan: &Plan, axis: &Axis, parts: Vec<Scored>) -> Result<Evaluation> {
     let queries = axis.len();
     let measures = plan.measures.len();
     let mut made = Evaluation {
@@ -113,25 +113,25 @@ pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Eval
     };
     made.counts.queries = queries as u64;
     made.counts.at_cutoffs = vec![(0, 0); plan.cutoffs.len()];
-    for scorer in scorers {
-        for (at, seen) in scorer.seen.iter().enumerate() {
+    for scored in parts {
+        for (at, seen) in scored.seen.iter().enumerate() {
             let query = seen.query as usize;
             made.is_present[query] = true;
             made.counts.tied += u64::from(seen.is_tied);
-            let values = &scorer.values[at * measures..(at + 1) * measures];
+            let values = &scored.values[at * measures..(at + 1) * measures];
             for (column, &value) in made.values.iter_mut().zip(values) {
                 column[query] = value;
             }
-            let ratios = &scorer.ratios[at * plan.ratios()..(at + 1) * plan.ratios()];
+            let ratios = &scored.ratios[at * plan.ratios()..(at + 1) * plan.ratios()];
             for (column, &ratio) in made.ratios.iter_mut().zip(ratios) {
                 column[query] = ratio;
             }
         }
-        for (sum, part) in made.counts.at_cutoffs.iter_mut().zip(&scorer.at_cutoffs) {
+        for (sum, part) in made.counts.at_cutoffs.iter_mut().zip(&scored.at_cutoffs) {
             *sum = (sum.0 + part.0, sum.1 + part.1);
         }
-        made.flat += scorer.flat;
-        made.candidates.merge(scorer.candidates);
+        made.flat += scored.flat;
+        made.candidates.merge(scored.candidates);
     }
     let is_empty = |query: &usize| axis.best(*query).is_none_or(|grade| grade <= 0.0);
     made.counts.empty = (0..queries).filter(is_empty).count() as u64;

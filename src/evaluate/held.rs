@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Kind, Result, earlier, show};
 use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::plan::Plan;
-use crate::evaluate::scorer::Scorer;
+use crate::evaluate::scorer::{Scored, Scorer};
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec};
@@ -32,27 +32,27 @@ pub fn evaluate_run(
     plan.check(judgments.axis())?;
     match score_run((plan, judgments), run, Vec::new(), threads, watch) {
         (_, Some(error)) => Err(error),
-        (scorers, None) => finish_all((plan, judgments), run.queries(), run.notes(), scorers),
+        (scored, None) => finish_all((plan, judgments), run.queries(), run.notes(), scored),
     }
 }
 
-/// Scores the lists of a run on several threads, with the scorers that scored others and new ones;
-/// returns all of them, and the first mistake.
-pub(super) fn score_run<'a>(
-    (plan, judgments): (&'a Plan, &'a Judgments),
+/// Scores the lists of a run on several threads, beside what others came to; returns all of that, and
+/// the first mistake.
+pub(super) fn score_run(
+    (plan, judgments): (&Plan, &Judgments),
     run: &Run,
-    scorers: Vec<Scorer<'a>>,
+    scored: Vec<Scored>,
     threads: usize,
     watch: Watch<'_>,
-) -> (Vec<Scorer<'a>>, Option<Error>) {
+) -> (Vec<Scored>, Option<Error>) {
     let queries = run.queries().len();
     let threads = if run.rows() < FEW_ROWS { 1 } else { threads.min(queries) };
-    let idle = Mutex::new(scorers);
+    let known = Mutex::new(scored);
     let next = Mutex::new(0..queries);
     let stop = AtomicBool::new(false);
     let work = |watch: Watch<'_>| {
-        let known = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scorer = known.unwrap_or_else(|| Scorer::new(plan, judgments.axis()));
+        let before = known.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scorer = Scorer::resume(plan, judgments.axis(), before.unwrap_or_default());
         let mut list = List::default();
         let mut first_error = None;
         while !stop.load(Ordering::Relaxed) {
@@ -66,18 +66,18 @@ pub(super) fn score_run<'a>(
             }
             if let Err(stopped) = watch(Event::Work) {
                 stop.store(true, Ordering::Relaxed);
-                return (scorer, Some(stopped));
+                return (scorer.finish(), Some(stopped));
             }
         }
-        (scorer, first_error)
+        (scorer.finish(), first_error)
     };
     let (used, errors): (Vec<_>, Vec<_>) = on_threads(threads, watch, work).into_iter().unzip();
-    let mut scorers = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
-    scorers.extend(used);
-    (scorers, errors.into_iter().fold(None, earlier))
+    let mut scored = known.into_inner().unwrap_or_else(PoisonError::into_inner);
+    scored.extend(used);
+    (scored, errors.into_iter().fold(None, earlier))
 }
 
-/// Puts the scorers of all lists together.
+/// Puts together what all lists came to.
 ///
 /// # Errors
 /// As [`finish_run`].
@@ -85,34 +85,34 @@ pub(super) fn finish_all(
     (plan, judgments): (&Plan, &Judgments),
     queries: &Arena,
     notes: &Notes,
-    scorers: Vec<Scorer<'_>>,
+    parts: Vec<Scored>,
 ) -> Result<Evaluation> {
-    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
+    let dropped = parts.iter().map(|scored| scored.dropped).sum();
     let mut run_only = Ids::default();
     for query in queries.iter().filter(|query| judgments.find_query(query).is_none()) {
         run_only.number(query);
     }
-    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))?;
+    let mut evaluation = finish_run(plan, judgments.axis(), parts, &Vocabulary::Texts(run_only))?;
     evaluation.notes.merge(notes);
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
     Ok(evaluation)
 }
 
-/// Puts scorers together, and refuses a run that has nothing to do with the judgments.
+/// Puts together what lists came to, and refuses a run that has nothing to do with the judgments.
 ///
 /// # Errors
 /// Where there is no query in common, or the policy refuses one.
 pub fn finish_run(
     plan: &Plan,
     axis: &Axis,
-    scorers: Vec<Scorer<'_>>,
+    parts: Vec<Scored>,
     run_only: &Vocabulary,
 ) -> Result<Evaluation> {
-    let is_any_common = scorers.iter().any(|scorer| !scorer.is_unused());
+    let is_any_common = parts.iter().any(|scored| !scored.is_empty());
     if !is_any_common {
         return Err(if run_only.is_empty() { no_rows() } else { nothing_common(axis, run_only) });
     }
-    let mut evaluation = finish(plan, axis, scorers)?;
+    let mut evaluation = finish(plan, axis, parts)?;
     evaluation.counts.run_only = run_only.len() as u64;
     Ok(evaluation)
 }

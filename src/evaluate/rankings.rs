@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Result};
 use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
-use crate::evaluate::scorer::Scorer;
+use crate::evaluate::scorer::{Scored, Scorer};
 use crate::evaluate::trial::{Listed, Trial};
 use crate::memory::Vec;
 use crate::rank::ranked::Ranked;
@@ -23,8 +23,8 @@ impl Rankings {
     /// # Errors
     /// Where the plan refuses the rankings.
     pub fn evaluate(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
-        let scorers = self.score(plan, threads)?;
-        let evaluation = finish_run(plan, self.axis(), scorers, self.run_only())?;
+        let scored = self.score(plan, threads)?;
+        let evaluation = finish_run(plan, self.axis(), scored, self.run_only())?;
         Ok(self.add_notes(evaluation))
     }
 
@@ -44,7 +44,7 @@ impl Rankings {
         evaluation
     }
 
-    fn score<'a>(&'a self, plan: &'a Plan, threads: usize) -> Result<Vec<Scorer<'a>>> {
+    fn score(&self, plan: &Plan, threads: usize) -> Result<Vec<Scored>> {
         if plan.policy.ties != self.ties() {
             return Err(Error::new(
                 Kind::Policy,
@@ -63,7 +63,7 @@ impl Rankings {
             loop {
                 let start = next.fetch_add(AT_ONCE, atomic::Ordering::Relaxed);
                 if start >= self.len() {
-                    return scorer;
+                    return scorer.finish();
                 }
                 let end = self.len().min(start + AT_ONCE);
                 for query in (start..end).filter(|&query| self.is_present(query)) {

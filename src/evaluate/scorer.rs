@@ -5,7 +5,7 @@ use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::Plan;
 use crate::kernels::Query;
 use crate::kernels::views::Views;
-use crate::memory::{Vec, vec};
+use crate::memory::Vec;
 use crate::policy::Aggregate;
 use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
@@ -20,15 +20,9 @@ pub(super) struct Outcome {
     pub(super) is_tied: bool,
 }
 
-/// Evaluates lists one after another, with memory of its own; several may share a plan.
-pub struct Scorer<'a> {
-    plan: &'a Plan,
-    axis: &'a Axis,
-    joiner: Joiner,
-    ranked: Ranked,
-    /// Room for the ideal order.
-    ideal: Vec<f64>,
-    views: Views,
+/// What lists came to.
+#[derive(Debug, Default)]
+pub struct Scored {
     pub(super) seen: Vec<Outcome>,
     pub(super) values: Vec<f64>,
     pub(super) ratios: Vec<(f64, f64)>,
@@ -40,10 +34,37 @@ pub struct Scorer<'a> {
     pub dropped: u64,
 }
 
+impl Scored {
+    /// Whether nothing was evaluated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+}
+
+/// Evaluates lists one after another, with memory of its own; several may share a plan.
+pub struct Scorer<'a> {
+    plan: &'a Plan,
+    axis: &'a Axis,
+    joiner: Joiner,
+    ranked: Ranked,
+    /// Room for the ideal order.
+    ideal: Vec<f64>,
+    views: Views,
+    made: Scored,
+}
+
 impl<'a> Scorer<'a> {
     /// A scorer that has seen nothing.
     #[must_use]
     pub fn new(plan: &'a Plan, axis: &'a Axis) -> Self {
+        Self::resume(plan, axis, Scored::default())
+    }
+
+    /// A scorer that goes on from what another one scored by this plan.
+    #[must_use]
+    pub fn resume(plan: &'a Plan, axis: &'a Axis, mut made: Scored) -> Self {
+        made.at_cutoffs.resize(plan.cutoffs.len(), (0, 0));
         Self {
             plan,
             axis,
@@ -51,20 +72,14 @@ impl<'a> Scorer<'a> {
             ranked: Ranked::default(),
             ideal: Vec::new(),
             views: Views::default(),
-            seen: Vec::new(),
-            values: Vec::new(),
-            ratios: Vec::new(),
-            at_cutoffs: vec![(0, 0); plan.cutoffs.len()],
-            flat: 0,
-            candidates: Candidates::default(),
-            dropped: 0,
+            made,
         }
     }
 
-    /// Whether it has evaluated nothing.
+    /// What all lists came to.
     #[must_use]
-    pub fn is_unused(&self) -> bool {
-        self.seen.is_empty()
+    pub fn finish(self) -> Scored {
+        self.made
     }
 
     /// Evaluates a list, or only checks it where its query is not judged.
@@ -78,7 +93,7 @@ impl<'a> Scorer<'a> {
         list: &mut List<'_>,
     ) -> Result<()> {
         self.joiner.join(judgments, query, list, self.plan.duplicates)?;
-        self.dropped += self.joiner.dropped;
+        self.made.dropped += self.joiner.dropped;
         if let Some(query) = query {
             self.score_joined(query, list);
         }
@@ -93,7 +108,7 @@ impl<'a> Scorer<'a> {
 
     fn score_joined(&mut self, query: usize, list: &List<'_>) {
         self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
-        self.flat += u64::from(list.is_flat());
+        self.made.flat += u64::from(list.is_flat());
         let ranked = std::mem::take(&mut self.ranked);
         self.score_ranked(query, &ranked, list.rows.len());
         self.ranked = ranked;
@@ -106,14 +121,14 @@ impl<'a> Scorer<'a> {
         let ideal = self.axis.ideal(query, &mut self.ideal);
         let whole = Query { ranks, grades, ties, retrieved, ideal }.first(self.plan.depth);
         let retrieved = whole.retrieved;
-        self.candidates.see(retrieved, whole.ranks.len(), ideal);
-        for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
+        self.made.candidates.see(retrieved, whole.ranks.len(), ideal);
+        for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.made.at_cutoffs) {
             let shown = k.min(retrieved);
             count.0 += shown as u64;
             count.1 += (shown - whole.judged_within(k)) as u64;
         }
-        self.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
-        let out = (&mut self.values, &mut self.ratios);
+        self.made.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
+        let out = (&mut self.made.values, &mut self.made.ratios);
         append_values(self.plan, &whole, &mut self.views, out);
     }
 }

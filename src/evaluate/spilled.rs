@@ -8,7 +8,6 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
-use crate::ids::interner::IdHasher;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::policy::{Duplicates, Ties};
@@ -16,15 +15,15 @@ use crate::qrels::attributes::{Attributes, pick};
 use crate::rank::rankings::Rankings;
 use crate::rank::rows::{Columns, Table};
 use crate::rank::run::no_rows;
-use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_lengths};
 use crate::table::frame::{Column, Frame};
-use crate::table::queue::{Next, Queue, Spill};
-use crate::table::spill::{Partition, Partitions};
+use crate::table::queue::{Next, Spill};
+use crate::table::spill::Partition;
+use crate::table::spilled_rows::SpilledRows;
 
 /// What evaluating a row takes in memory besides its values: without documents, and with them.
 const ROW: u64 = 64;
-const ROW_WITH_DOC: u64 = 256;
+pub(super) const ROW_WITH_DOC: u64 = 256;
 
 /// What the columns of a table are, beside their values.
 #[derive(Debug)]
@@ -59,12 +58,8 @@ type Mistake = (Place, Option<Error>);
 /// A table that is larger than memory.
 #[derive(Debug)]
 pub struct SpilledTable {
-    spill: Spill,
+    rows: SpilledRows,
     shape: Option<Shape>,
-    rows: u64,
-    partitions: Option<Partitions>,
-    queue: Queue,
-    evaluated: u64,
     names: Vocabulary,
     attributes: Attributes,
     /// The first row of each query.
@@ -79,12 +74,8 @@ impl SpilledTable {
     #[must_use]
     pub fn new(spill: Spill) -> Self {
         Self {
-            spill,
+            rows: SpilledRows::new(spill),
             shape: None,
-            rows: 0,
-            partitions: None,
-            queue: Queue::default(),
-            evaluated: 0,
             names: Vocabulary::default(),
             attributes: Attributes::default(),
             firsts: Vec::new(),
@@ -99,27 +90,16 @@ impl SpilledTable {
     /// # Errors
     /// Where the columns differ in length, or a file can't be written.
     pub fn push(&mut self, table: &Table<'_>) -> Result<()> {
-        let (frame, shape) = read(table, self.rows)?;
-        let mut hashes = Vec::new();
-        hash_queries(&frame[0], &mut hashes);
-        self.rows += hashes.len() as u64;
-        let spill = &self.spill;
-        let partitions = self.partitions.get_or_insert_with(|| spill.open());
-        partitions.push(&frame, &hashes)?;
+        let (frame, shape) = read(table, self.rows.rows())?;
+        self.rows.push(&frame)?;
         self.shape.get_or_insert(shape);
         Ok(())
     }
 
-    /// How many bytes were written to files.
+    /// The rows, those that were written to files among them.
     #[must_use]
-    pub fn written(&self) -> u64 {
-        self.queue.written() + self.partitions.as_ref().map_or(0, Partitions::written)
-    }
-
-    /// How many rows were evaluated, and how many there are.
-    #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
-        (self.evaluated, self.rows)
+    pub fn rows(&self) -> &SpilledRows {
+        &self.rows
     }
 
     /// Evaluates another partition, or splits it; false if none is left.
@@ -128,20 +108,12 @@ impl SpilledTable {
     /// Where a query is too large, or a file can't be read. Other mistakes come with
     /// [`SpilledTable::finish`], for the first one may be in another partition.
     pub fn evaluate_next(&mut self, choices: Choices<'_>) -> Result<bool> {
-        if let Some(partitions) = self.partitions.take() {
-            self.queue.fill(partitions);
-        }
         let Some(shape) = &self.shape else { return Ok(false) };
-        let needed = |partition: &Partition| shape.needed(partition);
-        let frame = match self.queue.next(&self.spill, needed, hash_queries, |query| query)? {
-            Next::Whole(frame) => frame,
-            Next::Split => return Ok(true),
-            Next::End => return Ok(false),
-        };
-        let rows = frame[0].len() as u64;
-        self.evaluate(&frame, choices)?;
-        self.evaluated += rows;
-        Ok(true)
+        match self.rows.next(|partition| shape.needed(partition))? {
+            Next::Whole(frame) => self.evaluate(&frame, choices).map(|()| true),
+            Next::Split => Ok(true),
+            Next::End => Ok(false),
+        }
     }
 
     fn evaluate(&mut self, frame: &Frame, choices: Choices<'_>) -> Result<()> {
@@ -219,9 +191,7 @@ impl SpilledTable {
 
 impl Shape {
     fn needed(&self, partition: &Partition) -> u64 {
-        let row = if self.has_docs { ROW_WITH_DOC } else { ROW };
-        // Texts are there twice: as they came, and each different one once.
-        2 * partition.size() + row * partition.rows()
+        partition.needed(if self.has_docs { ROW_WITH_DOC } else { ROW })
     }
 }
 
@@ -234,17 +204,15 @@ fn read(table: &Table<'_>, rows_before: u64) -> Result<(Frame, Shape)> {
     lengths.extend(table.ranks.iter().map(|ranks| ranks.len()));
     lengths.extend(table.attributes.iter().map(|(_, column)| column.len()));
     check_lengths(&lengths)?;
-    let first = rows_before.cast_signed();
-    let numbers = (first..).zip(0..rows).map(|(number, _)| number).collect();
     let mut frame = vec![
-        copy_ids(&table.queries),
-        Column::Ints(numbers),
-        copy_doubles(table.relevance),
-        copy_doubles(table.scores),
+        Column::of_ids(&table.queries),
+        Column::of_row_numbers(rows_before, rows),
+        Column::of_doubles(table.relevance),
+        Column::of_doubles(table.scores),
     ];
-    frame.extend(table.docs.iter().map(copy_ids));
-    frame.extend(table.ranks.iter().map(|&ranks| copy_doubles(ranks)));
-    frame.extend(table.attributes.iter().map(|(_, column)| copy_ids(column)));
+    frame.extend(table.docs.iter().map(Column::of_ids));
+    frame.extend(table.ranks.iter().map(|&ranks| Column::of_doubles(ranks)));
+    frame.extend(table.attributes.iter().map(|(_, column)| Column::of_ids(column)));
     let shape = Shape {
         has_docs: table.docs.is_some(),
         are_ranks: table.are_ranks,
@@ -252,46 +220,6 @@ fn read(table: &Table<'_>, rows_before: u64) -> Result<(Frame, Shape)> {
         attributes: table.attributes.iter().map(|(name, _)| (*name).to_owned()).collect(),
     };
     Ok((frame, shape))
-}
-
-fn copy_doubles(cells: &dyn Cells<f64>) -> Column {
-    let mut values = vec![0.0; cells.len()];
-    cells.read(0, &mut values);
-    Column::Doubles(values)
-}
-
-fn copy_ids(column: &IdColumn<'_>) -> Column {
-    match *column {
-        IdColumn::Ints(cells) => {
-            let mut values = vec![0; cells.len()];
-            cells.read(0, &mut values);
-            Column::Ints(values)
-        }
-        IdColumn::Texts { offsets, bytes } => {
-            let mut own = Vec::with_capacity(bytes.len());
-            let mut ends = Vec::with_capacity(offsets.len());
-            ends.push(0);
-            for pair in offsets.windows(2) {
-                let text = crate::table::columns::slice(bytes, pair[0], pair[1]);
-                own.extend_from_slice(text.unwrap_or_default());
-                ends.push(own.len().cast_signed() as i64);
-            }
-            Column::Texts { offsets: ends, bytes: own }
-        }
-    }
-}
-
-fn hash_queries(queries: &Column, hashes: &mut Vec<u64>) {
-    let hasher = IdHasher::default();
-    hashes.clear();
-    match queries {
-        Column::Texts { offsets, bytes } => {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
-            let text = |ends: &[i64]| &bytes[ends[0] as usize..ends[1] as usize];
-            hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
-        }
-        _ => hashes.extend(queries.ints().iter().map(|&value| hasher.hash_integer(value))),
-    }
 }
 
 /// The kinds of mistakes, in the order in which a whole table is checked for them.
@@ -347,7 +275,7 @@ impl Parts<'_> {
     /// The number of the first row of the query to which a row belongs.
     fn first_of(&self, row: usize) -> u64 {
         let mut hashes = Vec::new();
-        hash_queries(&self.frame[0], &mut hashes);
+        self.frame[0].hash_ids(&mut hashes);
         let first = hashes.iter().position(|&hash| hash == hashes[row]);
         self.number(first.unwrap_or(row))
     }

@@ -7,8 +7,8 @@ use crate::error::{Error, Kind, Result, earlier, show};
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::held::{evaluate_run, finish_all, score_run};
 use crate::evaluate::plan::Plan;
-use crate::evaluate::scorer::Scorer;
-use crate::ids::interner::{IdHasher, Ids};
+use crate::evaluate::scorer::Scored;
+use crate::ids::interner::Ids;
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::qrels::judgments::Judgments;
@@ -129,7 +129,7 @@ impl Partitioned {
     /// Moves rows to their partitions.
     fn partition(&mut self) -> Result<()> {
         let mut hashes = Vec::new();
-        hash_numbers(&self.next[0], &mut hashes);
+        self.next[0].hash_ids(&mut hashes);
         self.partitions.push(&self.next, &hashes)?;
         self.next.iter_mut().for_each(Column::clear);
         Ok(())
@@ -146,15 +146,15 @@ impl Partitioned {
         let Self { room, queries, ranks, partitions, .. } = self;
         let mut queue = Queue::default();
         queue.fill(partitions);
-        let needed = |partition: &Partition| 2 * partition.size() + ROW * partition.rows();
+        let needed = |partition: &Partition| partition.needed(ROW);
         let name = |number: String| {
             number.parse().map_or(number, |query: usize| show(queries.texts().get(query)))
         };
-        let mut scorers: Vec<Scorer<'_>> = Vec::new();
+        let mut scored: Vec<Scored> = Vec::new();
         // All partitions are looked at, for the first mistake may be in the last one.
         let mut first_error: Option<Error> = None;
         loop {
-            let frame = match queue.next(&room, needed, hash_numbers, name)? {
+            let frame = match queue.next(&room, needed, Column::hash_ids, name)? {
                 Next::Whole(frame) => frame,
                 Next::Split => continue,
                 Next::End => break,
@@ -162,7 +162,7 @@ impl Partitioned {
             let run = collect(&frame, &queries)?;
             drop(frame);
             let error;
-            (scorers, error) = score_run((plan, judgments), &run, scorers, threads, watch);
+            (scored, error) = score_run((plan, judgments), &run, scored, threads, watch);
             match error {
                 Some(error) if error.kind() == Kind::Interrupted => return Err(error),
                 error => first_error = earlier(first_error, error),
@@ -174,7 +174,7 @@ impl Partitioned {
         for (ranks, line) in &ranks {
             ranks.note(&mut notes, (0, *line));
         }
-        let made = finish_all((plan, judgments), queries.texts(), &notes, scorers)?;
+        let made = finish_all((plan, judgments), queries.texts(), &notes, scored)?;
         Ok((made, queue.written()))
     }
 }
@@ -209,10 +209,4 @@ fn collect(frame: &Frame, queries: &Ids) -> Result<Run> {
         run.add_row(queries.texts().get(query), &Row { doc, score, line: line.cast_unsigned() });
     }
     run.finish(Notes::default())
-}
-
-fn hash_numbers(queries: &Column, hashes: &mut Vec<u64>) {
-    let hasher = IdHasher::default();
-    hashes.clear();
-    hashes.extend(queries.ints().iter().map(|&value| hasher.hash_integer(value)));
 }

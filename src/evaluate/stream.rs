@@ -107,14 +107,14 @@ fn evaluate_grouped(
     if had_bom {
         notes.notes.add(Note::Bom, (0, 1));
     }
-    let mut scorers = Vec::with_capacity(parts.len());
+    let mut scored = Vec::with_capacity(parts.len());
     let mut first_error: Option<(u64, Error)> = None;
     for part in parts {
         for (block, count) in part.lines {
             lines.set(block, count);
         }
         notes.merge(&part.notes);
-        scorers.push(part.scorer);
+        scored.push(part.scorer.finish());
         if let Some((block, error)) = part.error
             && first_error.as_ref().is_none_or(|&(first, _)| block < first)
         {
@@ -124,9 +124,9 @@ fn evaluate_grouped(
     if let Some((block, error)) = first_error {
         return Err(error.after_lines(lines.before(block)).file(&name));
     }
-    let dropped = scorers.iter().map(|scorer| scorer.dropped).sum();
+    let dropped = scored.iter().map(|scored| scored.dropped).sum();
     let run_only = shared.run_only.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut evaluation = finish_run(plan, judgments.axis(), scorers, &Vocabulary::Texts(run_only))
+    let mut evaluation = finish_run(plan, judgments.axis(), scored, &Vocabulary::Texts(run_only))
         .map_err(|error| error.file(&name))?;
     evaluation.notes.merge(&notes.finish(&lines));
     evaluation.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));

@@ -12,6 +12,9 @@ pub struct Finder {
     retrieved: u64,
     docs: usize,
     places: Vec<Places>,
+    /// What is added to the places of rows, so that those of a run seen before are below them.
+    base: u32,
+    rows: usize,
 }
 
 /// Where a document was last seen in the judgments, and in the run; one more than the place.
@@ -38,6 +41,18 @@ impl Finder {
         Self { docs, ..Self::default() }
     }
 
+    /// Turns to so many rows of another run with the same judgments, and so many different documents.
+    /// The entries stay, for clearing them takes longer than a short run.
+    pub fn restart(&mut self, docs: usize, rows: usize) {
+        let base = (self.base as usize).saturating_add(self.rows);
+        self.base = u32::try_from(base).unwrap_or(u32::MAX);
+        if base.saturating_add(rows) >= u32::MAX as usize {
+            self.places.clear();
+            self.base = 0;
+        }
+        (self.docs, self.rows) = (docs, rows);
+    }
+
     /// Turns to another query, whose judgments begin at a place.
     #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
     pub fn begin(&mut self, judged: &[u32], start: usize, rows: usize) {
@@ -47,7 +62,9 @@ impl Finder {
             self.retrieved = 0;
             return;
         }
-        self.places.resize(self.docs, Places::default());
+        if self.places.len() < self.docs {
+            self.places.resize(self.docs, Places::default());
+        }
         for (place, &code) in (start as u32 + 1..).zip(judged) {
             self.places[code as usize].judged = place;
         }
@@ -63,7 +80,7 @@ impl Finder {
             return judged.iter().position(|&other| other == code).map(|at| start + at);
         }
         let place = self.places[code as usize].judged as usize;
-        (place > start && !judged.is_empty()).then(|| place - 1)
+        (start + 1..=start + judged.len()).contains(&place).then(|| place - 1)
     }
 
     /// The place of a document among those of the query that were seen, which begin at `first`.
@@ -75,8 +92,8 @@ impl Finder {
             }
             return seen.iter().position(|&other| other == code).map(|at| first + at);
         }
-        let place = self.places[code as usize].retrieved as usize;
-        (place > first).then(|| place - 1)
+        let place = (self.places[code as usize].retrieved as usize).checked_sub(self.base as usize);
+        place.filter(|&place| place > first).map(|place| place - 1)
     }
 
     /// Remembers a retrieved document and its place.
@@ -85,7 +102,7 @@ impl Finder {
         if self.has_few {
             self.retrieved |= bit(code);
         } else {
-            self.places[code as usize].retrieved = at as u32 + 1;
+            self.places[code as usize].retrieved = self.base + at as u32 + 1;
         }
     }
 }
@@ -106,6 +123,10 @@ mod tests {
             let mut finder = Finder::new(90);
             let (mut start, mut first) = (0, 0);
             for (judged, retrieved) in queries {
+                if retrieved.len() % 3 == 0 {
+                    finder.restart(90, 400);
+                    first = 0;
+                }
                 let judged: Vec<u32> = judged.into_iter().collect();
                 finder.begin(&judged, start, retrieved.len());
                 let mut seen: Vec<u32> = Vec::new();

@@ -27,6 +27,7 @@ mod plan;
 mod rankings;
 mod reserve;
 mod run;
+mod run_columns;
 mod saved;
 mod significance;
 mod spilled;
@@ -61,6 +62,7 @@ use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_
 use self::plan::Plan;
 use self::rankings::{Rankings, restore_rankings};
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
+use self::run_columns::{RunParts, SpilledColumns};
 use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
     student_tails, student_upper,
@@ -80,15 +82,15 @@ mod _core {
     #[pymodule_export]
     use super::{
         ClusterSums, Column, Evaluation, EventDecoder, IdSet, Judgments, Lines, Plan, Rankings,
-        Reassignments, Run, SliceQueries, SpilledTable, Summary, TableStream, TextCodes, add_sums,
-        audit_ties, bound, bound_below, bound_difference, compare_rankings, count_flips,
-        count_ranges, count_shifted, decode_columns, decode_label_columns, estimate_mean,
-        evaluate_dict, evaluate_items, evaluate_part, evaluate_path, evaluate_run, fair_lower,
-        find_regrets, fsum, fuse_runs, grade_items, hash_texts, log2, mean_of_rows, measure_costs,
-        merge_sums, noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments,
-        restore_rankings, restore_summary, round_sums, split_json, student_tails, student_upper,
-        sum_cells, sum_groups, summarize, summarize_groups, t_quantile, unpack_pieces,
-        values_of_rows,
+        Reassignments, Run, RunParts, SliceQueries, SpilledColumns, SpilledTable, Summary,
+        TableStream, TextCodes, add_sums, audit_ties, bound, bound_below, bound_difference,
+        compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
+        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
+        evaluate_path, evaluate_run, fair_lower, find_regrets, fsum, fuse_runs, grade_items,
+        hash_texts, log2, mean_of_rows, measure_costs, merge_sums, noncentral_t_lower,
+        normal_tails, restore_evaluation, restore_judgments, restore_rankings, restore_summary,
+        round_sums, split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
+        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

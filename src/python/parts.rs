@@ -12,6 +12,7 @@ use super::choices;
 use super::errors::to_python;
 use super::evaluation::Evaluation;
 use super::plan::Plan;
+use super::run_columns::RunColumns;
 use super::saved::{Reduced, reduce, restore};
 use super::table::Ids;
 use super::texts::{NoteRows, names};
@@ -19,7 +20,6 @@ use super::vectors::bytes_of;
 use crate::evaluate::summary;
 use crate::memory::{Vec, guard, vec};
 use crate::qrels::judgments::Judgments;
-use crate::rank::join_columns::RunColumns;
 use crate::rank::rankings::Rankings;
 
 /// Aggregates, counts and notes of some queries, without their values.
@@ -143,7 +143,7 @@ type Answer = (Evaluation, Vec<String>, NoteRows);
 pub(super) fn evaluate_part(
     py: Python<'_>,
     judged: (Ids, Ids, Numbers),
-    run: (Ids, Ids, Numbers, bool),
+    run: RunColumns,
     plan: &Plan,
     ties: &str,
     duplicates: &str,
@@ -164,15 +164,9 @@ pub(super) fn evaluate_part(
             Judgments::from_columns(queries, docs, &grades, of_judged, threads)
         });
         let judgments = Arc::new(judgments.map_err(|error| to_python(py, &error.file("qrels")))?);
-        let (queries, docs, scores) = (run.0.view(py)?, run.1.view(py)?, run.2.view()?);
+        let run = run.view(py)?;
         let made = py.detach(|| {
-            let columns = RunColumns {
-                queries: queries.column(),
-                docs: docs.column(),
-                scores: &scores,
-                are_ranks: run.3,
-            };
-            Rankings::from_part(&judgments, &columns, chosen, threads)?
+            Rankings::from_part(&judgments, &run.run(), chosen, threads)?
                 .evaluate_part(plan_of, threads)
         });
         let made = made.map_err(|error| to_python(py, &error.file("run")))?;

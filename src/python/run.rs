@@ -262,10 +262,11 @@ pub fn evaluate_dict(
             };
             with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
         }
-        let dropped = scorer.dropped;
+        let scored = scorer.finish();
+        let dropped = scored.dropped;
         let run_only = Vocabulary::Texts(run_only);
         let mut made =
-            held::finish_run(plan, judgments.axis(), vec![scorer], &run_only).map_err(refuse)?;
+            held::finish_run(plan, judgments.axis(), vec![scored], &run_only).map_err(refuse)?;
         made.notes.merge(&notes);
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         Ok(Evaluation::new(made, asked))

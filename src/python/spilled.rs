@@ -40,12 +40,12 @@ impl SpilledTable {
 
     /// The bytes written to files so far.
     fn written(&self) -> PyResult<u64> {
-        self.with(|spilled| spilled.written())
+        self.with(|spilled| spilled.rows().written())
     }
 
     /// The rows evaluated so far, and all rows.
     fn progress(&self) -> PyResult<(u64, u64)> {
-        self.with(|spilled| spilled.progress())
+        self.with(|spilled| spilled.rows().progress())
     }
 
     /// Evaluates another part of the rows; false if there is none.

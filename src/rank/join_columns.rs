@@ -59,123 +59,227 @@ pub struct Joined {
 pub fn join(
     judgments: &Arc<Judgments>,
     run: &RunColumns<'_>,
-    (duplicates, score_type): (Duplicates, ScoreType),
+    choices: (Duplicates, ScoreType),
     threads: usize,
 ) -> Result<Joined> {
+    let Numbered { queries, run_only, codes, docs } = number(judgments, run, threads)?;
+    let judged = judgments.axis().len();
+    let grouped = group(queries, judged + run_only.len(), threads);
+    let rows = Rows { judgments, run, grouped, codes, docs, run_only, present: None };
+    let (mut made, grouped) = rows.join(choices, &mut Vec::new(), threads)?;
+    made.is_present = grouped.offsets[..=judged].windows(2).map(|rows| rows[0] < rows[1]).collect();
+    Ok(made)
+}
+
+/// What is kept from one part of a run to the next.
+#[derive(Debug, Default)]
+pub struct Room {
+    /// By number of a query, one more than its place among those of the part.
+    places: Vec<u32>,
+    finders: Vec<Finder>,
+}
+
+/// A part of a run beside its judgments, with all rows of its queries.
+#[derive(Debug)]
+pub struct JoinedPart {
+    /// The judged queries of the part, by number, ascending.
+    pub queries: Vec<u32>,
+    /// Rows by these queries.
+    pub joined: Joined,
+    /// The first row of each query that is not judged.
+    pub first_rows: Vec<usize>,
+}
+
+/// Joins a part of a run, in time that grows with its rows and not with the judged queries.
+///
+/// # Errors
+/// As [`join`].
+pub fn join_part(
+    judgments: &Arc<Judgments>,
+    run: &RunColumns<'_>,
+    choices: (Duplicates, ScoreType),
+    room: &mut Room,
+    threads: usize,
+) -> Result<JoinedPart> {
+    let Numbered { mut queries, run_only, codes, docs } = number(judgments, run, threads)?;
+    let mut present = room.renumber(&mut queries, judgments.axis().len() + run_only.len());
+    let grouped = group(queries, present.len(), threads);
+    let is_judged = |&query: &u32| (query as usize) < judgments.axis().len();
+    let judged = present.partition_point(is_judged);
+    let rows = Rows { judgments, run, grouped, codes, docs, run_only, present: Some(&present) };
+    let (joined, grouped) = rows.join(choices, &mut room.finders, threads)?;
+    let first_row = |group: usize| grouped.row(grouped.offsets[group]);
+    let first_rows = (judged..present.len()).map(first_row).collect();
+    present.truncate(judged);
+    Ok(JoinedPart { queries: present, joined, first_rows })
+}
+
+impl Room {
+    /// Replaces numbers of queries, of which there are so many, by their places among those that
+    /// occur, which it returns in ascending order.
+    #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits
+    fn renumber(&mut self, queries: &mut [u32], count: usize) -> Vec<u32> {
+        if self.places.len() < count {
+            self.places.resize(count, 0);
+        }
+        let mut present = Vec::new();
+        for &query in &*queries {
+            let place = &mut self.places[query as usize];
+            if *place == 0 {
+                *place = 1;
+                present.push(query);
+            }
+        }
+        present.sort_unstable();
+        for (place, &query) in (1..).zip(&present) {
+            self.places[query as usize] = place;
+        }
+        queries.iter_mut().for_each(|query| *query = self.places[*query as usize] - 1);
+        for &query in &present {
+            self.places[query as usize] = 0;
+        }
+        present
+    }
+}
+
+/// The rows of a run with numbers in place of identifiers.
+struct Numbered {
+    queries: Vec<u32>,
+    run_only: Vocabulary,
+    codes: Vec<u32>,
+    docs: Docs,
+}
+
+fn number(judgments: &Arc<Judgments>, run: &RunColumns<'_>, threads: usize) -> Result<Numbered> {
     check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
     let none = Vocabulary::default();
     let judged_queries = judgments.axis().ids().unwrap_or(&none);
-    let numbered = judgments.by_number();
+    let judged_docs = &judgments.by_number().docs;
     let [(queries, run_only), (codes, others)] =
-        extend_both([(judged_queries, &run.queries), (&numbered.docs, &run.docs)], threads)?;
-    let judged = judgments.axis().len();
-    let grouped = group(queries, judged + run_only.len(), threads);
+        extend_both([(judged_queries, &run.queries), (judged_docs, &run.docs)], threads)?;
     let docs = Docs::new(Some(Arc::clone(judgments)), others);
-    let arrange_scores = || {
-        grouped.arrange(run.scores, |start, block, out| {
-            let rounded = block.iter().map(|&score| score_type.round(score) + 0.0);
-            out.iter_mut().zip(rounded).for_each(|(out, score)| *out = score);
-            check_all_finite(start, out.iter().copied(), "score", "score")
-        })
-    };
-    let arrange_codes = || grouped.arrange_all(&codes);
-    let (scores, codes) = threads::both(threads, arrange_scores, arrange_codes);
-    let scores = scores?;
-    let relevance = vec![0.0; scores.len()];
-    let mut made = Joined { relevance, scores, codes, ..Joined::default() };
-    // Each thread has an entry a document.
-    let threads = threads.min(1 + MOST_ENTRIES / docs.len().max(1));
-    let ranges = threads::cut(&grouped.offsets, threads);
-    let relevance = threads::split(&mut made.relevance, &ranges, &grouped.offsets);
-    let scores = threads::split(&mut made.scores, &ranges, &grouped.offsets);
-    let kept = threads::split(&mut made.codes, &ranges, &grouped.offsets);
-    let columns = relevance.into_iter().zip(scores).zip(kept);
-    let columns = columns.map(|((relevance, scores), codes)| Columns { relevance, scores, codes });
-    let parts: Vec<_> = ranges.iter().cloned().zip(columns).collect();
-    let lengths: Vec<usize> = parts.iter().map(|(_, columns)| columns.codes.len()).collect();
-    let joiner = Joiner { judgments, grouped: &grouped, docs: &docs };
-    let outcomes = threads::on_each(parts, |(range, mut columns)| {
-        joiner.join(range, &mut columns, duplicates)
-    });
-    let mut used = Vec::with_capacity(outcomes.len());
-    let mut dropped = 0;
-    made.offsets.push(0);
-    for outcome in outcomes {
-        let Part { sizes, count } = outcome.map_err(|again| {
-            let query = name(judged_queries, &run_only, again.query);
-            occurs_again(&docs.get(again.doc), &query, grouped.row(again.place) as u64 + 1)
-        })?;
-        dropped += count;
-        let start = made.offsets.last().copied().unwrap_or(0);
-        let ends = sizes.iter().scan(start, |end, size| {
-            *end += size;
-            Some(*end)
-        });
-        let ends: Vec<usize> = ends.collect();
-        used.push(ends.last().map_or(0, |end| end - start));
-        made.offsets.extend(ends);
-    }
-    threads::close_gaps(&mut made.relevance, &lengths, &used);
-    threads::close_gaps(&mut made.scores, &lengths, &used);
-    threads::close_gaps(&mut made.codes, &lengths, &used);
-    // Queries that are not judged come last.
-    made.offsets.truncate(judged + 1);
-    let end = made.offsets[judged];
-    made.codes.truncate(end);
-    made.scores.truncate(end);
-    made.relevance.truncate(end);
-    made.is_present = grouped.offsets[..=judged].windows(2).map(|rows| rows[0] < rows[1]).collect();
-    for column in [run.queries, run.docs] {
-        made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-    }
-    made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
-    Ok(Joined { docs, run_only, ..made })
+    Ok(Numbered { queries, run_only, codes, docs })
 }
 
-/// What all threads join.
-struct Joiner<'a> {
+/// Rows in groups by query.
+struct Rows<'a> {
     judgments: &'a Judgments,
-    grouped: &'a Grouped,
-    docs: &'a Docs,
+    run: &'a RunColumns<'a>,
+    grouped: Grouped,
+    codes: Vec<u32>,
+    docs: Docs,
+    run_only: Vocabulary,
+    /// The query of each group, where it does not have the number of the group.
+    present: Option<&'a [u32]>,
 }
 
-/// The rows of the queries of one thread, which puts those that it keeps in front.
-struct Columns<'a> {
-    relevance: &'a mut [f64],
-    scores: &'a mut [f64],
-    codes: &'a mut [u32],
-}
+impl Rows<'_> {
+    /// The number of the query of a group: judged ones first.
+    fn query(&self, group: usize) -> usize {
+        self.present.map_or(group, |present| present[group] as usize)
+    }
 
-/// What one thread did: how many rows each query kept, and how many were dropped.
-struct Part {
-    sizes: Vec<usize>,
-    count: u64,
-}
+    fn name(&self, group: usize) -> Vec<u8> {
+        let query = self.query(group);
+        let axis = self.judgments.axis();
+        match query.checked_sub(axis.len()) {
+            None => memory::copy(&axis.name(query)),
+            Some(other) => memory::copy(&self.run_only.get(other)),
+        }
+    }
 
-/// A document that occurs again.
-struct Again {
-    query: usize,
-    doc: u32,
-    place: usize,
-}
-
-impl Joiner<'_> {
     fn join(
+        self,
+        (duplicates, score_type): (Duplicates, ScoreType),
+        finders: &mut Vec<Finder>,
+        threads: usize,
+    ) -> Result<(Joined, Grouped)> {
+        let Self { run, grouped, docs, .. } = &self;
+        let arrange_scores = || {
+            grouped.arrange(run.scores, |start, block, out| {
+                let rounded = block.iter().map(|&score| score_type.round(score) + 0.0);
+                out.iter_mut().zip(rounded).for_each(|(out, score)| *out = score);
+                check_all_finite(start, out.iter().copied(), "score", "score")
+            })
+        };
+        let arrange_codes = || grouped.arrange_all(&self.codes);
+        let (scores, codes) = threads::both(threads, arrange_scores, arrange_codes);
+        let scores = scores?;
+        let relevance = vec![0.0; scores.len()];
+        let mut made = Joined { relevance, scores, codes, ..Joined::default() };
+        // Each thread has an entry a document.
+        let threads = threads.min(1 + MOST_ENTRIES / docs.len().max(1));
+        let ranges = threads::cut(&grouped.offsets, threads);
+        if finders.len() < ranges.len() {
+            finders.extend((finders.len()..ranges.len()).map(|_| Finder::default()));
+        }
+        finders.iter_mut().for_each(|finder| finder.restart(docs.len(), made.scores.len()));
+        let relevance = threads::split(&mut made.relevance, &ranges, &grouped.offsets);
+        let scores = threads::split(&mut made.scores, &ranges, &grouped.offsets);
+        let kept = threads::split(&mut made.codes, &ranges, &grouped.offsets);
+        let columns = relevance.into_iter().zip(scores).zip(kept);
+        let columns =
+            columns.map(|((relevance, scores), codes)| Columns { relevance, scores, codes });
+        let parts: Vec<_> = ranges.iter().cloned().zip(columns).zip(finders).collect();
+        let lengths: Vec<usize> = parts.iter().map(|part| part.0.1.codes.len()).collect();
+        let outcomes = threads::on_each(parts, |((range, mut columns), finder)| {
+            self.join_groups(range, &mut columns, duplicates, finder)
+        });
+        let mut used = Vec::with_capacity(outcomes.len());
+        let mut dropped = 0;
+        made.offsets.push(0);
+        for outcome in outcomes {
+            let Part { sizes, count } = outcome.map_err(|again| {
+                let line = grouped.row(again.place) as u64 + 1;
+                occurs_again(&docs.get(again.doc), &self.name(again.group), line)
+            })?;
+            dropped += count;
+            let start = made.offsets.last().copied().unwrap_or(0);
+            let ends = sizes.iter().scan(start, |end, size| {
+                *end += size;
+                Some(*end)
+            });
+            let ends: Vec<usize> = ends.collect();
+            used.push(ends.last().map_or(0, |end| end - start));
+            made.offsets.extend(ends);
+        }
+        threads::close_gaps(&mut made.relevance, &lengths, &used);
+        threads::close_gaps(&mut made.scores, &lengths, &used);
+        threads::close_gaps(&mut made.codes, &lengths, &used);
+        // Queries that are not judged come last.
+        let groups = made.offsets.len() - 1;
+        let is_judged = |group: usize| self.query(group) < self.judgments.axis().len();
+        let judged = groups - (0..groups).rev().take_while(|&group| !is_judged(group)).count();
+        made.offsets.truncate(judged + 1);
+        let end = made.offsets[judged];
+        made.codes.truncate(end);
+        made.scores.truncate(end);
+        made.relevance.truncate(end);
+        for column in [run.queries, run.docs] {
+            made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
+        }
+        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        let Self { grouped, docs, run_only, .. } = self;
+        Ok((Joined { docs, run_only, ..made }, grouped))
+    }
+
+    fn join_groups(
         &self,
-        queries: Range<usize>,
+        groups: Range<usize>,
         columns: &mut Columns<'_>,
         duplicates: Duplicates,
+        finder: &mut Finder,
     ) -> std::result::Result<Part, Again> {
         let numbered = self.judgments.by_number();
         let judged = self.judgments.axis().offsets();
-        let mut finder = Finder::new(self.docs.len());
-        let mut made = Part { sizes: Vec::with_capacity(queries.len()), count: 0 };
-        let start = self.grouped.offsets[queries.start];
+        let mut made = Part { sizes: Vec::with_capacity(groups.len()), count: 0 };
+        let start = self.grouped.offsets[groups.start];
         let mut at = 0;
-        for query in queries {
+        for group in groups {
+            let query = self.query(group);
             let judged = judged.get(query..query + 2).map_or(0..0, |ends| ends[0]..ends[1]);
             let judged_codes = &numbered.codes[judged.clone()];
-            let places = self.grouped.offsets[query]..self.grouped.offsets[query + 1];
+            let places = self.grouped.offsets[group]..self.grouped.offsets[group + 1];
             finder.begin(judged_codes, judged.start, places.len());
             let first = at;
             for place in places {
@@ -184,7 +288,7 @@ impl Joiner<'_> {
                 if let Some(earlier) = finder.find_retrieved(code, &columns.codes[first..at], first)
                 {
                     if duplicates == Duplicates::Error {
-                        return Err(Again { query, doc: code, place });
+                        return Err(Again { group, doc: code, place });
                     }
                     made.count += 1;
                     if duplicates == Duplicates::Max {
@@ -205,9 +309,22 @@ impl Joiner<'_> {
     }
 }
 
-fn name(judged: &Vocabulary, others: &Vocabulary, query: usize) -> Vec<u8> {
-    match query.checked_sub(judged.len()) {
-        None => memory::copy(&judged.get(query)),
-        Some(other) => memory::copy(&others.get(other)),
-    }
+/// The rows of the queries of one thread, which puts those that it keeps in front.
+struct Columns<'a> {
+    relevance: &'a mut [f64],
+    scores: &'a mut [f64],
+    codes: &'a mut [u32],
+}
+
+/// What one thread did: how many rows each query kept, and how many were dropped.
+struct Part {
+    sizes: Vec<usize>,
+    count: u64,
+}
+
+/// A document that occurs again.
+struct Again {
+    group: usize,
+    doc: u32,
+    place: usize,
 }

@@ -1,7 +1,9 @@
 //! Columns that own their values, and how they are written to files.
 
+use crate::ids::interner::IdHasher;
 use crate::memory::{Vec, vec};
-use crate::table::columns::IdColumn;
+use crate::table::cells::Cells;
+use crate::table::columns::{IdColumn, slice};
 
 /// Values of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,57 @@ pub enum Column {
 pub type Frame = Vec<Column>;
 
 impl Column {
+    /// A copy of numbers.
+    #[must_use]
+    pub fn of_doubles(cells: &dyn Cells<f64>) -> Self {
+        let mut values = vec![0.0; cells.len()];
+        cells.read(0, &mut values);
+        Self::Doubles(values)
+    }
+
+    /// A copy of identifiers.
+    #[must_use]
+    pub fn of_ids(column: &IdColumn<'_>) -> Self {
+        match *column {
+            IdColumn::Ints(cells) => {
+                let mut values = vec![0; cells.len()];
+                cells.read(0, &mut values);
+                Self::Ints(values)
+            }
+            IdColumn::Texts { offsets, bytes } => {
+                let mut own = Vec::with_capacity(bytes.len());
+                let mut ends = Vec::with_capacity(offsets.len());
+                ends.push(0);
+                for pair in offsets.windows(2) {
+                    own.extend_from_slice(slice(bytes, pair[0], pair[1]).unwrap_or_default());
+                    ends.push(own.len().cast_signed() as i64);
+                }
+                Self::Texts { offsets: ends, bytes: own }
+            }
+        }
+    }
+
+    /// The numbers of so many rows, of which so many come before.
+    #[must_use]
+    pub fn of_row_numbers(before: u64, rows: usize) -> Self {
+        Self::Ints((before.cast_signed()..).zip(0..rows).map(|(number, _)| number).collect())
+    }
+
+    /// Replaces `hashes` by those of identifiers.
+    pub fn hash_ids(&self, hashes: &mut Vec<u64>) {
+        let hasher = IdHasher::default();
+        hashes.clear();
+        match self {
+            Self::Texts { offsets, bytes } => {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                // checked offsets
+                let text = |ends: &[i64]| &bytes[ends[0] as usize..ends[1] as usize];
+                hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
+            }
+            _ => hashes.extend(self.ints().iter().map(|&value| hasher.hash_integer(value))),
+        }
+    }
+
     /// A column of the same kind without rows.
     #[must_use]
     pub fn empty(&self) -> Self {

@@ -6,3 +6,4 @@ pub mod frame;
 pub mod group;
 pub mod queue;
 pub mod spill;
+pub mod spilled_rows;

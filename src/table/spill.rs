@@ -48,6 +48,13 @@ impl Partition {
         self.size
     }
 
+    /// How many bytes its evaluation takes, if that takes so many for a row besides its values.
+    #[must_use]
+    pub fn needed(&self, row: u64) -> u64 {
+        // Texts are there twice: as they came, and each different one once.
+        2 * self.size + row * self.rows
+    }
+
     /// Whether the rows belong to more than one query.
     #[must_use]
     pub fn has_several(&self) -> bool {

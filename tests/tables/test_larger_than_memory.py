@@ -19,6 +19,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import engine
+from rankscope.adapters.files.table import TableFile
 from rankscope.engine import memory
 
 from tests.generated import examples
@@ -111,7 +112,7 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "evaluate_stream", lambda *_: None)
-        patch.setattr(engine, "exceeds", lambda *_: spills)
+        patch.setattr(TableFile, "exceeds", lambda *_: spills)
         patch.setattr(memory, "LEAST", 1)
         try:
             return describe(rs.evaluate_table(path, **settings, memory=SMALL))
@@ -225,7 +226,7 @@ def test_nothing_is_left_behind(scattered: Path, tmp_path: Path, sent: signal.Si
     program = """
 import os, signal, sys
 import rankscope as rs
-from rankscope.engine import spilling
+from rankscope.engine import batches
 
 def stop(*_):
     folder = sys.argv[2]
@@ -234,7 +235,7 @@ def stop(*_):
     print(sum(file.startswith(folder) for file in files), len(os.listdir(folder)), flush=True)
     os.kill(os.getpid(), int(sys.argv[3]))
 
-spilling._show_parts = stop
+batches._show_parts = stop
 rs.evaluate_table(sys.argv[1], "RR", memory="1MiB", spill_folder=sys.argv[2])
 """
     done = subprocess.run(

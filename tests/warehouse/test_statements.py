@@ -56,10 +56,10 @@ def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
 @pytest.mark.parametrize(
     ("dialect", "text"),
     [
-        ("duckdb", 'CAST("doc_id" AS TEXT) COLLATE "C" AS doc_id'),
-        ("postgres", 'CAST("doc_id" AS TEXT) COLLATE "C" AS doc_id'),
-        ("bigquery", "COLLATE(CAST(`doc_id` AS STRING), '') AS doc_id"),
-        ("snowflake", "COLLATE(CAST(\"DOC_ID\" AS VARCHAR), 'utf8') AS doc_id"),
+        ("duckdb", 'CAST(given."doc_id" AS TEXT) COLLATE "C" AS doc_id'),
+        ("postgres", 'CAST(given."doc_id" AS TEXT) COLLATE "C" AS doc_id'),
+        ("bigquery", "COLLATE(CAST(given.`doc_id` AS STRING), '') AS doc_id"),
+        ("snowflake", "COLLATE(CAST(given.\"DOC_ID\" AS VARCHAR), 'utf8') AS doc_id"),
     ],
 )
 def test_ids_are_compared_by_bytes_in_every_dialect(dialect: Dialect, text: str) -> None:
@@ -126,6 +126,31 @@ def test_a_name_can_hold_quotes_and_semicolons_in_duckdb() -> None:
         connection.execute(f"ALTER TABLE run RENAME query_id TO {quoted}")
         statements = rs.sql("RR", qrels=(NASTY,), columns={"query": NASTY})
         assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
+
+
+def test_the_two_tables_can_have_different_names_for_ids() -> None:
+    names = {"qrels.query": "session", "run.query": "sid", "run.doc": "item"}
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE qrels AS SELECT 1 session, 'a' doc_id, 1 relevance")
+        connection.execute("CREATE TABLE run AS SELECT 1 sid, 'a' item, 1 score")
+        statements = rs.sql("RR", columns=names)
+        assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
+
+
+def test_a_missing_column_is_the_one_that_the_database_names() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE qrels AS SELECT 1 session, 'a' doc_id, 1 relevance")
+        connection.execute("CREATE TABLE run AS SELECT 1 query_id, 'a' doc_id, 1 score")
+        with pytest.raises(duckdb.BinderException, match='column named "query_id"'):
+            connection.execute(rs.sql("RR").means)
+
+
+@pytest.mark.parametrize("name", ['schema."My Table"', "(SELECT 1)", "`a.b`", "[a].[b]"])
+def test_a_name_is_no_sql(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        rs.sql("RR", qrels=name)
+    assert caught.value.code == "bad_parameter"
+    assert "view" in caught.value.hint
 
 
 def test_default_names_are_capitals_in_snowflake() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    from rankscope.adapters.batches import Batches
     from rankscope.typing import InputLike, Path
 
 
@@ -52,16 +53,21 @@ class Input:
         return self.is_in_files and self.value == "-"
 
     @property
-    def source(self) -> str | bytes | None:
-        """What the core opens, `None` for standard input."""
-        return None if self.is_stdin else self.location
+    def is_once(self) -> bool:
+        """Whether the input can be read only once."""
+        return self.is_stdin or bool(getattr(self.value, "is_once", False))
 
     @property
-    def location(self) -> str | bytes:
-        """The path, `-` for standard input, or the bytes."""
+    def source(self) -> str | bytes | None:
+        """What the core opens, `None` for standard input."""
         if isinstance(self.value, str | bytes):
-            return self.value
+            return None if self.is_stdin else self.value
         raise TypeError(self.value)
+
+    @property
+    def location(self) -> str | bytes | Batches:
+        """The path, `-` for standard input, the bytes, or the batches of another library."""
+        return self.value  # type: ignore[return-value]  # as `is_in_files` says
 
     @property
     def size(self) -> int | None:
@@ -132,6 +138,20 @@ def recognise_table(value: object) -> Input:
             file=found.name,
         )
     return Input("table", value, "table")
+
+
+def find_stream(found: Input) -> Input:
+    """Return a table of another library as batches, if it can be read batch by batch.
+
+    Raises:
+        FormatError: The library can't compute the table.
+    """
+    if found.kind != "table" or found.is_in_files or isinstance(found.value, Mapping):
+        return found
+    from rankscope.adapters.batches import find_batches  # noqa: PLC0415 - not for files
+
+    batches = find_batches(found.value)
+    return found if batches is None else Input("table", batches, found.name, "arrow")
 
 
 def _recognise_file(

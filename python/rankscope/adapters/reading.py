@@ -154,8 +154,11 @@ def rank_run(
     threads: int,
     notes: list[Note],
     progress: Progress = None,
+    source: TableFile | None = None,
 ) -> Rankings:
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`.
+
+    The source is the open table, if it is open already.
 
     Raises:
         InputError: It is not of the format.
@@ -163,7 +166,13 @@ def rank_run(
     """
     if given.kind == "table":
         with see_table(
-            given, RETRIEVED, columns, encoding=encoding, notes=notes, progress=progress
+            given,
+            RETRIEVED,
+            columns,
+            encoding=encoding,
+            notes=notes,
+            progress=progress,
+            source=source,
         ) as (table, found, *_):
             return Rankings.from_pairs(
                 judgments, *read_retrieved(table, found), ties, duplicates, score_type, threads
@@ -226,6 +235,18 @@ def open_joined(
     return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
 
 
+def open_retrieved(
+    given: Input, columns: Mapping[str, str], *, encoding: str, progress: Progress = None
+) -> TableFile:
+    """Open the files of a run in columns.
+
+    Raises:
+        InputError: It is not of the format, or a column is missing.
+        FileError: A file can't be read.
+    """
+    return _open(given, RETRIEVED, columns, (), encoding=encoding, progress=progress)
+
+
 @contextmanager
 def see_table(
     given: Input,
@@ -235,6 +256,7 @@ def see_table(
     encoding: str,
     notes: list[Note],
     progress: Progress = None,
+    source: TableFile | None = None,
 ) -> Iterator[Seen]:
     """Return a table, the names of its columns by role, the line of each row, and its ids.
 
@@ -248,6 +270,7 @@ def see_table(
         encoding: How text is encoded.
         notes: As in `read_judgments`.
         progress: A function that is called with the bytes read so far.
+        source: The open table, if it is open already.
 
     Raises:
         InputError: It is not of the format.
@@ -257,7 +280,8 @@ def see_table(
         with _held(given, columns) as seen:
             yield seen
         return
-    source = _open(given, needed, columns, (), encoding=encoding, progress=progress)
+    if source is None:
+        source = _open(given, needed, columns, (), encoding=encoding, progress=progress)
     with _seen(source, notes) as seen:
         yield seen
 

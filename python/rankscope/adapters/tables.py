@@ -312,13 +312,20 @@ def is_table(value: object) -> bool:
     """Check by its attributes whether an object is a data frame or an Arrow table."""
     # The type is asked, for a lazy frame would have to look its columns up.
     is_arrow = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
-    return is_arrow or hasattr(type(value), "columns") or _is_dataset(value)
+    has_columns = is_arrow or hasattr(type(value), "columns")
+    return has_columns or _is_dataset(value) or _is_arrow_dataset(value)
 
 
 def _is_dataset(value: object) -> bool:
     """Check whether an object is a Dataset of Hugging Face."""
     datasets = sys.modules.get("datasets")
     return datasets is not None and isinstance(value, datasets.Dataset)
+
+
+def _is_arrow_dataset(value: object) -> bool:
+    """Check whether an object is a dataset of PyArrow."""
+    dataset = sys.modules.get("pyarrow.dataset")
+    return dataset is not None and isinstance(value, dataset.Dataset)
 
 
 def is_single_column(value: object) -> bool:
@@ -354,6 +361,8 @@ def open_table(table: object) -> NamedColumns:
         return NamedColumns(names, {name: table.iloc[:, at] for at, name in enumerate(names)})
     if _is_dataset(table):
         table = table.with_format("arrow")[:]  # type: ignore[attr-defined]  # see above
+    if _is_arrow_dataset(table):
+        table = table.to_table()  # type: ignore[attr-defined]  # see above
     if is_table(table):
         arrow = _read_arrow(table)
         return NamedColumns(

@@ -6,7 +6,7 @@ import os
 from functools import partial
 
 from rankscope import engine
-from rankscope.adapters import open_joined, recognise_table
+from rankscope.adapters import find_stream, open_joined, recognise_table
 from rankscope.api.columns import Choices
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
@@ -149,8 +149,7 @@ def evaluate_table(
     )
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
     needs_all = convention is not None or has_labels or not engine.can_stream(asked.measures)
-    if needs_all or not given.is_in_files:
-        _refuse_limit(given, memory=memory, spill_folder=spill_folder)
+    given = _find_stream(given, needs_all=needs_all, memory=memory, spill_folder=spill_folder)
     limit = engine.read_memory(memory, spill_folder)
     kept: TableFile | None = None
     if given.is_in_files and not needs_all:
@@ -175,7 +174,7 @@ def evaluate_table(
                 limit,
                 interval=made,
                 weights=weights,
-                is_kept=given.is_stdin and not assume_grouped,
+                is_kept=given.is_once and not assume_grouped,
                 progress=progress,
             )
         if evaluation is not None:
@@ -255,29 +254,22 @@ def _evaluate_file(
         progress: As in `evaluate`.
 
     Returns:
-        The evaluation, or `None` if the rows fit into memory; and the table, if it was kept.
+        The evaluation, or `None` if the rows fit into memory; then also the open table.
 
     Raises:
         InputError: The table is not of the format, or a column is missing.
         FileError: A file can't be read or written.
         OutOfMemoryError: A query needs more memory than the limit.
     """
-    large = None
-    if is_kept:
-        kept = open_file()
-        if not kept.read_ahead(memory.limit):
-            return None, kept
-        large = kept
-    else:
+    if not is_kept:
         evaluation = engine.evaluate_stream(open_file, request, reading, interval, weights)
         if evaluation is not None or reading.is_grouped:
             return evaluation, None
-        if engine.exceeds(open_file, memory):
-            large = open_file()
-    if large is None:
-        return None, None
+    opened = open_file()
+    if not opened.exceeds(memory.limit):
+        return None, opened
     evaluation = engine.evaluate_spilled(
-        large, request, reading, memory, interval=interval, weights=weights, progress=progress
+        opened, request, reading, memory, interval=interval, weights=weights, progress=progress
     )
     return evaluation, None
 
@@ -326,6 +318,18 @@ def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
             code="bad_parameter",
         )
     return has_labels
+
+
+def _find_stream(given: Input, *, needs_all: bool, **limits: object) -> Input:
+    """Return a table as batches, if it can be evaluated so.
+
+    Raises:
+        UsageError: It can't, and there is a memory limit.
+    """
+    found = given if needs_all else find_stream(given)
+    if needs_all or not found.is_in_files:
+        _refuse_limit(found, **limits)
+    return found
 
 
 def _refuse_limit(given: Input, **arguments: object) -> None:

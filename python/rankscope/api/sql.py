@@ -44,8 +44,10 @@ def sql(
         dialect: The dialect to write, one of: `"duckdb"`, `"postgres"`, `"bigquery"`,
             `"snowflake"`.
         columns: The names of columns by role (`query`, `doc`, `relevance`, and `score` or `rank`).
-            By default, they are `query_id`, `doc_id`, `relevance` and `score`; for Snowflake, the
-            same in capitals. Names are quoted, so write them as the warehouse stores them.
+            If the tables have different names for IDs, the roles are `qrels.query`, `run.query`,
+            `qrels.doc` and `run.doc`. By default, they are `query_id`, `doc_id`, `relevance` and
+            `score`; for Snowflake, the same in capitals. Names are quoted, so write them as the
+            warehouse stores them.
         by: One or more columns of the judgments with attributes of the query. The means then have
             a row for each of their values.
         policy: As in `evaluate`. SQL can't say `ties="input"` or `"average"`,

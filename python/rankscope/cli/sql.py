@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rankscope.results import SqlStatements
 
 ROLES = ("query", "doc", "relevance", "score", "rank")
+OF_ONE_TABLE = ("qrels.query", "qrels.doc", "run.query", "run.doc")
+"""The roles of IDs that have different names in the two tables."""
 STATEMENTS = ("means", "per-query", "checks")
 
 
@@ -52,8 +54,9 @@ def add_arguments(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="ROLE=COLUMN",
-        help=f"the column to use for a role; roles: {', '.join(ROLES)}; with --table, `--col doc=` "
-        "means that there are no document IDs (default: query_id, doc_id, relevance, score)",
+        help=f"the column to use for a role; roles: {', '.join(ROLES)}; if the two tables have "
+        f"different names for IDs, {', '.join(OF_ONE_TABLE)}; with --table, `--col doc=` means "
+        "that there are no document IDs (default: query_id, doc_id, relevance, score)",
     )
     parser.add_argument(
         "--by",
@@ -121,6 +124,7 @@ def _write(options: Namespace) -> SqlStatements:
         ("--qrels", options.qrels),
         ("--run", options.retrieved),
         ("--duplicates", options.duplicates),
+        *((f"--col {role}", columns.get(role)) for role in OF_ONE_TABLE),
     ):
         if value is not None:
             raise UsageError(
@@ -147,7 +151,7 @@ def _read_columns(texts: list[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     for text in texts:
         role, sign, name = text.partition("=")
-        if not sign or role not in ROLES:
+        if not sign or role not in (*ROLES, *OF_ONE_TABLE):
             raise UsageError(
                 f"cannot read --col {quote(text)}",
                 hint=f"write --col query=NAME, with one of: {', '.join(ROLES)}",

@@ -33,7 +33,6 @@ from rankscope.engine.requests import read_request as read_request
 from rankscope.engine.requests import refuse_one_stdin_for_both as refuse_one_stdin_for_both
 from rankscope.engine.slices import join_groups as join_groups
 from rankscope.engine.spilling import evaluate_spilled as evaluate_spilled
-from rankscope.engine.spilling import exceeds as exceeds
 from rankscope.engine.streaming import StreamSettings as StreamSettings
 from rankscope.engine.streaming import can_stream as can_stream
 from rankscope.engine.streaming import evaluate_stream as evaluate_stream

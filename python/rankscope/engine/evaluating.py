@@ -5,13 +5,21 @@ from __future__ import annotations
 from rankscope._core import Evaluation as CoreEvaluation
 from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
 from rankscope._core import evaluate_run as evaluate_held_run
+from rankscope.adapters import (
+    find_stream,
+    read_judgments,
+    read_run,
+    recognise,
+    see_joined,
+    tables,
+)
 from rankscope.adapters import rank_run as rank_input
-from rankscope.adapters import read_judgments, read_run, recognise, see_joined, tables
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.diagnostics import describe
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
+from rankscope.engine.column_runs import ColumnRun
 from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
 from rankscope.engine.requests import (
@@ -186,8 +194,8 @@ def evaluate_run(
     check_choice("encoding", encoding, ENCODINGS)
     workers = count_threads(threads)
     named = read_columns(columns)
-    found = recognise(run, "run", named)
-    if found.kind != "file":
+    found = find_stream(recognise(run, "run", named))
+    if not found.is_in_files:
         _refuse_limit(found, memory=memory, spill_folder=spill_folder)
     notes: list[tuple[str, int, int]] = []
     ties = request.ties
@@ -211,6 +219,21 @@ def evaluate_run(
                 SpillNotice(found.name, room.memory).finish(written)
         elif found.kind == "mapping":
             answer = evaluate_dict(qrels.judgments, plan, found.value)
+        elif found.is_in_files:
+            column_run = ColumnRun(
+                found,
+                qrels.judgments,
+                plan,
+                ties=ties,
+                duplicates=duplicates,
+                score_type=request.score_type,
+                columns=named,
+                encoding=encoding,
+                threads=workers,
+                watch=told,
+            )
+            answer = column_run.evaluate(Room(memory, spill_folder), progress)
+            notes += column_run.notes
         elif found.kind == "table":
             ranked = rank_input(
                 qrels.judgments,
@@ -222,7 +245,6 @@ def evaluate_run(
                 columns=named,
                 threads=workers,
                 notes=notes,
-                progress=told,
             )
             answer = ranked.evaluate(plan, workers)
         else:
@@ -257,7 +279,7 @@ def _refuse_limit(found: Input, **arguments: object) -> None:
         kind = "a table" if found.kind == "table" else "a run in memory"
         raise UsageError(
             f"{named[0]} has no effect on {kind}, which needs all rows in memory",
-            hint=f"remove {named[0]}, or pass a run as a TREC file",
+            hint=f"remove {named[0]}, or pass a run in a file",
             code="bad_memory",
         )
 

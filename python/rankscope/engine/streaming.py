@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rankscope._core import Plan, TableStream
 from rankscope.adapters import tables
-from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.ids import TEXT
 from rankscope.data.qrels import Queries
+from rankscope.engine.batches import count_rows_at_once, whole_queries
 from rankscope.engine.clusters import number_clusters
 from rankscope.engine.evaluating import make_evaluation, make_plan
 from rankscope.engine.weights import read_weights
@@ -17,8 +17,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
 
     from rankscope.adapters.files.table import TableFile
     from rankscope.data.ids import SourceIds
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
     from rankscope.results import Evaluation
-
-AT_ONCE = 1 << 18
-"""How many rows are evaluated at once: enough for several threads, little memory."""
-BYTES_OF_ROW = 256
-"""The memory that evaluating a row takes at most, if its texts are short."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -60,7 +54,7 @@ class StreamSettings:
     @property
     def rows_at_once(self) -> int:
         """How many rows to evaluate at once."""
-        return max(1, min(AT_ONCE, self.memory // BYTES_OF_ROW))
+        return count_rows_at_once(self.memory)
 
     @property
     def columns(self) -> list[str]:
@@ -155,22 +149,3 @@ def number_stream_clusters(attributes: Sequence[Groups], name: str | None) -> li
         if attribute == name:
             return number_clusters(values[code] for code in codes)
     return None
-
-
-def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iterator[Any]:
-    """Rearrange batches so that each has so many rows, and ends with the last row of a query."""
-    arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
-    carried = arrow.Table.from_batches([], file.schema)
-    for batch in file:
-        carried = arrow.concat_tables([carried, arrow.Table.from_batches([batch])])
-        if carried.num_rows < rows_at_once or query is None:
-            continue
-        column = carried.column(query)
-        is_other = compute.fill_null(compute.not_equal(column, column[-1]), False)
-        others = compute.indices_nonzero(is_other)
-        if len(others) > 0:
-            cut = others[-1].as_py() + 1
-            yield carried.slice(0, cut)
-            carried = carried.slice(cut)
-    if carried.num_rows > 0:
-        yield carried

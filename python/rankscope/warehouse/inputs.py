@@ -26,6 +26,10 @@ ESCAPED = {"bigquery": "`\\"}
 """Characters that a quoted name of a dialect can't have."""
 
 LONGEST_NAME = 300
+SIGNS = '"`()[];'
+"""Signs of SQL that are no part of a usual name."""
+SHARED = ("query", "doc")
+"""The roles of columns that both tables have, possibly under different names."""
 
 
 @record(frozen=True, slots=True)
@@ -35,7 +39,8 @@ class QrelsAndRun:
     Args:
         qrels: The name of the table of judgments.
         run: The name of the table of retrieved documents.
-        columns: The names of the columns by role.
+        columns: The names of the columns by role; those of one table have a role such as
+            `run.query`.
         by: Columns of the judgments with attributes of the query.
         keep_larger: Whether of repeated documents the one with the larger grade or score counts.
     """
@@ -58,23 +63,19 @@ class QrelsAndRun:
 
     def tables(self, dialect: Dialect) -> dict[str, str]:
         """Return the tables that the others are made from."""
-        query, doc = (
-            TEXTS[dialect].format(identify(self.columns[role])) for role in ("query", "doc")
-        )
-        score = identify(self.columns["rank" if self.is_ranked else "score"])
+        score = name_column(self.columns["rank" if self.is_ranked else "score"])
         attributes = _read_attributes(self.by, dialect)
-        keys = f"{query} AS query_id, {doc} AS doc_id"
-        grade = f"CAST({identify(self.columns['relevance'])} AS DOUBLE PRECISION)"
+        grade = f"CAST({name_column(self.columns['relevance'])} AS DOUBLE PRECISION)"
         best = f"{'MIN' if self.is_ranked else 'MAX'}(score)"
         once = (
             f"SELECT query_id, doc_id, {best} AS score FROM rs_given_run GROUP BY query_id, doc_id"
         )
         run = f"({once})" if self.keep_larger else "rs_given_run"
         return {
-            "rs_given_qrels": f"SELECT {keys}, {grade} AS grade{attributes} "
-            f"FROM {name_table(self.qrels)}",
-            "rs_given_run": f"SELECT {keys}, CAST({score} AS DOUBLE PRECISION) AS score "
-            f"FROM {name_table(self.run)}",
+            "rs_given_qrels": f"SELECT {self._keys('qrels', dialect)}, "
+            f"{grade} AS grade{attributes} FROM {name_table(self.qrels)} AS given",
+            "rs_given_run": f"SELECT {self._keys('run', dialect)}, "
+            f"CAST({score} AS DOUBLE PRECISION) AS score FROM {name_table(self.run)} AS given",
             "rs_judged": "SELECT query_id, doc_id, MAX(grade) AS grade FROM rs_given_qrels "
             "GROUP BY query_id, doc_id",
             "rs_queries": f"SELECT query_id{_attributes(self.by)} FROM rs_given_qrels "
@@ -86,6 +87,12 @@ class QrelsAndRun:
             "LEFT JOIN rs_judged ON rs_judged.query_id = run.query_id "
             "AND rs_judged.doc_id = run.doc_id",
         }
+
+    def _keys(self, table: str, dialect: Dialect) -> str:
+        """Return the columns of IDs of one of the tables."""
+        names = (self.columns.get(f"{table}.{role}", self.columns[role]) for role in SHARED)
+        query, doc = (TEXTS[dialect].format(name_column(name)) for name in names)
+        return f"{query} AS query_id, {doc} AS doc_id"
 
     @property
     def rows_with_attributes(self) -> str:
@@ -138,15 +145,17 @@ class JoinedTable:
 
     def tables(self, dialect: Dialect) -> dict[str, str]:
         """Return the tables that the others are made from."""
-        query = TEXTS[dialect].format(identify(self.columns["query"]))
-        doc = TEXTS[dialect].format(identify(self.columns["doc"]) if self.has_documents else "NULL")
-        score = identify(self.columns["rank" if self.is_ranked else "score"])
+        query = TEXTS[dialect].format(name_column(self.columns["query"]))
+        named = name_column(self.columns["doc"]) if self.has_documents else "NULL"
+        doc = TEXTS[dialect].format(named)
+        score = name_column(self.columns["rank" if self.is_ranked else "score"])
         attributes = _read_attributes(self.by, dialect)
         grade = "CASE WHEN NOT " + _is_nan("grade") + " THEN grade END"
         return {
             "rs_given": f"SELECT {query} AS query_id, {doc} AS doc_id, "
-            f"CAST({identify(self.columns['relevance'])} AS DOUBLE PRECISION) AS grade, "
-            f"CAST({score} AS DOUBLE PRECISION) AS score{attributes} FROM {name_table(self.table)}",
+            f"CAST({name_column(self.columns['relevance'])} AS DOUBLE PRECISION) AS grade, "
+            f"CAST({score} AS DOUBLE PRECISION) AS score{attributes} "
+            f"FROM {name_table(self.table)} AS given",
             "rs_queries": f"SELECT query_id{_attributes(self.by)} FROM rs_given GROUP BY query_id",
             "rs_retrieved": "SELECT query_id, doc_id, "
             f"CASE WHEN score = 0 THEN 0 ELSE score END AS score, {grade} AS grade FROM rs_given",
@@ -193,11 +202,13 @@ def read_columns(given: Mapping[str, str] | None, dialect: Dialect) -> dict[str,
     """
     named = dict(given or {})
     known = [*ROLES, "rank"]
+    of_one = [f"{table}.{role}" for table in ("qrels", "run") for role in SHARED]
     for role, name in named.items():
-        if role not in known:
+        if role not in (*known, *of_one):
             raise UsageError(
-                f"expected columns for {', '.join(known)}; found {quote(role)}",
-                hint='write columns={"query": "session_id"}',
+                f"expected columns for {', '.join([*known, *of_one])}; found {quote(role)}",
+                hint='write columns={"query": "session_id"}; or, if the tables have different '
+                'names, columns={"qrels.query": "session_id", "run.query": "session"}',
                 code="bad_parameter",
             )
         check_name(name, f"the column for {role}", dialect)
@@ -230,6 +241,13 @@ def read_table(given: TableName, what: str, dialect: Dialect) -> TableName:
     Raises:
         UsageError: It is no name.
     """
+    if isinstance(given, str) and set(given) & set(SIGNS):
+        raise UsageError(
+            f"expected {what} as the name of a table, found {quote(given)}",
+            hint='names are quoted for you: write "schema.table"; for a part of a table, create a '
+            "view",
+            code="bad_parameter",
+        )
     parts = split_name(given)
     for part in parts:
         check_name(part, what, dialect)
@@ -266,6 +284,11 @@ def check_name(name: object, what: str, dialect: Dialect) -> None:
     )
 
 
+def name_column(name: str) -> str:
+    """Quote the name of a column of the caller, which databases report if there is none."""
+    return f"given.{identify(name)}"
+
+
 def identify(name: str) -> str:
     """Quote a name."""
     return '"' + name.replace('"', '""') + '"'
@@ -277,7 +300,7 @@ def name_table(name: TableName) -> str:
 
 
 def _read_attributes(by: Sequence[str], dialect: Dialect) -> str:
-    texts = (TEXTS[dialect].format(identify(name)) for name in by)
+    texts = (TEXTS[dialect].format(name_column(name)) for name in by)
     return "".join(f", {text} AS by_{number}" for number, text in enumerate(texts))
 
 

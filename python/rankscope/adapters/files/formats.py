@@ -224,10 +224,10 @@ def refuse_binary(path: str) -> None:
             )
 
 
-def size_of(given: str | bytes) -> int:
+def size_of(given: object) -> int:
     """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
-    if isinstance(given, bytes):
-        return len(given)
+    if not isinstance(given, str):
+        return len(given) if isinstance(given, bytes) else 0
     files = list_files(given) or [given]
     try:
         return sum(os.stat(file).st_size for file in files)  # noqa: PTH116 - as above

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.batches import Batches, BatchFile
 from rankscope.adapters.column_names import explain_users
 from rankscope.adapters.columns import name_id_type
 from rankscope.adapters.files.formats import list_files, size_of, tell_format
@@ -19,7 +20,7 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Protocol, Self
+    from typing import Any, BinaryIO, Protocol, Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def open_reader(opened: OpenFile) -> File:
 
 
 def open_batches(
-    given: str | bytes,
+    given: str | bytes | Batches,
     *,
     wanted: Mapping[str, str | None],
     needed: Sequence[Sequence[str]] = (),
@@ -90,8 +91,8 @@ def open_batches(
     """Open a file, or all files of a folder or pattern, to read batch by batch.
 
     Args:
-        given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, or the
-            bytes of a file.
+        given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, the
+            bytes of a file, or the batches of another library.
         wanted: By role (`query`, `doc`, `relevance`, `score`, `rank`, `label`, `weight`) the name
             of its column, or none to find it by its usual names.
         needed: Roles of which there must be a column; of several together, one.
@@ -135,7 +136,7 @@ class TableFile:
 
     def __init__(
         self,
-        files: Sequence[str | bytes],
+        files: Sequence[str | bytes | Batches],
         wanted: Wanted,
         *,
         form: str | None,
@@ -157,6 +158,7 @@ class TableFile:
         self._id_types: dict[str, str] = {}
         self._ahead: list[Any] = []
         self._batches = self._read()
+        self._handle: BinaryIO | None = None
         self._current = self._open(files[0])
         self._is_ranked = self._is_in_rank_order()
         self.columns = dict(self._current.columns)
@@ -192,6 +194,14 @@ class TableFile:
                 return True
         return False
 
+    def exceeds(self, most: int) -> bool:
+        """Check whether all rows and their evaluation take more memory than so many bytes.
+
+        Where nobody knows the size, rows are read ahead.
+        """
+        size = self.estimate_memory()
+        return size > most if size > 0 else self.read_ahead(most)
+
     def _read(self) -> Iterator[Any]:
         for number, given in enumerate(self._files):
             if number > 0:
@@ -218,7 +228,8 @@ class TableFile:
 
     def close(self) -> None:
         """Close the open file, if reading hasn't reached its end."""
-        close(self._handle)
+        if self._handle is not None:
+            close(self._handle)
 
     @property
     def names(self) -> list[str]:
@@ -250,7 +261,7 @@ class TableFile:
         """Estimate the bytes of memory that all rows and their evaluation take.
 
         Returns:
-            About as many bytes, or 0 for a pipe, whose size nobody knows.
+            About as many bytes, or 0 for a pipe or batches, whose size nobody knows.
         """
         stored = sum(map(size_of, self._files))
         estimate = getattr(self._current, "estimate", None)
@@ -283,7 +294,9 @@ class TableFile:
             error.file, error.line = self.find_line(error.line)
         return error
 
-    def _open(self, given: str | bytes) -> File:
+    def _open(self, given: str | bytes | Batches) -> File:
+        if isinstance(given, Batches):
+            return BatchFile(given, self.name, self._wanted)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
         form = self._form or (tell_format(given) if isinstance(given, str) else "trec")
         before = self._before
