@@ -491,3 +491,42 @@ def test_urls_that_are_not_read_are_refused_and_never_show_credentials(log: Log,
         log.lake.connect_lake(url)
     assert raised.value.code == "lake_url"
     assert "secret" not in str(raised.value).replace("file://host/secret", "")
+
+
+def test_attributes_that_only_rejected_rankings_have_are_no_context(log: Log) -> None:
+    good = {"ranking_id": "good", "time": START, "doc_ids": ["a"], "device": "tv"}
+    bad = good | {"ranking_id": "bad", "doc_ids": ["a", "a"], "device": "watch"}
+    write_table(log.folder / "impressions" / "part.parquet", [good, bad])
+    log.lake.connect_lake(log.folder / "impressions")
+    done = log.lake.evaluate()
+    assert (done.hours, done.rankings) == (1, 1)
+
+
+def test_a_column_with_a_usual_name_can_have_another_role(log: Log) -> None:
+    row = {"session": "r", "ts": START, "documents": ["a", "b"]}
+    write_table(log.folder / "impressions" / "part.parquet", [row])
+    names = {"ranking_id": "session", "time": "ts", "doc_id": "documents"}
+    log.lake.connect_lake(log.folder / "impressions", names=names)
+    log.lake.evaluate()
+    found = log.lake.store.find_ranking("default", "r")
+    assert found is not None
+    assert found.items.doc_ids == ("a", "b")
+
+
+def test_rows_with_bad_times_are_counted_with_an_example(log: Log) -> None:
+    row = {"ranking_id": "r", "doc_ids": ["a"]}
+    seconds = [row | {"time": int(START.timestamp())}]
+    write_table(log.folder / "impressions" / "part.parquet", seconds)
+    log.lake.connect_lake(log.folder / "impressions")
+    scan = log.lake.evaluate().scan
+    assert scan is not None
+    assert "1970" in scan.examples["too_old"]
+
+
+def test_files_that_are_not_parquet_say_so(log: Log) -> None:
+    (log.folder / "rows.csv").write_text("ranking_id,time\n" * 9)
+    log.lake.connect_lake(f"{log.folder}/*.csv")
+    with pytest.raises(FileError, match="Parquet") as raised:
+        log.lake.evaluate()
+    assert raised.value.hint is not None
+    assert raised.value.hint.startswith("a lake consists of Parquet files")

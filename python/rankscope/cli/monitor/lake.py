@@ -155,7 +155,8 @@ def _print(options: Namespace, done: Round, rejected: Mapping[str, int], pending
     for kind, columns in scan.unused.items():
         print(f"note: columns of {kind} that are not used: {_join(columns)}", file=sys.stderr)
     for code, count in rejected.items():
-        print(f"note: {count:,} rejected [{code}]", file=sys.stderr)
+        example = f": {scan.examples[code]}" if code in scan.examples else ""
+        print(f"note: {count:,} rejected [{code}]{example}", file=sys.stderr)
     if pending:
         print(f"note: labels without a ranking so far: {pending:,}", file=sys.stderr)
     if options.json:

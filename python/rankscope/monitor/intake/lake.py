@@ -50,6 +50,7 @@ class Scan:
         notes: By code, how many of these rankings have something suspicious but legal; those of
             hours to which only labels came are not looked at again.
         unused: The columns of new files that are not used.
+        examples: By code, what is wrong with a row of a new file that has a bad time.
     """
 
     files: int
@@ -60,6 +61,7 @@ class Scan:
     rankings: int = 0
     notes: Mapping[str, int]
     unused: Mapping[str, Sequence[str]]
+    examples: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -219,7 +221,7 @@ class _Scanner:
             for one in files
             if (kind, one.path) not in known or known[kind, one.path].file != one
         ]
-        nothing = Scan(files=len(present), notes={}, unused={})
+        nothing = Scan(files=len(present), notes={}, unused={}, examples={})
         if not fresh and not removed:
             return nothing
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
@@ -275,6 +277,7 @@ class _Scanner:
             rankings=sum(span[0] for hour in seen for span in hour.spans.values()),
             notes=dict(notes),
             unused={kind: sorted(names) for kind, names in unused.items() if names},
+            examples={code: text for one in reversed(read) for code, text in one.examples.items()},
         )
 
     def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
@@ -286,8 +289,8 @@ class _Scanner:
         if not files:
             # An empty listing is more often a mistake than a lake that lost everything.
             raise FileError(
-                f"there are no files of {kind}",
-                hint="check the path; the values of the last run are kept",
+                f"there are no Parquet files of {kind}",
+                hint="check the path or the pattern; values that are there already are kept",
                 code="lake_empty",
                 file=self._reader.lake.sources[kind].url,
             )

@@ -37,7 +37,7 @@ from rankscope.monitor.store.history.files import (
     occupied,
     open_local_part,
 )
-from rankscope.monitor.store.lake.files import hide_secrets, open_filesystem, split_url
+from rankscope.monitor.store.lake.files import caught_errors, open_filesystem, split_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -231,20 +231,18 @@ class HistoryBucket(HistoryPlace):
         Raises:
             FileError: The block failed.
         """
-        arrow = load_arrow()
-        try:
-            yield
-        except FileError:
-            raise
-        except (OSError, arrow.ArrowException) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise FileError(
-                f"the place of the history files cannot be reached: {hide_secrets(reason):.300}",
+
+        def describe(_error: Exception, reason: str) -> FileError:
+            return FileError(
+                f"the place of the history files cannot be reached: {reason}",
                 hint="check the network, the rights, and the credentials in the environment; "
                 "nothing is lost, and what failed is tried again",
                 code="history_unreachable",
                 file=self.locate(path),
-            ) from error
+            )
+
+        with caught_errors(describe):
+            yield
 
 
 class _Copies:

@@ -15,7 +15,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rankscope.monitor.store.lake.cells import Foreign
 
@@ -48,6 +48,32 @@ def converted_errors(path: str) -> Iterator[None]:
     Raises:
         FileError: The block failed.
     """
+
+    def describe(error: Exception, reason: str) -> FileError:
+        is_other = "parquet" in reason.lower() and not isinstance(error, OSError)
+        return FileError(
+            f"cannot read the lake: {reason}",
+            hint="a lake consists of Parquet files, and this one is damaged or none of them"
+            if is_other
+            else "check the path, the permissions and the credentials in the environment",
+            code="lake_read",
+            file=path,
+        )
+
+    with caught_errors(describe):
+        yield
+
+
+@contextmanager
+def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[None]:
+    """Turn the errors of Arrow and of file systems into those that a function returns.
+
+    Args:
+        describe: Takes an error, and its first line without credentials.
+
+    Raises:
+        FileError: The block failed.
+    """
     arrow = load_arrow()
     try:
         yield
@@ -55,12 +81,7 @@ def converted_errors(path: str) -> Iterator[None]:
         raise
     except (OSError, arrow.ArrowException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FileError(
-            f"cannot read the lake: {hide_secrets(reason):.300}",
-            hint="check the path, the permissions and the credentials in the environment",
-            code="lake_read",
-            file=path,
-        ) from error
+        raise describe(error, f"{hide_secrets(reason):.300}") from error
 
 
 def hide_secrets(text: str) -> str:

@@ -59,12 +59,14 @@ class RankingPiece(NamedTuple):
         table: Its rows, whose times are timestamps in UTC.
         times: Microseconds since 1970 in UTC.
         refused: By code, how many rankings have a bad time.
+        examples: By code, what is wrong with the first of them.
     """
 
     plan: Plan
     table: Foreign
     times: NDArray[np.int64]
     refused: Counter[str]
+    examples: dict[str, str]
 
     @property
     def nbytes(self) -> int:
@@ -73,10 +75,11 @@ class RankingPiece(NamedTuple):
 
 
 class LabelPiece(NamedTuple):
-    """Labels of a file, and by code how many were refused."""
+    """Labels of a file, by code how many were refused, and examples of bad times."""
 
     labels: KeyedLabels
     refused: Counter[str]
+    examples: dict[str, str]
 
     @property
     def nbytes(self) -> int:
@@ -237,7 +240,7 @@ class FileLoader:
         table = self.tables["rankings"].read(file, plan.columns, piece.groups)
         table, times, refused = _read_own_times(table, plan.roles["time"], seen)
         if not refused:
-            return RankingPiece(plan, table, times, Counter())
+            return RankingPiece(plan, table, times, Counter(), {})
         bad = np.array(sorted(refused), dtype=np.int64)
         drops = np.zeros(len(times), dtype=np.bool_)
         drops[bad] = True
@@ -250,7 +253,8 @@ class FileLoader:
             said = {ids[place].as_py(): refused[place].code for place in reversed(bad.tolist())}
             counts = Counter(said.values())
         good = np.flatnonzero(~drops)
-        return RankingPiece(plan, table.take(arrow.array(good)), times[good], counts)
+        some = table.take(arrow.array(good))
+        return RankingPiece(plan, some, times[good], counts, _choose_examples(refused))
 
     def load_labels(self, known: KnownFile, since: int, until: int) -> Iterator[LabelPiece]:
         """Load the labels of a file that may be in a span; see `load_rankings`."""
@@ -278,7 +282,7 @@ class FileLoader:
             table = table.take(load_arrow().array(good))
         found = self.label_reader.read(table, roles)
         counts = found.rejected + Counter(error.code for error in refused.values())
-        return LabelPiece(KeyedLabels.of(found.given), counts)
+        return LabelPiece(KeyedLabels.of(found.given), counts, _choose_examples(refused))
 
     def load_ids(self, known: KnownFile, since: int, until: int) -> Iterator[IdPiece]:
         """Load the ids of the rankings of a file that may be in a span; see `load_rankings`."""
@@ -313,7 +317,7 @@ class FileLoader:
 
     def keep_labels(self, name: Hashable, labels: KeyedLabels) -> None:
         """Keep the labels of an hour, which were found among those of many files."""
-        self._keep(name, LabelPiece(labels, Counter()))
+        self._keep(name, LabelPiece(labels, Counter(), {}))
 
     def find_kept_labels(self, name: Hashable) -> KeyedLabels | None:
         """Return the labels of an hour if they are kept."""
@@ -373,6 +377,14 @@ def named(file: DataFile) -> Iterator[None]:
     except InputError as error:
         error.file = error.file or file.path
         raise
+
+
+def _choose_examples(refused: dict[int, RefusedError]) -> dict[str, str]:
+    """Return by code what is wrong with the first row."""
+    found: dict[str, str] = {}
+    for place in sorted(refused):
+        found.setdefault(refused[place].code, refused[place].message)
+    return found
 
 
 def _has_hours(times: NDArray[np.int64]) -> bool:

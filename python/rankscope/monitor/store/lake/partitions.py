@@ -113,18 +113,19 @@ class LakePartitions:
 
         hour = self._load(known, event_ids=event_ids)
         shown, given = hour.shown, hour.joined.given
-        try:
-            numbers = [self._numbers[content] for content in shown.contents]
-        except KeyError as error:
+        # A context that only rankings had which don't count has no number.
+        numbers = [self._numbers.get(content, -1) for content in shown.contents]
+        contexts = np.array(numbers or [0], dtype=np.int64)[shown.contexts]
+        if (contexts < 0).any():
             raise FileError(
                 "the files of an hour are not those that were scanned",
                 hint="run it again: files that change are read again",
                 code="lake_changed",
-            ) from error
+            )
         return Chunk(
             seqs=shown.places,
             times=shown.times,
-            contexts=np.array(numbers or [0], dtype=np.int64)[shown.contexts],
+            contexts=contexts,
             ranking_ids=to_texts(shown.ranking_ids),
             query_keys=to_texts(shown.query_keys),
             user_ids=to_texts(shown.user_ids),

@@ -117,10 +117,12 @@ class RankingReader:
         """
         attributes = tuple(name for name in self._attributes if name in schema.names)
         names = [name for name in schema.names if name not in attributes]
-        is_object = any(name in RANKING_NAMES["items"] for name in names)
         fields: dict[str, str] = {}
-        if is_object:
+        roles: dict[str, str] = {}
+        if any(name in RANKING_NAMES["items"] for name in names):
             roles = dict(self._objects.find(names).roles)
+        # A column with a usual name of items has another role if somebody says so.
+        if "items" in roles:
             fields = self._find_fields(schema.field(roles["items"]).type)
             found = {**roles, **fields} if fields else {**roles, "doc_id": roles["items"]}
             is_grouped = True

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.state import KnownHour
 
 HOURS_AT_ONCE = 4
-TECHNICAL = frozenset({"date", "day", "hour", "dt"})
+TECHNICAL = frozenset({"date", "dt", "ds", "year", "month", "day", "hour", "hr"})
 """Names of folders that divide files by time, which need not be used."""
 MOST_IDLE = 96 << 20
 """The bytes of files that are kept after a scan, when other processes may evaluate days, too."""
@@ -76,11 +76,13 @@ class LookedAt(NamedTuple):
         known: What is kept of it.
         hours: The starts of the hours that have rankings of it.
         unused: The columns that are not used.
+        examples: By code, what is wrong with the first row that has a bad time.
     """
 
     known: KnownFile
     hours: frozenset[int]
     unused: tuple[str, ...]
+    examples: dict[str, str]
 
 
 class LakeReader:
@@ -127,10 +129,10 @@ class LakeReader:
 
         if kind == "rankings":
             used = self._loader.plan_rankings(file).columns
-            parts, counts = self._look_at_rankings(file, now)
+            parts, counts, examples = self._look_at_rankings(file, now)
         else:
             used = list(self._loader.plan_labels(file).values())
-            parts, counts = self._look_at_labels(file, now)
+            parts, counts, examples = self._look_at_labels(file, now)
         some = [part for part in parts if len(part)]
         starts = [np.unique(part - part % HOUR).tolist() for part in some]
         known = KnownFile(
@@ -144,32 +146,34 @@ class LakeReader:
         )
         names = self.tables[kind].read_schema(file).names
         unused = tuple(name for name in names if name not in used and name not in TECHNICAL)
-        is_shown = kind == "rankings"
-        return LookedAt(known, frozenset().union(*starts) if is_shown else frozenset(), unused)
+        hours = frozenset().union(*starts) if kind == "rankings" else frozenset()
+        return LookedAt(known, hours, unused, examples)
 
     def _look_at_rankings(
         self, file: DataFile, now: int
-    ) -> tuple[list[NDArray[np.int64]], Counter[str]]:
+    ) -> tuple[list[NDArray[np.int64]], Counter[str], dict[str, str]]:
         parts = []
         for piece in self._loader.list_pieces("rankings", file):
             times, refused = self._loader.read_times(file, piece, now)
             if refused:
                 [whole] = WHOLE
                 loaded = self._loader.load_ranking_piece(file, whole, now)
-                return [loaded.times], loaded.refused
+                return [loaded.times], loaded.refused, loaded.examples
             parts.append(times)
-        return parts, Counter()
+        return parts, Counter(), {}
 
     def _look_at_labels(
         self, file: DataFile, now: int
-    ) -> tuple[list[NDArray[np.int64]], Counter[str]]:
+    ) -> tuple[list[NDArray[np.int64]], Counter[str], dict[str, str]]:
         parts, counts = [], Counter[str]()
+        examples: dict[str, str] = {}
         for piece in self._loader.list_pieces("labels", file):
             found = self._loader.load_label_piece(file, piece, now)
             times = found.labels.given.times
             parts.append(times)
             counts += found.refused + Counter(accepted=len(times))
-        return parts, counts
+            examples = found.examples | examples
+        return parts, counts, examples
 
     def label_ids(self, files: Sequence[KnownFile]) -> Foreign:
         """Return the ids of the rankings of labels, each once."""
