@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from dev.load.searches import BATCH, make_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor, Future
 
 CLIENTS = 4
 SHOWN, TOLD = "/v1/rankings", "/v1/labels"
@@ -24,6 +26,8 @@ LABELLED = 5
 """Of so many batches, one has its labels sent, where they are sent after all rankings."""
 AFTER = 2.0
 """How many seconds after rankings their labels are due, where both are sent together."""
+AHEAD = 8
+"""Bodies that are made for a client before they are due."""
 BUSY = frozenset({429, 503})
 WAIT = 0.5
 MOST_TRIES = 100
@@ -76,15 +80,44 @@ def send_all(
     def begin(rate: float, after: float = 0.0) -> Schedule:
         return Schedule(time.perf_counter() + 0.5 + after, BATCH / rate)
 
-    if not are_together:
-        shown = send(port, key, SHOWN, range(batches), begin(rate))
-        return shown, send(port, key, TOLD, labelled, begin(LABEL_RATE * rate))
-    with ThreadPoolExecutor(1) as thread:
-        told = thread.submit(send, port, key, TOLD, labelled, begin(LABEL_RATE * rate, AFTER))
-        return send(port, key, SHOWN, range(batches), begin(rate)), told.result()
+    # Bodies are made by a process of its own: threads that wait for answers would wait for it, and
+    # be late, if it were one of them.
+    with (
+        ProcessPoolExecutor(1, get_context("spawn")) as maker,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        maker.submit(write_body, SHOWN, 0).result()
+
+        def post(path: str, numbers: range, schedule: Schedule) -> Sent:
+            return send(port, key, path, numbers, schedule, maker=maker)
+
+        if not are_together:
+            shown = post(SHOWN, range(batches), begin(rate))
+            return shown, post(TOLD, labelled, begin(LABEL_RATE * rate))
+        told = thread.submit(post, TOLD, labelled, begin(LABEL_RATE * rate, AFTER))
+        return post(SHOWN, range(batches), begin(rate)), told.result()
 
 
-def send(port: int, key: str, path: str, numbers: range, schedule: Schedule) -> Sent:
+def write_body(path: str, number: int) -> bytes:
+    """Make a batch, and write its rankings, or its labels."""
+    batch = make_batch(number)
+    return batch.write_rankings() if path == SHOWN else batch.write_labels()
+
+
+def write_ahead(maker: Executor, path: str, numbers: Sequence[int]) -> Iterator[bytes]:
+    """Write bodies in order, some before they are asked for."""
+    coming: deque[Future[bytes]] = deque()
+    for number in numbers:
+        coming.append(maker.submit(write_body, path, number))
+        if len(coming) > AHEAD:
+            yield coming.popleft().result()
+    while coming:
+        yield coming.popleft().result()
+
+
+def send(
+    port: int, key: str, path: str, numbers: range, schedule: Schedule, *, maker: Executor
+) -> Sent:
     """Send batches of rankings, or their labels.
 
     A request that could not be sent when it was due, because the one before was not answered, is
@@ -96,6 +129,7 @@ def send(port: int, key: str, path: str, numbers: range, schedule: Schedule) -> 
         path: Where rankings go, or labels.
         numbers: The batches.
         schedule: When each of them is due.
+        maker: Makes bodies.
     """
     clients = [
         Client(schedule, HTTPConnection("127.0.0.1", port, timeout=30), key) for _ in range(CLIENTS)
@@ -104,7 +138,11 @@ def send(port: int, key: str, path: str, numbers: range, schedule: Schedule) -> 
     threads = [
         threading.Thread(
             target=client.send,
-            args=([(place, numbers[place]) for place in places[first::CLIENTS]], path),
+            args=(
+                places[first::CLIENTS],
+                write_ahead(maker, path, numbers[first::CLIENTS]),
+                path,
+            ),
         )
         for first, client in enumerate(clients)
     ]
@@ -155,12 +193,9 @@ class Client:
         self._connection = connection
         self._headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
 
-    def send(self, numbers: Iterable[tuple[int, int]], path: str) -> None:
-        """Send the rankings of batches, or their labels, each in its turn."""
-        for turn, number in numbers:
-            batch = make_batch(number)
-            is_shown = path == SHOWN
-            body = batch.write_rankings() if is_shown else batch.write_labels()
+    def send(self, turns: range, bodies: Iterator[bytes], path: str) -> None:
+        """Send rankings of batches, or their labels, each in its turn."""
+        for turn, body in zip(turns, bodies, strict=True):
             due = self._schedule.due(turn)
             time.sleep(max(0.0, due - time.perf_counter()))
             accepted = self._post(path, body)

@@ -12,12 +12,12 @@ import tempfile
 from pathlib import Path
 
 from dev.environments import ROOT, make_environment
-from dev.parity import cases, compared, golden
+from dev.parity import cases, compared, fused, golden
 
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
-SCRIPTS = ("measure", "compared")
-"""What a peer can be asked for: values of measures, and whether runs differ."""
+SCRIPTS = ("measure", "compared", "fused")
+"""What a peer can be asked for: values of measures, whether runs differ, and fused runs."""
 
 
 def main() -> int:
@@ -68,6 +68,8 @@ def ask(peer: str) -> bool:
     paths = [golden.write(today | convention) for convention in found.get("measure", ())]
     if "compared" in found:
         paths.append(compared.write(peer, today | found["compared"]))
+    if "fused" in found:
+        paths.append(fused.write(peer, today | found["fused"]))
     for path in paths:
         print(path.relative_to(ROOT))
     return True

@@ -20,6 +20,7 @@ from rankscope.adapters.column_names import SYNONYMS
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.data.diagnostics import SENTENCES
+from rankscope.data.fusion import METHODS, SCALES
 from rankscope.file import FORMATS
 from rankscope.measures import objects
 from rankscope.measures.compat import translations
@@ -93,6 +94,24 @@ def write_words(field: str) -> str:
     default = "This is the default for runs." if field == "ties" else "This is the default."
     lines[0] = f"{lines[0].removesuffix(' |')} {default} |"
     return "\n".join(["| value | meaning |", "| --- | --- |", *lines])
+
+
+def write_fusion(which: str) -> str:
+    """Return the table of the methods of fusion, or of the scales of scores."""
+    if which == "scales":
+        lines = [f"| `{name}` | {meaning} |" for name, meaning in SCALES.items()]
+        return "\n".join(["| value | scores of a query in a run |", "| --- | --- |", *lines])
+    rows = []
+    for method in METHODS.values():
+        parameter = f"`{method.parameter}={method.default:g}`" if method.parameter else ""
+        by = "ranks" if method.is_of_ranks else "scores"
+        weights = "yes" if method.takes_weights else "no"
+        rows.append(
+            f"| `{method.name}` | {method.definition} | {by} | {parameter} | {weights} | "
+            f"{method.reference} |"
+        )
+    head = "| method | score of a document | goes by | parameter | weights | reference |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *rows])
 
 
 def shown_field(field: re.Match[str]) -> str:
@@ -269,6 +288,7 @@ def write_table(what: str, which: str) -> str:
         "options": write_options,
         "fields": write_fields,
         "policy": write_words,
+        "fusion": write_fusion,
         "version": write_version,
         "compared": write_compared,
         "costs": write_costs,

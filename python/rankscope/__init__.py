@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from rankscope.api.evaluate_table import evaluate_table as evaluate_table
     from rankscope.api.examination import estimate_examination as estimate_examination
     from rankscope.api.explain import explain as explain
+    from rankscope.api.fuse import fit_fusion as fit_fusion
+    from rankscope.api.fuse import fuse as fuse
     from rankscope.api.gate import gate as gate
     from rankscope.api.grades import cg as cg
     from rankscope.api.grades import dcg as dcg
@@ -90,6 +92,8 @@ if TYPE_CHECKING:
     from rankscope.results import Counts as Counts
     from rankscope.results import Evaluation as Evaluation
     from rankscope.results import Evaluations as Evaluations
+    from rankscope.results import FusedRun as FusedRun
+    from rankscope.results import FusionFit as FusionFit
     from rankscope.results import JudgeAgreement as JudgeAgreement
     from rankscope.results import Losses as Losses
     from rankscope.results import ModelJudgedEvaluation as ModelJudgedEvaluation
@@ -118,6 +122,8 @@ else:
             "File": "rankscope.file",
             "FileError": "rankscope.errors",
             "FormatError": "rankscope.errors",
+            "FusedRun": "rankscope.results",
+            "FusionFit": "rankscope.results",
             "GateResult": "rankscope.compare.gate",
             "InputError": "rankscope.errors",
             "Interval": "rankscope.data",
@@ -164,6 +170,8 @@ else:
             "evaluate_table": "rankscope.api.evaluate_table",
             "evaluate_with_model_judge": "rankscope.api.model_judge",
             "explain": "rankscope.api.explain",
+            "fit_fusion": "rankscope.api.fuse",
+            "fuse": "rankscope.api.fuse",
             "gate": "rankscope.api.gate",
             "idcg": "rankscope.api.grades",
             "jaccard": "rankscope.api.agreement.lists",
@@ -204,6 +212,8 @@ __all__ = [
     "File",
     "FileError",
     "FormatError",
+    "FusedRun",
+    "FusionFit",
     "GateResult",
     "InputError",
     "Interval",
@@ -251,6 +261,8 @@ __all__ = [
     "evaluate_table",
     "evaluate_with_model_judge",
     "explain",
+    "fit_fusion",
+    "fuse",
     "gate",
     "idcg",
     "jaccard",

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::choices::Choices;
-use super::lists::Lists;
 use super::pair::Pair;
 use super::{correlation, overlap};
 use crate::error::Result;
 use crate::ids::interner::Ids;
 use crate::memory::{Vec, vec};
+use crate::rank::lists::Lists;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
 

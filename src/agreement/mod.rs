@@ -3,6 +3,5 @@
 pub mod choices;
 pub mod compare;
 mod correlation;
-pub mod lists;
 mod overlap;
 mod pair;

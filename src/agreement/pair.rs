@@ -1,10 +1,10 @@
 //! The two lists of a query, with documents as numbers and ties as groups.
 
-use super::lists::Lists;
 use crate::error::Result;
 use crate::ids::interner::Ids;
 use crate::memory::{Vec, vec};
 use crate::number::sorter::Sorter;
+use crate::rank::lists::Lists;
 
 /// The group of a document that a list doesn't have: after all others.
 pub(super) const ABSENT: usize = usize::MAX;

@@ -4,6 +4,7 @@ pub mod averaging;
 pub mod candidates;
 pub mod evaluation;
 pub mod held;
+pub mod lines;
 pub mod matrix;
 pub mod plan;
 pub mod rankings;

@@ -50,6 +50,8 @@ pub struct Plan {
     pub score_type: ScoreType,
     /// How much each query counts, where they do not count alike.
     pub weights: Option<Vec<f64>>,
+    /// How many documents of each list count, where ties are broken; the others are as if not retrieved.
+    pub depth: usize,
 }
 
 impl Plan {

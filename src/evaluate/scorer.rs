@@ -104,8 +104,9 @@ impl<'a> Scorer<'a> {
     pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
         let Ranked { ranks, grades, ties, .. } = ranked;
         let ideal = self.axis.ideal(query, &mut self.ideal);
-        let whole = Query { ranks, grades, ties, retrieved, ideal };
-        self.candidates.see(retrieved, ranks.len(), ideal);
+        let whole = Query { ranks, grades, ties, retrieved, ideal }.first(self.plan.depth);
+        let retrieved = whole.retrieved;
+        self.candidates.see(retrieved, whole.ranks.len(), ideal);
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
             let shown = k.min(retrieved);
             count.0 += shown as u64;

@@ -231,6 +231,7 @@ mod tests {
             duplicates,
             score_type: ScoreType::Float64,
             weights: None,
+            depth: usize::MAX,
         }
     }
 

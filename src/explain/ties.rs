@@ -144,6 +144,7 @@ mod tests {
             duplicates: crate::policy::Duplicates::default(),
             score_type: crate::policy::ScoreType::default(),
             weights: None,
+            depth: usize::MAX,
         };
         let relevance = groups.concat();
         let scores: Vec<f64> = (0..groups.len())

@@ -49,6 +49,12 @@ impl Arena {
         self.ends.push(self.bytes.len());
     }
 
+    /// Removes all texts, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
     /// The text at an index.
     #[inline]
     #[must_use]
@@ -170,6 +176,12 @@ pub struct Ids {
 }
 
 impl Ids {
+    /// Removes all identifiers, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.texts.clear();
+        self.slots.slots.fill(0);
+    }
+
     /// The number of an identifier, if it was seen.
     #[must_use]
     pub fn find(&self, id: &[u8]) -> Option<usize> {

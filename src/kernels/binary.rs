@@ -7,8 +7,9 @@
 
 use super::draw;
 use super::kernel::{Apart, Kernel, Make, Unknown};
-use super::params::{Denominator, Params};
+use super::params::{Denominator, Params, Rounding};
 use super::query::{Place, Query, real};
+use crate::memory::{self, Vec};
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[
@@ -20,6 +21,8 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("success", |params| Box::new(Success::new(params))),
     ("f", |params| Box::new(F::new(params))),
     ("iprec", |params| Box::new(Iprec::new(params))),
+    ("interpolated_ap", |params| Box::new(InterpolatedAp::new(params))),
+    ("yaap", |params| Box::new(Yaap::new(params))),
 ];
 
 /// Makes a kernel that reads a cutoff and the smallest relevant grade, undefined without relevant
@@ -268,13 +271,43 @@ impl Kernel for Share {
     }
 }
 
-binary_kernel!(
-    /// Precision at the number of relevant documents.
-    Rprec,
-    |query, _k, rel, relevant| query.expected_relevant(relevant, rel) / real(relevant),
-    unknown |rel| Unknown::Relevance { rel, k: usize::MAX },
-    ratio (query.expected_relevant(relevant, rel), real(relevant))
-);
+/// Precision at the number of relevant documents, or a multiple of it.
+pub(super) struct Rprec {
+    rel: f64,
+    multiple: f64,
+}
+
+impl Rprec {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { rel: params.least_relevant(), multiple: params.multiple }
+    }
+
+    /// Numerator and denominator; none without relevant documents.
+    fn parts(&self, query: &Query<'_>) -> Option<(f64, f64)> {
+        let relevant = query.relevant(self.rel);
+        let rank = Rounding::Up.round(self.multiple * real(relevant));
+        (relevant > 0).then(|| (query.expected_relevant(rank, self.rel), real(rank)))
+    }
+}
+
+impl Kernel for Rprec {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        match self.parts(query) {
+            None => f64::NAN,
+            // Of a small multiple, no rank is left.
+            Some((_, 0.0)) => 0.0,
+            Some((found, rank)) => found / rank,
+        }
+    }
+
+    fn ratio(&self, query: &Query<'_>) -> Option<(f64, f64)> {
+        Some(self.parts(query).unwrap_or((0.0, 0.0)))
+    }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Relevance { rel: self.rel, k: usize::MAX }
+    }
+}
 
 binary_kernel!(
     /// Whether there is a relevant document before the cutoff.
@@ -334,28 +367,103 @@ impl Kernel for F {
 pub(super) struct Iprec {
     rel: f64,
     recall: f64,
+    rounding: Rounding,
 }
 
 impl Iprec {
     pub(super) fn new(params: &Params) -> Self {
-        Self { rel: params.least_relevant(), recall: params.recall }
+        let rel = params.least_relevant();
+        Self { rel, recall: params.recall, rounding: params.rounding }
     }
 }
 
 impl Kernel for Iprec {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a recall of 0 to 1
     fn value(&self, query: &Query<'_>) -> f64 {
         let relevant = query.relevant(self.rel);
         if relevant == 0 {
             return f64::NAN;
         }
-        // trec_eval 9 rounds the number of documents this way.
-        let least = (self.recall * real(relevant) + 0.9) as usize;
+        let least = self.rounding.round(self.recall * real(relevant));
         let precisions = (1..)
             .zip(query.relevant_places(usize::MAX, self.rel))
             .map(|(found, (place, _))| (found, real(found) / real(place.first)));
         let enough = precisions.filter(|&(found, _)| found >= least);
         enough.fold(0.0, |best, (_, value)| value.max(best))
+    }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Relevance { rel: self.rel, k: usize::MAX }
+    }
+
+    fn averages_ties(&self) -> bool {
+        false
+    }
+}
+
+/// The mean of interpolated precision over levels of recall.
+pub(super) struct InterpolatedAp {
+    rel: f64,
+    /// Ascending.
+    levels: Vec<f64>,
+    rounding: Rounding,
+}
+
+impl InterpolatedAp {
+    pub(super) fn new(params: &Params) -> Self {
+        let mut levels = memory::copy(&params.levels);
+        memory::sort_by(&mut levels, f64::total_cmp);
+        Self { rel: params.least_relevant(), levels, rounding: params.rounding }
+    }
+}
+
+impl Kernel for InterpolatedAp {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let relevant = query.relevant(self.rel);
+        if relevant == 0 {
+            return f64::NAN;
+        }
+        let places = query.relevant_places(usize::MAX, self.rel);
+        let mut precisions: Vec<f64> =
+            (1..).zip(places).map(|(found, (place, _))| real(found) / real(place.first)).collect();
+        let mut best = 0.0_f64;
+        for precision in precisions.iter_mut().rev() {
+            best = best.max(*precision);
+            *precision = best;
+        }
+        let sum = self.levels.iter().rev().fold(0.0, |sum, level| {
+            let least = self.rounding.round(level * real(relevant)).max(1);
+            sum + precisions.get(least - 1).copied().unwrap_or(0.0)
+        });
+        sum / real(self.levels.len())
+    }
+
+    fn unknown(&self) -> Unknown {
+        Unknown::Relevance { rel: self.rel, k: usize::MAX }
+    }
+
+    fn averages_ties(&self) -> bool {
+        false
+    }
+}
+
+/// The logarithm of the odds of average precision, smoothed: Robertson, *On smoothing average
+/// precision*, 2012.
+pub(super) struct Yaap {
+    rel: f64,
+}
+
+impl Yaap {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { rel: params.least_relevant() }
+    }
+}
+
+impl Kernel for Yaap {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let places = (1..).zip(query.relevant_places(usize::MAX, self.rel));
+        let sum =
+            places.fold(0.0, |sum, (found, (place, _))| sum + real(found) / real(place.first));
+        ((1.0 + sum) / (1.0 + real(query.relevant(self.rel)) - sum)).ln()
     }
 
     fn unknown(&self) -> Unknown {

@@ -33,7 +33,8 @@ pub(super) struct Err {
 
 impl Err {
     pub(super) fn new(params: &Params) -> Self {
-        Self { k: params.cutoff(), max_grade: params.max_grade }
+        // A probability needs a scale that is the same for all queries.
+        Self { k: params.cutoff(), max_grade: params.max_grade.unwrap_or(4.0) }
     }
 }
 
@@ -72,8 +73,8 @@ pub(super) struct Rbp {
     k: usize,
     p: f64,
     rel: f64,
-    /// The largest grade, where gains are shares of it.
-    graded: Option<f64>,
+    /// Where gains are shares of the largest grade: that grade, or none for the one of each query.
+    graded: Option<Option<f64>>,
 }
 
 impl Rbp {
@@ -86,22 +87,26 @@ impl Rbp {
         }
     }
 
-    fn gain(&self, grade: f64) -> f64 {
+    fn gain(&self, grade: f64, max_grade: f64) -> f64 {
         match self.graded {
             None => f64::from(u8::from(grade >= self.rel)),
-            Some(max_grade) => grade.max(0.0) / max_grade,
+            Some(_) => grade.max(0.0) / max_grade,
         }
     }
 }
 
 impl Kernel for Rbp {
     fn value(&self, query: &Query<'_>) -> f64 {
-        if query.ideal.first().is_none_or(|&grade| self.gain(grade) <= 0.0) {
+        let Some(&largest) = query.ideal.first() else { return f64::NAN };
+        // Grades up to 1 are gains already.
+        let max_grade = self.graded.flatten().unwrap_or(largest.max(1.0));
+        if self.gain(largest, max_grade) <= 0.0 {
             return f64::NAN;
         }
         let mut weights = Weights::new(self.p);
         let sum = query.places(self.k).fold(0.0, |sum, place| {
-            let gains = place.grades.iter().fold(0.0, |sum, &grade| sum + self.gain(grade));
+            let gains =
+                place.grades.iter().fold(0.0, |sum, &grade| sum + self.gain(grade, max_grade));
             if place.size == 1 {
                 return sum + gains * weights.at(place.first);
             }
@@ -112,7 +117,8 @@ impl Kernel for Rbp {
     }
 
     fn unknown(&self) -> Unknown {
-        Unknown::Rising
+        // One more grade can change the scale.
+        if self.graded == Some(None) { Unknown::Anything } else { Unknown::Rising }
     }
 
     fn apart(&self) -> Apart {
@@ -120,16 +126,18 @@ impl Kernel for Rbp {
         match graded {
             // The cutoff stands for any number that is the same for all lists.
             None => Apart::Sum { rel, k, p, denominator: Denominator::Cutoff },
-            Some(_) => Apart::Graded { k, p },
+            Some(Some(_)) => Apart::Graded { k, p },
+            Some(None) => Apart::Anything,
         }
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
-        self.graded.map_or(Ok(()), |max_grade| check_largest(grades, max_grade))
+        self.graded.flatten().map_or(Ok(()), |max_grade| check_largest(grades, max_grade))
     }
 }
 
-/// How much RBP could still rise if all that is unjudged or below the list were relevant.
+/// How much RBP could still rise if all that is unjudged or below the list were relevant. A negative grade
+/// is no judgment.
 pub(super) struct RbpResidual {
     k: usize,
     p: f64,
@@ -151,7 +159,8 @@ impl Kernel for RbpResidual {
             for rank in next..place.first {
                 unjudged += weights.at(rank);
             }
-            let share = real(place.size - place.grades.len()) / real(place.size);
+            let judged = place.grades.iter().filter(|&&grade| grade >= 0.0).count();
+            let share = real(place.size - judged) / real(place.size);
             if share > 0.0 {
                 for rank in place.ranks(depth) {
                     unjudged += share * weights.at(rank);

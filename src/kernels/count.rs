@@ -8,6 +8,7 @@ use super::query::{Query, real};
 pub(super) const TABLE: &[(&str, Make)] = &[
     ("num_ret", |params| Box::new(NumRet::new(params))),
     ("num_rel", |params| Box::new(NumRel::new(params))),
+    ("num_nonrel_ret", |params| Box::new(NumNonrelRet::new(params))),
     ("num_q", |_| Box::new(NumQ)),
 ];
 
@@ -45,6 +46,23 @@ impl NumRel {
 impl Kernel for NumRel {
     fn value(&self, query: &Query<'_>) -> f64 {
         real(query.relevant(self.rel))
+    }
+}
+
+/// Retrieved documents that are judged not relevant.
+pub(super) struct NumNonrelRet {
+    rel: f64,
+}
+
+impl NumNonrelRet {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { rel: params.least_relevant() }
+    }
+}
+
+impl Kernel for NumNonrelRet {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        real(query.grades.iter().filter(|&&grade| grade >= 0.0 && grade < self.rel).count())
     }
 }
 

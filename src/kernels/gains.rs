@@ -165,7 +165,7 @@ impl Gains {
 
     /// Calls `add` with each gain of the list other than 0 and its rank, in rank order.
     #[inline]
-    fn each_gain(&self, query: &Query<'_>, mut add: impl FnMut(f64, usize)) {
+    pub(super) fn each_gain(&self, query: &Query<'_>, mut add: impl FnMut(f64, usize)) {
         let mut add = |gain: f64, rank| {
             if gain != 0.0 {
                 add(gain, rank);
@@ -249,6 +249,15 @@ impl Gains {
 
     fn gains_of_judged(&self, query: &Query<'_>) -> Vec<f64> {
         query.ideal.iter().map(|&grade| self.of(grade)).collect()
+    }
+
+    /// The gains above 0 of the judged documents, largest first.
+    pub(super) fn positive_gains(&self, query: &Query<'_>) -> Vec<f64> {
+        let gains = match self.best_grades(query) {
+            Some(grades) => return grades.iter().map(|&grade| self.of(grade)).collect(),
+            None => descend(self.gains_of_judged(query)),
+        };
+        gains.into_iter().take_while(|&gain| gain > 0.0).collect()
     }
 
     fn gains_of_retrieved(&self, query: &Query<'_>) -> Vec<f64> {

@@ -4,7 +4,7 @@
 //! non-relevant.
 
 use super::kernel::{Kernel, Make};
-use super::params::Params;
+use super::params::{Denominator, Params};
 use super::query::{Query, real};
 
 /// The kernels of this family by name.
@@ -12,6 +12,7 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("bpref", |params| Box::new(Bpref::new(params))),
     ("infap", |params| Box::new(InfAp::new(params))),
     ("judged", |params| Box::new(Judged::new(params))),
+    ("unjudged", |params| Box::new(Unjudged::new(params))),
 ];
 
 /// Binary preference: Buckley and Voorhees, *Retrieval evaluation with incomplete information*,
@@ -128,5 +129,39 @@ impl Judged {
             .places(self.k)
             .fold(0.0, |sum, place| sum + place.expected_within(place.grades.len(), self.k));
         (judged, real(self.k.min(query.retrieved)))
+    }
+}
+
+/// The share of the first ranks that have a document without a judgment.
+pub(super) struct Unjudged {
+    k: usize,
+    denominator: Denominator,
+}
+
+impl Unjudged {
+    pub(super) fn new(params: &Params) -> Self {
+        let denominator = params.denominator.unwrap_or(Denominator::Cutoff);
+        Self { k: params.cutoff(), denominator }
+    }
+
+    fn parts(&self, query: &Query<'_>) -> (f64, f64) {
+        let shown = self.k.min(query.retrieved);
+        let judged = query.places(self.k).fold(0.0, |sum, place| {
+            let judged = place.grades.iter().filter(|&&grade| grade >= 0.0).count();
+            sum + place.expected_within(judged, self.k)
+        });
+        let all = if self.denominator == Denominator::Cutoff { self.k } else { shown };
+        (real(shown) - judged, real(all))
+    }
+}
+
+impl Kernel for Unjudged {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let (unjudged, all) = self.parts(query);
+        if all > 0.0 { unjudged / all } else { 0.0 }
+    }
+
+    fn ratio(&self, query: &Query<'_>) -> Option<(f64, f64)> {
+        Some(self.parts(query))
     }
 }

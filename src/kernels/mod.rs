@@ -5,6 +5,7 @@ mod cascade;
 mod count;
 mod discounts;
 mod draw;
+mod experimental;
 mod gain;
 mod gains;
 mod judged;
@@ -12,21 +13,23 @@ mod kernel;
 mod loss;
 mod params;
 mod query;
+pub mod relstring;
 mod sets;
 pub mod views;
 
 pub use gains::Gains;
 pub use kernel::{Apart, Kernel, Make, Unknown};
-pub use params::{Denominator, Discount, Gain, Ideal, Params};
+pub use params::{Denominator, Discount, Gain, Ideal, Params, Rounding};
 pub use query::{Place, Query, Tie};
 
 use crate::error::{Error, Kind, Result};
 
 /// The kernels of each family by name.
-const FAMILIES: [&[(&str, Make)]; 7] = [
+const FAMILIES: [&[(&str, Make)]; 8] = [
     gain::TABLE,
     loss::TABLE,
     binary::TABLE,
+    experimental::TABLE,
     sets::TABLE,
     judged::TABLE,
     cascade::TABLE,
@@ -43,7 +46,8 @@ pub fn kernels() -> impl Iterator<Item = (&'static str, Make)> {
 /// # Errors
 /// Where there is none of that name.
 pub fn make(name: &str, params: &Params) -> Result<Box<dyn Kernel>> {
-    match kernels().find(|(known, _)| *known == name) {
+    let texts = std::iter::once(relstring::TEXT);
+    match kernels().chain(texts).find(|(known, _)| *known == name) {
         Some((_, make)) => Ok(make(params)),
         None => Err(Error::new(
             Kind::Measure,

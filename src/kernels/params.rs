@@ -130,6 +130,25 @@ impl Denominator {
     }
 }
 
+/// How a share of documents becomes a number of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Up, unless it exceeds a whole number by less than a tenth, as `trec_eval` 9 does.
+    Up,
+    /// To the nearest whole number, and up from the middle, as `trec_eval` 10 does.
+    Nearest,
+}
+
+impl Rounding {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0 or more; it saturates
+    pub(super) fn round(self, number: f64) -> usize {
+        match self {
+            Self::Up => (number + 0.9) as usize,
+            Self::Nearest => number.round() as usize,
+        }
+    }
+}
+
 /// Parameters of all kernels; each reads those that it knows.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -143,8 +162,19 @@ pub struct Params {
     pub p: f64,
     /// The recall level of `IPrec`.
     pub recall: f64,
-    /// The largest grade of ERR and graded RBP.
-    pub max_grade: f64,
+    /// How the number of documents at a level of recall is rounded.
+    pub rounding: Rounding,
+    /// The levels of recall of interpolated average precision.
+    pub levels: Vec<f64>,
+    /// At which multiple of the number of relevant documents R-precision is taken.
+    pub multiple: f64,
+    /// What utility gives for a document: relevant and retrieved, not relevant and retrieved, relevant
+    /// and not retrieved, and neither.
+    pub worth: [f64; 4],
+    /// How many documents the collection has.
+    pub documents: f64,
+    /// The largest grade of ERR and graded RBP; none for the largest one of each query.
+    pub max_grade: Option<f64>,
     /// Whether RBP takes gains from grades.
     pub graded: bool,
     /// Gains of grades.
@@ -173,7 +203,12 @@ impl Default for Params {
             beta: 1.0,
             p: 0.8,
             recall: 0.0,
-            max_grade: 4.0,
+            rounding: Rounding::Up,
+            levels: (0..=10_u32).map(|tenths| f64::from(tenths) / 10.0).collect(),
+            multiple: 1.0,
+            worth: [1.0, -1.0, 0.0, 0.0],
+            documents: 0.0,
+            max_grade: Some(4.0),
             graded: false,
             gain: Gain::Linear,
             discount: Discount::Log2,

@@ -65,6 +65,17 @@ impl<'a> Query<'a> {
     /// Nothing retrieved, and nothing judged.
     pub const EMPTY: Self = Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[] };
 
+    /// The same with the first `depth` documents only.
+    #[must_use]
+    pub fn first(&self, depth: usize) -> Self {
+        if depth >= self.retrieved {
+            return *self;
+        }
+        let kept = self.ranks.partition_point(|&rank| rank as usize <= depth);
+        let (ranks, grades) = (&self.ranks[..kept], &self.grades[..kept]);
+        Self { ranks, grades, retrieved: depth, ..*self }
+    }
+
     /// How many judged documents are relevant, retrieved or not.
     pub(super) fn relevant(&self, rel: f64) -> usize {
         self.ideal.partition_point(|&grade| grade >= rel)

@@ -11,6 +11,8 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("set_recall", |params| Box::new(SetRecall::new(params))),
     ("set_f", |params| Box::new(SetF::new(params))),
     ("set_ap", |params| Box::new(SetAp::new(params))),
+    ("set_relative_precision", |params| Box::new(SetRelativePrecision::new(params))),
+    ("utility", |params| Box::new(Utility::new(params))),
 ];
 
 /// The sizes of the sets, as the numbers that are divided.
@@ -37,6 +39,12 @@ impl Sizes {
 
     fn recall(&self) -> f64 {
         self.found / self.relevant
+    }
+
+    /// The relevant documents found, as a share of as many as a set of this size can have.
+    fn relative_precision(&self) -> f64 {
+        let most = self.retrieved.min(self.relevant);
+        if most > 0.0 { self.found / most } else { 0.0 }
     }
 
     /// Precision times recall, rounded as `trec_eval` rounds it: one division.
@@ -96,3 +104,38 @@ set_kernel!(
     SetAp,
     |sizes, _beta| sizes.product()
 );
+set_kernel!(
+    /// Precision as a share of the highest one that a set of this size can have.
+    SetRelativePrecision,
+    |sizes, _beta| sizes.relative_precision()
+);
+
+/// What the four kinds of documents are worth together.
+pub(super) struct Utility {
+    rel: f64,
+    worth: [f64; 4],
+    documents: f64,
+}
+
+impl Utility {
+    pub(super) fn new(params: &Params) -> Self {
+        let Params { worth, documents, .. } = *params;
+        Self { rel: params.least_relevant(), worth, documents }
+    }
+}
+
+impl Kernel for Utility {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let (found, relevant) = (real(query.found(self.rel)), real(query.relevant(self.rel)));
+        let retrieved = real(query.retrieved);
+        let counts = [
+            found,
+            retrieved - found,
+            relevant - found,
+            self.documents + found - retrieved - relevant,
+        ];
+        let [hit, false_alarm, miss, rejection] = self.worth;
+        let [hits, false_alarms, misses, rejections] = counts;
+        hit * hits + false_alarm * false_alarms + miss * misses + rejection * rejections
+    }
+}

@@ -10,8 +10,8 @@ use super::texts::text;
 use super::watch::Watch;
 use crate::agreement::choices::{Choices, Ties};
 use crate::agreement::compare::compare;
-use crate::agreement::lists::Lists;
 use crate::memory::{Vec, guard};
+use crate::rank::lists::Lists;
 
 /// A run, or rankings.
 #[derive(FromPyObject)]
@@ -21,7 +21,7 @@ pub(super) enum Given<'py> {
 }
 
 impl Given<'_> {
-    fn lists(&self) -> &dyn Lists {
+    pub(super) fn lists(&self) -> &dyn Lists {
         match self {
             Self::Run(run) => &run.run,
             Self::Rankings(rankings) => &*rankings.made,

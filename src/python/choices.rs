@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::kernels::{Denominator, Discount, Gain, Ideal, Params};
+use crate::kernels::{Denominator, Discount, Gain, Ideal, Params, Rounding};
 use crate::memory::{self, Vec};
 use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 
@@ -70,7 +70,22 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
             "beta" => params.beta = value.extract()?,
             "p" => params.p = value.extract()?,
             "recall" => params.recall = value.extract()?,
-            "max_grade" => params.max_grade = value.extract()?,
+            // A word says that it is the largest grade of each query.
+            "max_grade" => params.max_grade = value.extract().ok(),
+            "rounding" => {
+                let known = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
+                params.rounding = choose(&value.extract::<String>()?, &known)?;
+            }
+            "levels" => params.levels = value.extract()?,
+            "multiple" => params.multiple = value.extract()?,
+            "hit" => params.worth[0] = value.extract()?,
+            "false_alarm" => params.worth[1] = value.extract()?,
+            "miss" => params.worth[2] = value.extract()?,
+            "rejection" => params.worth[3] = value.extract()?,
+            // Gains of documents without a judgment, which the policy chooses otherwise.
+            "unjudged_gain" => params.unjudged_gain = value.extract()?,
+            "negative_gain" => params.negative_gain = value.extract()?,
+            "documents" => params.documents = value.extract()?,
             "graded" => params.graded = value.extract()?,
             "gain" => params.gain = read_gain(&value)?,
             "discount" => params.discount = read_discount(value.cast::<PyDict>()?)?,

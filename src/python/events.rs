@@ -92,12 +92,17 @@ fn read<'py>(
     })
 }
 
-/// Cuts a list of JSON into the texts of its values; none where it is no list.
+/// Cuts a list of JSON into the texts of its values; none where it is no list, or has too many.
 #[pyfunction]
-pub fn split_json(py: Python<'_>, text: PyBackedBytes) -> PyResult<Option<Bound<'_, PyList>>> {
+pub fn split_json(
+    py: Python<'_>,
+    text: PyBackedBytes,
+    most: usize,
+) -> PyResult<Option<Bound<'_, PyList>>> {
     guard(|| {
         let texts = py.detach(|| json::split(&text));
         texts
+            .filter(|texts| texts.len() <= most)
             .map(|texts| PyList::new(py, texts.iter().map(|text| PyBytes::new(py, text))))
             .transpose()
     })

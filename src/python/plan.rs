@@ -22,6 +22,7 @@ struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option
 #[pymethods]
 impl Plan {
     #[new]
+    #[pyo3(signature = (measures, policy, duplicates, score_type, cutoffs, weights, depth=None))]
     fn new(
         measures: Vec<MeasureRow<'_>>,
         policy: &Bound<'_, PyDict>,
@@ -29,6 +30,7 @@ impl Plan {
         score_type: &str,
         cutoffs: Vec<Option<usize>>,
         weights: Option<Vec<f64>>,
+        depth: Option<usize>,
     ) -> PyResult<Self> {
         guard(|| {
             let py = policy.py();
@@ -49,6 +51,7 @@ impl Plan {
                 duplicates: choices::field(duplicates)?,
                 score_type: choices::field(score_type)?,
                 weights,
+                depth: depth.unwrap_or(usize::MAX),
             })))
         })
     }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::choices;
+use super::column::{Column, Data};
 use super::errors::to_python;
 use super::evaluation::Evaluation;
 use super::input::{Source, input};
@@ -18,13 +20,40 @@ use crate::evaluate::spilled_run::FindRoom;
 use crate::evaluate::{held, stream};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{guard, vec};
+use crate::memory::{Vec, guard, vec};
 use crate::notes::{Note, Notes};
 use crate::policy::ScoreType;
 use crate::rank::run;
 use crate::table::queue::Spill;
 use crate::text::trec::{List, Row};
 use crate::watch;
+
+/// Texts as their offsets and their bytes.
+type TextBuffers = (Column, Column);
+type RunColumns = (TextBuffers, Column, TextBuffers, Column);
+
+/// Texts end to end, for columns of Arrow.
+struct TextColumn {
+    offsets: Vec<i64>,
+    bytes: Vec<u8>,
+}
+
+impl Default for TextColumn {
+    fn default() -> Self {
+        Self { offsets: vec![0], bytes: Vec::new() }
+    }
+}
+
+impl TextColumn {
+    fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.offsets.push(self.bytes.len().cast_signed() as i64);
+    }
+
+    fn finish(self) -> TextBuffers {
+        (Column(Data::Places(self.offsets)), Column(Data::Bytes(self.bytes)))
+    }
+}
 
 /// A run held in memory.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -73,6 +102,38 @@ impl Run {
         })
     }
 
+    /// How many queries there are.
+    fn __len__(&self) -> usize {
+        self.run.queries().len()
+    }
+
+    /// How many documents there are in all lists.
+    fn rows(&self) -> usize {
+        self.run.rows()
+    }
+
+    /// The queries as offsets and texts, the number of the query of each row, the documents of rows as
+    /// offsets and texts, and their scores.
+    fn columns(&self, py: Python<'_>) -> PyResult<RunColumns> {
+        guard(|| Ok(py.detach(|| self.to_columns())))
+    }
+
+    /// Lines of queries from `first` up to `last`, in TREC format.
+    fn lines<'py>(
+        &self,
+        py: Python<'py>,
+        first: usize,
+        last: usize,
+        tag: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        guard(|| {
+            let last = last.min(self.run.queries().len());
+            let mut lines = Vec::new();
+            py.detach(|| self.run.write_lines(first.min(last)..last, tag, &mut lines));
+            Ok(PyBytes::new(py, &lines))
+        })
+    }
+
     /// From rows of query, document and score.
     #[staticmethod]
     fn from_rows(rows: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
@@ -90,6 +151,23 @@ impl Run {
 }
 
 impl Run {
+    fn to_columns(&self) -> RunColumns {
+        let run = &self.run;
+        let (mut queries, mut docs) = (TextColumn::default(), TextColumn::default());
+        let (mut codes, mut scores) = (Vec::new(), Vec::new());
+        for query in 0..run.queries().len() {
+            queries.push(run.queries().get(query));
+            for row in run.rows_of(query) {
+                let (doc, score) = run.row(row);
+                docs.push(doc);
+                scores.push(score);
+                codes.push(query.cast_signed() as i64);
+            }
+        }
+        let (codes, scores) = (Column(Data::Places(codes)), Column(Data::Values(scores)));
+        (queries.finish(), codes, docs.finish(), scores)
+    }
+
     fn finish(py: Python<'_>, run: run::Run, notes: Notes) -> PyResult<Self> {
         let name = "run".to_owned();
         let made = run.finish(notes).map(|run| Self { run, name });

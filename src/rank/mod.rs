@@ -2,6 +2,7 @@
 
 pub mod join;
 pub mod join_columns;
+pub mod lists;
 pub mod order;
 pub mod ranked;
 pub mod rankings;

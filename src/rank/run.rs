@@ -1,5 +1,8 @@
 //! A run held in memory, for rows that come in any order and sources that cannot be read twice.
 
+use std::fmt::Write;
+use std::ops::Range;
+
 use crate::error::{Error, Kind, Result};
 use crate::ids::interner::{Arena, Ids};
 use crate::memory::{self, Vec, vec};
@@ -173,6 +176,36 @@ impl Run {
     pub fn is_blank(&self, query: usize) -> bool {
         let stretches = &self.stretches[self.offsets[query]..self.offsets[query + 1]];
         stretches.iter().all(|stretch| stretch.start == stretch.end)
+    }
+
+    /// Appends the lists of queries as lines of a run in TREC format, in the order of their rows. A
+    /// score is written with as few digits as say exactly which number it is.
+    pub fn write_lines(&self, queries: Range<usize>, tag: &str, out: &mut Vec<u8>) {
+        let mut list = List::default();
+        let mut numbers = String::new();
+        for query in queries {
+            self.fill(query, &mut list);
+            for (place, row) in list.rows.iter().enumerate() {
+                numbers.clear();
+                // Writing to a string never fails.
+                let _ = write!(numbers, " {} {:?} ", place + 1, row.score);
+                let parts: [&[u8]; 6] =
+                    [list.query, b" Q0 ", row.doc, numbers.as_bytes(), tag.as_bytes(), b"\n"];
+                parts.iter().for_each(|part| out.extend_from_slice(part));
+            }
+        }
+    }
+
+    /// The rows of a query's stretches, in the order in which they came.
+    pub fn rows_of(&self, query: usize) -> impl Iterator<Item = usize> {
+        let stretches = &self.stretches[self.offsets[query]..self.offsets[query + 1]];
+        stretches.iter().flat_map(|stretch| stretch.start..stretch.end)
+    }
+
+    /// The document of a row, and its score.
+    #[must_use]
+    pub fn row(&self, row: usize) -> (&[u8], f64) {
+        (self.docs.get(row), self.scores[row])
     }
 
     /// Makes `list` the list of a query.

@@ -25,6 +25,7 @@ FOLDERS = (
     "evaluate",
     "explain",
     "agreement",
+    "fuse",
     "logged",
     "python",
 )

@@ -44,13 +44,21 @@ VALUES: dict[str, tuple[object, ...]] = {
     "p": (0.8, 0.5, 0.95),
     "graded": (False, True),
     "max_grade": (4, 6.5),
+    "levels": ([tenths / 10 for tenths in range(11)], [0.2, 0.5, 0.8]),
+    "multiple": (1, 0.2, 1.6),
+    "hit": (1, 2.5),
+    "false_alarm": (-1, 0),
+    "miss": (0, -0.5),
+    "rejection": (0, 0.25),
+    "documents": (0, 100),
 }
 """For each parameter the values that are gone through; of one that takes words only, all words."""
 
 
 def values_of(parameter: Parameter) -> tuple[object, ...]:
     """The values of a parameter that are gone through."""
-    return VALUES.get(parameter.name, parameter.domain.choices)
+    listed = VALUES.get(parameter.name, ())
+    return (*listed, *(word for word in parameter.domain.choices if word not in listed))
 
 
 def variants(row: Row) -> list[Measure]:

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.measures import AP, CG, RBP, RR, F, IPrec, Measure, NumRelRet, P, SetF, nDCG, parse
+from rankscope.measures import (
+    AP,
+    CG,
+    RBP,
+    RR,
+    F,
+    IPrec,
+    Measure,
+    NumRelRet,
+    P,
+    R,
+    Rprec,
+    SetF,
+    Unjudged,
+    nDCG,
+    parse,
+)
 from rankscope.measures.compat import TOOLS, name_in, translations
 
 TYPE_CHECKING = False
@@ -50,7 +66,11 @@ def test_notes_are_sentences(tool: Tool) -> None:
         (P @ 5, "P_5", "P@5", "precision@5", None),
         (RR, "recip_rank", "RR", "mrr", None),
         (IPrec @ 0.1, "iprec_at_recall_0.10", "IPrec@0.1", None, None),
-        (RBP(p=0.9), "rbp", "RBP(p=0.9)", "rbp.9", None),
+        (RBP(p=0.9), None, "RBP(p=0.9)", "rbp.9", None),
+        (RBP(p=0.9, graded=True, max_grade="query"), "rbp", None, None, None),
+        (Rprec(multiple=0.2), "Rprec_mult_0.20", None, None, None),
+        (R(denominator="reachable") @ 5, "relative_P_5", None, None, None),
+        (Unjudged @ 10, "unj_10", None, None, None),
         (SetF, "set_F", "SetF", "f1", None),
         (F @ 10, None, None, "f1@10", None),
         (NumRelRet, "num_rel_ret", "NumRet(rel=1)", "hits", None),

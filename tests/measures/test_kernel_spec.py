@@ -6,7 +6,20 @@ import math
 
 import pytest
 from rankscope.errors import MeasureError
-from rankscope.measures import AP, ERR, RBP, F, IPrec, Measure, NumQ, NumRet, P, Success, nDCG
+from rankscope.measures import (
+    AP,
+    ERR,
+    RBP,
+    F,
+    InterpolatedAP,
+    IPrec,
+    Measure,
+    NumQ,
+    NumRet,
+    P,
+    Success,
+    nDCG,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +52,12 @@ from rankscope.measures import AP, ERR, RBP, F, IPrec, Measure, NumQ, NumRet, P,
             {"k": 5, "rel": 1.0, "denominator": "retrieved"},
         ),
         (F(beta=2) @ 5, "f", {"k": 5, "rel": 1.0, "beta": 2.0}),
-        (IPrec @ 0, "iprec", {"recall": 0.0, "rel": 1.0}),
+        (IPrec @ 0, "iprec", {"recall": 0.0, "rel": 1.0, "rounding": "up"}),
+        (
+            InterpolatedAP(levels=[1, 0.5]),
+            "interpolated_ap",
+            {"levels": [0.5, 1.0], "rel": 1.0, "rounding": "up"},
+        ),
         (ERR @ 20, "err", {"k": 20, "max_grade": 4.0}),
         (
             RBP(graded=True, max_grade=3),

@@ -77,7 +77,7 @@ SAME = {
     "num_q": "NumQ",
     "dcg": "DCG",
     "ideal_dcg": "IDCG",
-    "rbp": "RBP(p=0.9)",
+    "rbp": "RBP(p=0.9, graded=True, max_grade='query')",
     "rbp_resid": "RBPResidual(p=0.9)",
     # ranx
     "ndcg@10": "nDCG@10",
@@ -171,7 +171,7 @@ def test_text_that_is_no_measure_says_where(text: str, expected: str, hint: str)
         ("ndcg_ct_10", "did you mean 'nDCG'?"),
         ("Sucess@5", "did you mean 'Success@5'?"),
         ("", "`rankscope measures` lists them"),
-        ("11pt_avg", "`rankscope measures` lists them"),
+        ("3pt_mean", "`rankscope measures` lists them"),
         ("🙂", "`rankscope measures` lists them"),
     ],
 )

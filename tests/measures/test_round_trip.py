@@ -36,6 +36,13 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "discount": st.sampled_from(DISCOUNTS) | st.lists(numbers, min_size=1, max_size=4),
     "base": st.floats(1.1, 100),
     "s": st.floats(0.1, 5),
+    "levels": st.lists(st.floats(0, 1), min_size=1, max_size=4, unique=True),
+    "multiple": st.floats(0.01, 10),
+    "hit": finite,
+    "false_alarm": finite,
+    "miss": finite,
+    "rejection": finite,
+    "documents": st.integers(0, 10**12),
 }
 
 

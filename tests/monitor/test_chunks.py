@@ -22,11 +22,11 @@ from rankscope.monitor.evaluate.values import (
     ChunkValues,
     evaluate_chunk,
     evaluate_chunks,
-    map_ahead,
 )
 from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.store.ahead import map_ahead
 from rankscope.records import replace
 
 from tests.generated import examples

@@ -255,6 +255,10 @@ def check(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> None:
     # What is refused as a whole is read again, for the reason.
     if decoded is not None:
         assert decoded == expected
+    plain = decoder.decode_body(body, kind, is_lines=is_lines, most=MOST, now=NOW, is_plain=True)
+    if plain is not None:
+        assert plain == expected
+        assert not any(isinstance(answer, Rejection) for answer in plain.answers)
 
 
 @settings(max_examples=250, deadline=None)
@@ -302,6 +306,28 @@ def test_a_long_number_changes_nothing_about_other_objects(kind: str) -> None:
     together = judge([f'{{"ranking_id": {LONG}}}', *others, f"[{LONG}]"])
     assert together[1:-1] == alone
     assert together[0].code == "integer_range"
+
+
+def test_a_body_is_plain_if_the_core_decodes_all_of_it() -> None:
+    good = f'{{"ranking_id": "r", "time": {NOW // 1000}, "items": ["a"]}}'
+    fields = ",".join(f'"field {number}": 1' for number in range(101))
+
+    def is_plain(*objects: str, most: int = MOST) -> bool:
+        body = f"[{','.join(objects)}]".encode()
+        decoder = EventDecoder(EventReader())
+        decoded = decoder.decode_body(
+            body, "rankings", is_lines=False, most=most, now=NOW, is_plain=True
+        )
+        return decoded is not None
+
+    assert is_plain(good)
+    assert is_plain(good, f'{good[:-1]}, "field": 1}}')
+    assert not is_plain(good, "{}")
+    assert not is_plain(good, "{")
+    assert not is_plain()
+    assert not is_plain(good, good, most=1)
+    # Which of their names are counted depends on their order.
+    assert not is_plain(f"{good[:-1]}, {fields}}}")
 
 
 MOVED = ["country", "size", "time", "country", "rank"]

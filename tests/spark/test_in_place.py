@@ -82,7 +82,7 @@ def test_files_are_read_by_tasks(
 
 def test_rows_that_spark_reads_stay_too(spark: Any, tmp_path: Path, paths: list[bool]) -> None:
     frame = spark.read.parquet(write(make(), tmp_path / "t", 2)).where("score >= 0")
-    assert find_pieces(frame, ["query_id"], ["string"]) == []
+    assert find_pieces(frame, ["query_id"]) == []
     assert repr(bits(rss.evaluate_table(frame, MEASURES))) == repr(
         bits(rs.evaluate_table(make(), MEASURES))
     )
@@ -93,7 +93,7 @@ def test_rows_that_spark_reads_stay_too(spark: Any, tmp_path: Path, paths: list[
 def test_what_is_no_plain_scan_is_read_by_spark(spark: Any, tmp_path: Path, change: str) -> None:
     path = write(make(integers=True), tmp_path / "t", 2)
     frame = spark.read.parquet(path)
-    assert find_pieces(frame.select("query_id", "score"), ["query_id"], ["int64"]) != []
+    assert find_pieces(frame.select("query_id", "score"), ["query_id"]) != []
     frame = {
         "filter": lambda: frame.where("query_id > 20"),
         "column": lambda: frame.withColumn("score", -frame["score"]),
@@ -101,7 +101,7 @@ def test_what_is_no_plain_scan_is_read_by_spark(spark: Any, tmp_path: Path, chan
         "cache": frame.cache,
         "limit": lambda: frame.limit(50),
     }[change]()
-    assert find_pieces(frame, ["query_id"], ["int64"]) == []
+    assert find_pieces(frame, ["query_id"]) == []
     frame.unpersist()
 
 
@@ -159,10 +159,9 @@ def test_a_partition_is_cut_between_queries(
     table = make(80).slice(0, rows)
     held = frames.Rows(
         side="joined",
-        columns=tuple(table.column_names),
+        schema=table.schema,
         names={"query": "query_id"},
         has_integer_queries=False,
-        has_integer_docs=False,
     )
     pieces = list(in_place.cut(iter(table.to_batches(max_chunksize=at_once)), held))
     assert pa.concat_tables([piece for piece, _ in pieces]).equals(table)
@@ -172,3 +171,89 @@ def test_a_partition_is_cut_between_queries(
         [1],
         [1, 1],
     )
+
+
+def split_run(table: Any) -> tuple[Any, Any]:
+    """Return judgments, of which some have no run, and a run, of which some has no judgments."""
+    rows = table.filter(pa.compute.is_valid(table["relevance"]))
+    qrels = rows.select(["query_id", "doc_id", "relevance", "country"])
+    qrels = qrels.filter(pa.compute.not_equal(qrels["query_id"], "q7"))
+    run = table.select(["query_id", "doc_id", "score"])
+    return qrels, run.filter(pa.compute.not_equal(run["query_id"], "q5"))
+
+
+@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize("by", [None, "country"])
+def test_a_run_stays_where_judgments_are_few(
+    spark: Any, tmp_path: Path, paths: list[bool], files: int, by: str | None
+) -> None:
+    qrels, run = split_run(make())
+    frame = spark.read.parquet(write(run, tmp_path / "r", files))
+    judged = qrels if by else qrels.drop_columns(["country"])
+    found = rss.evaluate(spark.createDataFrame(judged).repartition(3), frame, MEASURES, by=by)
+    local = rs.evaluate(qrels.drop_columns(["country"]), run, MEASURES)
+    assert paths == [True]
+    assert dict(found) == dict(local)
+    assert found.counts == local.counts
+    assert found.diagnostics == local.diagnostics
+    assert dict(sorted(found.to_dict().items())) == dict(sorted(local.to_dict().items()))
+    moved = rss.evaluate(spark.createDataFrame(judged), frame, MEASURES, by=by, partitions=3)
+    assert repr(bits(found)) == repr(bits(moved))
+    assert str(found.slices) == str(moved.slices)
+
+
+def test_judgments_in_files_are_read_by_the_driver(
+    spark: Any, tmp_path: Path, paths: list[bool]
+) -> None:
+    qrels, run = split_run(make())
+    judged = qrels.drop_columns(["country"])
+    frames_of = [
+        spark.read.parquet(write(each, tmp_path / name, 2))
+        for each, name in ((judged, "q"), (run, "r"))
+    ]
+    found = rss.evaluate(*frames_of, MEASURES, policy="missing=skip")
+    assert repr(bits(found)) == repr(
+        bits(rs.evaluate(judged, run, MEASURES, policy="missing=skip"))
+    )
+    assert paths == [True]
+
+
+@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize("integers", [True, False])
+def test_scattered_rows_are_moved_as_files(
+    spark: Any, tmp_path: Path, paths: list[bool], files: int, *, integers: bool
+) -> None:
+    table = make(integers=integers)
+    order = sorted(range(table.num_rows), key=lambda row: row * 7919 % 10_007)
+    path = write(table.take(order), tmp_path / "t", files)
+    found = rss.evaluate_table(spark.read.parquet(path), MEASURES, by="country")
+    local = rs.evaluate_table(table, MEASURES, by="country")
+    assert repr(bits(found)) == repr(bits(local))
+    assert str(found.slices) == str(local.slices)
+    assert paths == [False]
+
+
+def test_many_judgments_are_moved(
+    spark: Any, tmp_path: Path, paths: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "MOST_JUDGED", 10)
+    qrels, run = split_run(make())
+    frame = spark.read.parquet(write(run, tmp_path / "r", 2))
+    judged = qrels.drop_columns(["country"])
+    found = rss.evaluate(spark.createDataFrame(judged), frame, MEASURES)
+    assert repr(bits(found)) == repr(bits(rs.evaluate(judged, run, MEASURES)))
+    assert paths == [False]
+
+
+def test_integers_and_texts_meet(spark: Any) -> None:
+    qrels = pa.table({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
+    run = pa.table({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
+    local = rs.evaluate(qrels, run, MEASURES)
+    for partitions in (None, 3):
+        found = rss.evaluate(
+            spark.createDataFrame(qrels),
+            spark.createDataFrame(run),
+            MEASURES,
+            partitions=partitions,
+        )
+        assert dict(found) == dict(local)

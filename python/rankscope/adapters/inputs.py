@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from rankscope._core import Run
 from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.files import formats
 from rankscope.adapters.tables import is_table
@@ -27,14 +28,14 @@ class Input:
 
     Args:
         kind: `file` (TREC text: a path, `-` for standard input, or bytes), `table` (of any library,
-            or in files), `mapping` or `rows`.
+            or in files), `mapping`, `rows`, or `run` (one that the core holds already).
         value: The thing itself.
         name: The name for messages.
         format: The format of a table in files; empty for one of a library.
         columns: By role, the names of its columns, where they are given with it.
     """
 
-    kind: Literal["file", "table", "mapping", "rows"]
+    kind: Literal["file", "table", "mapping", "rows", "run"]
     value: object
     name: str
     format: str = ""
@@ -82,6 +83,8 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
         FormatError: It is nothing that can be read.
         UsageError: The format is unknown.
     """
+    if isinstance(value, Run):
+        return Input("run", value, role)
     if isinstance(value, File):
         formats.check_format(value.format)
         return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})

@@ -95,12 +95,14 @@ def are_integers(ids: Iterable[object]) -> bool:
 def read_run(
     given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
 ) -> Run:
-    """Read a run that isn't a table into memory.
+    """Read a run that isn't a table into memory, unless it is there.
 
     Raises:
         InputError: It is not of the format.
         FileError: The file can't be read.
     """
+    if isinstance(given.value, Run):
+        return given.value
     if given.kind == "file":
         return Run.from_path(given.source, encoding, score_type, duplicates, progress)
     if given.kind == "mapping":

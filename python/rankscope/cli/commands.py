@@ -204,6 +204,7 @@ COMMANDS = Group(
         "agreement": Command(
             "Measure how far two runs agree, without judgments.", "agreement:add_arguments"
         ),
+        "fuse": Command("Fuse the runs of several systems into one.", "fuse:add_arguments"),
         "judges": Command(
             "Measure how well judges agree, or evaluate with few human and many model judgments.",
             "judges:add_arguments",
@@ -228,6 +229,10 @@ COMMANDS = Group(
             "Write measures as SQL, to compute them in a warehouse.", "sql:add_arguments"
         ),
         "report": Command("Write an HTML report about one or more runs.", "report:add_arguments"),
+        "trec_eval": Command(
+            "Evaluate a run with the arguments and the output of trec_eval.",
+            "trec_eval.command:add_arguments",
+        ),
         "monitor": MONITOR,
         "serve": Command("Serve the HTTP API and the dashboard of a store.", "serve:add_arguments"),
         "demo": Command(

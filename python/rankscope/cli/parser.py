@@ -95,7 +95,13 @@ def _format_default(default: object) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises `UsageError` for a command line it cannot read."""
+    """A parser that raises `UsageError` for a command line it cannot read.
+
+    Attributes:
+        usage_status: The exit status for such a command line.
+    """
+
+    usage_status = UsageError.exit_status
 
     def __init__(self, **settings: object) -> None:
         super().__init__(
@@ -115,7 +121,10 @@ class Parser(argparse.ArgumentParser):
         hint = f"run {self.prog} --help to see how to use it"
         if is_option and closest:
             hint = f"did you mean {closest}? {hint[0].upper()}{hint[1:]}"
-        raise UsageError(message, hint=hint, code="usage")
+        mistake = UsageError(message, hint=hint, code="usage")
+        if self.usage_status != mistake.exit_status:
+            mistake.exit_status = self.usage_status
+        raise mistake
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Tool: TypeAlias = Literal["trec_eval", "ir_measures", "ranx", "sklearn"]
 
 TOOLS: tuple[Tool, ...] = ("trec_eval", "ir_measures", "ranx", "sklearn")
-EXAMPLES = {"k": 10, "recall": 0.1, "p": 0.9}
+EXAMPLES = {"k": 10, "recall": 0.1, "p": 0.9, "multiple": 0.2}
 
 
 @record(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _split(name: Name) -> tuple[str, str]:
 
 
 def _their_number(tool: Tool, takes: str, value: float) -> str:
-    if tool == "trec_eval" and takes == "recall":
+    if tool == "trec_eval" and takes in {"recall", "multiple"}:
         return f"{value:.2f}"
     text = spelling.literal(value)
     return text.removeprefix("0") if takes == "p" else text  # ranx writes 0.9 as rbp.9

@@ -89,6 +89,13 @@ def _integer_up_to(limit: int) -> Callable[[object], Value]:
     return read
 
 
+def _read_count(value: object) -> float:
+    number = _number(value)
+    if not 0 <= number <= LARGEST_DIVISOR or not number.is_integer():
+        raise ValueError
+    return number
+
+
 def _read_flag(value: object) -> bool:
     if not _is_flag(value):
         raise ValueError
@@ -157,6 +164,19 @@ def _numbers(value: object) -> tuple[float, ...]:
     return numbers
 
 
+def _read_levels(value: object) -> Weights:
+    levels = tuple(sorted(_numbers(value)))
+    if levels[0] < 0 or levels[-1] > 1 or len(set(levels)) < len(levels):
+        raise ValueError
+    return levels
+
+
+def _read_scale(value: object) -> float | str:
+    if value == "query":
+        return "query"
+    return TOP_GRADE.read(value)  # type: ignore[return-value]  # a number
+
+
 CUTOFF = Domain("a positive integer", _integer_up_to(LARGEST_CUTOFF))
 DIVISOR = Domain("a positive integer up to 2**53", _integer_up_to(LARGEST_DIVISOR))
 LEVEL = Domain("a number, 0 or more", _level)
@@ -170,6 +190,10 @@ TOP_GRADE = Domain(
     f"a positive number up to {LARGEST_EXPONENT}",
     lambda value: _between(0, LARGEST_EXPONENT)(POSITIVE.read(value)),
 )
+SCALE = Domain(f'a positive number up to {LARGEST_EXPONENT}, or "query"', _read_scale, ("query",))
+LEVELS = Domain("a list of different numbers from 0 to 1", _read_levels)
+COUNT = Domain("a whole number, 0 or more", _read_count)
+NUMBER = Domain("a number", _number)
 IDEAL = one_of(*IDEALS)
 GAIN = Domain(
     '"linear", "exp2", "binary", a table (a list by grade or a mapping from grade to gain) or a '

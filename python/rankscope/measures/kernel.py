@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankscope.measures.spec import Measure, Parameter
 
     Shape: TypeAlias = dict[str, str | float | list[float]]
-    Param: TypeAlias = bool | float | str | list[list[float]] | Shape | None
+    Param: TypeAlias = bool | float | str | list[list[float]] | list[float] | Shape | None
 
 LONGEST_LIST = 2**63 - 1
 SHAPES = {"log": "base", "jk": "base", "zipf": "s"}
@@ -41,6 +41,8 @@ def kernel_spec(
             params[name] = _gain(measure, grades)
         elif name == "discount":
             params[name] = _discount(measure, depth)
+        elif name == "levels" and isinstance(value, tuple):
+            params[name] = [level for level in value if isinstance(level, float)]
         elif value is None or isinstance(value, bool | float | str):
             params[name] = value
     return measure.row.kernel, params

@@ -24,20 +24,30 @@ Rprec: Final = measure("Rprec")
 Success: Final = measure("Success")
 F: Final = measure("F")
 IPrec: Final = measure("IPrec")
+InterpolatedAP: Final = measure("InterpolatedAP")
+YAAP: Final = measure("YAAP")
+BinG: Final = measure("BinG")
+G: Final = measure("G")
+nDCGRel: Final = measure("nDCGRel")  # noqa: N816 - its name in the field
+RnDCG: Final = measure("RnDCG")
 SetP: Final = measure("SetP")
 SetR: Final = measure("SetR")
 SetF: Final = measure("SetF")
 SetAP: Final = measure("SetAP")
+SetRelP: Final = measure("SetRelP")
+Utility: Final = measure("Utility")
 Bpref: Final = measure("Bpref")
 GMBpref: Final = measure("GMBpref")
 infAP: Final = measure("infAP")  # noqa: N816 - its name in the field
 Judged: Final = measure("Judged")
+Unjudged: Final = measure("Unjudged")
 ERR: Final = measure("ERR")
 RBP: Final = measure("RBP")
 RBPResidual: Final = measure("RBPResidual")
 NumRet: Final = measure("NumRet")
 NumRel: Final = measure("NumRel")
 NumRelRet: Final = measure("NumRet")(rel=1)
+NumNonrelRet: Final = measure("NumNonrelRet")
 NumQ: Final = measure("NumQ")
 
 __all__ = [
@@ -49,11 +59,16 @@ __all__ = [
     "IDCG",
     "RBP",
     "RR",
+    "YAAP",
+    "BinG",
     "Bpref",
     "F",
+    "G",
     "GMBpref",
     "IPrec",
+    "InterpolatedAP",
     "Judged",
+    "NumNonrelRet",
     "NumQ",
     "NumRel",
     "NumRelRet",
@@ -63,13 +78,18 @@ __all__ = [
     "R",
     "RBPResidual",
     "RetrievalLoss",
+    "RnDCG",
     "Rprec",
     "SetAP",
     "SetF",
     "SetP",
     "SetR",
+    "SetRelP",
     "Success",
     "TruncationLoss",
+    "Unjudged",
+    "Utility",
     "infAP",
     "nDCG",
+    "nDCGRel",
 ]

@@ -239,31 +239,30 @@ class Monitor(ProjectReader):
         names: Mapping[str, str] | None = None,
         label_names: Mapping[str, str] | None = None,
         attributes: Sequence[str] | None = None,
+        duplicates_within: Duration = "24h",
         actor: str = "local",
     ) -> bool:
         """Read the events of this project from a data lake, in place, and not from the store.
 
-        Nothing is read yet. Each `evaluate` lists the files, and reads those that are new or have
-        changed, and the hours that have their rows.
+        Nothing is read yet. Each `evaluate` reads the files that are new or have changed.
 
         Args:
             rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or the
-                folder of a table of Delta Lake or Iceberg: a path, or a URL that begins with
-                `s3://`, `gs://` or `abfs://`. Credentials are those of the environment.
+                folder of a table of Delta Lake or Iceberg: a path, or a URL of `s3://`, `gs://` or
+                `abfs://`. Credentials are those of the environment.
             labels: Likewise for labels; `None` where grades are logged with the rankings.
             format: `"parquet"`, `"delta"` or `"iceberg"` (default: what the folder has).
-            names: The columns of rankings that have none of the usual names, by role.
+            names: The columns that have none of the usual names, by role.
             label_names: Likewise for labels.
-            attributes: The columns that describe a ranking, such as its country (default: those of
-                the configuration).
+            attributes: The columns that describe a ranking (default: those of the configuration).
+            duplicates_within: A ranking counts once if it comes again at most so long after.
             actor: The name for the audit log.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            UsageError: The project is not configured, it has events of its own, or the URL cannot
-                be read.
+            UsageError: The project isn't configured or has events, or the URL cannot be read.
             FileError: The folder cannot be listed, or the store cannot be written.
         """
         configuration = self.configuration
@@ -277,6 +276,7 @@ class Monitor(ProjectReader):
             label_names=label_names or {},
             attributes=configuration.attributes if attributes is None else attributes,
             window=configuration.definition.window * SECOND,
+            within=duplicates_within,
             now=self.clock(),
             actor=actor,
         )

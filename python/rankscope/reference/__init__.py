@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from rankscope.reference import binary, cascade, count, gain, judged, loss, sets
+from rankscope.reference import binary, cascade, count, experimental, gain, judged, loss, sets
 from rankscope.reference.means import mean as mean
 from rankscope.reference.order import Retrieved as Retrieved
 from rankscope.reference.order import rank as rank
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
-FAMILIES = (gain, loss, binary, sets, judged, cascade, count)
+FAMILIES = (gain, loss, binary, experimental, sets, judged, cascade, count)
 
 
 def _find_kernels(family: ModuleType) -> dict[str, Callable[..., float]]:

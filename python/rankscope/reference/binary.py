@@ -6,6 +6,8 @@ import math
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankscope.reference.query import Query
 
 
@@ -35,10 +37,12 @@ def recall(query: Query, *, k: int, rel: float, denominator: str) -> float:
     return divide(query, len(query.relevant_ranks(rel, k)), denominator, k=k, rel=rel)
 
 
-def rprec(query: Query, *, rel: float) -> float:
-    """Return the precision at rank R, where R is the number of relevant documents."""
-    relevant = query.relevant(rel)
-    return share(len(query.relevant_ranks(rel, relevant)), relevant)
+def rprec(query: Query, *, rel: float, multiple: float) -> float:
+    """Return the precision at a multiple of the number of relevant documents."""
+    if query.relevant(rel) == 0:
+        return math.nan
+    rank = round_up(multiple * query.relevant(rel))
+    return len(query.relevant_ranks(rel, rank)) / rank if rank else 0.0
 
 
 def success(query: Query, *, k: int, rel: float) -> float:
@@ -55,14 +59,41 @@ def f(query: Query, *, k: int, rel: float, beta: float) -> float:
     )
 
 
-def iprec(query: Query, *, recall: float, rel: float) -> float:
+def iprec(query: Query, *, recall: float, rel: float, rounding: str) -> float:
     """Return the highest precision at any rank by which enough relevant documents are found."""
     relevant = query.relevant(rel)
     if relevant == 0:
         return math.nan
-    enough = int(recall * relevant + 0.9)  # as trec_eval 9 rounds it
+    enough = (round_up if rounding == "up" else round_nearest)(recall * relevant)
     found = enumerate(query.relevant_ranks(rel), start=1)
     return max((count / rank for count, rank in found if count >= enough), default=0.0)
+
+
+def interpolated_ap(query: Query, *, levels: Sequence[float], rel: float, rounding: str) -> float:
+    """Return the mean of interpolated precision over levels of recall."""
+    total = 0.0
+    for level in reversed(levels):
+        total += iprec(query, recall=level, rel=rel, rounding=rounding)
+    return total / len(levels)
+
+
+def yaap(query: Query, *, rel: float) -> float:
+    """Return the logarithm of the smoothed odds of average precision."""
+    total = 0.0
+    for found, rank in enumerate(query.relevant_ranks(rel), start=1):
+        total += found / rank
+    return math.log((1 + total) / (1 + query.relevant(rel) - total))
+
+
+def round_up(number: float) -> int:
+    """Return a number rounded up, unless it exceeds a whole one by less than a tenth."""
+    return int(number + 0.9)
+
+
+def round_nearest(number: float) -> int:
+    """Return the nearest whole number, and the larger one of two."""
+    whole = int(number)
+    return whole + (number - whole >= 0.5)
 
 
 def divide(query: Query, total: float, by: str, *, k: int | None, rel: float) -> float:

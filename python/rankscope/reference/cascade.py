@@ -24,14 +24,15 @@ def err(query: Query, *, k: int | None, max_grade: float) -> float:
 
 
 def rbp(
-    query: Query, *, k: int | None, p: float, rel: float, graded: bool, max_grade: float
+    query: Query, *, k: int | None, p: float, rel: float, graded: bool, max_grade: float | str
 ) -> float:
     """Return the sum of gains, weighted by the probability of reading this far."""
+    top = max([1.0, *query.judged]) if isinstance(max_grade, str) else max_grade
 
     def gain(grade: float | None) -> float:
         if grade is None:
             return 0.0
-        return max(grade, 0) / max_grade if graded else float(grade >= rel)
+        return max(grade, 0) / top if graded else float(grade >= rel)
 
     if max(map(gain, query.judged), default=0) <= 0:
         return math.nan
@@ -48,7 +49,7 @@ def rbp_residual(query: Query, *, k: int | None, p: float) -> float:
     weight = 1.0
     unjudged = 0.0
     for grade in query.ranking[:k]:
-        if grade is None:
+        if grade is None or grade < 0:
             unjudged += weight
         weight *= p
     return weight + (1 - p) * unjudged

@@ -20,3 +20,8 @@ def num_rel(query: Query, *, rel: float) -> float:
 def num_q(query: Query) -> float:  # noqa: ARG001 - every query counts as one, whatever it is
     """Return 1 for the query."""
     return 1.0
+
+
+def num_nonrel_ret(query: Query, *, rel: float) -> float:
+    """Return the number of retrieved documents that are judged not relevant."""
+    return float(sum(grade is not None and 0 <= grade < rel for grade in query.ranking))

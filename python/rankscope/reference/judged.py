@@ -59,3 +59,10 @@ def judged(query: Query, *, k: int | None) -> float:
     """Return the share of the first `k` documents that are judged."""
     shown = query.ranking[:k]
     return sum(grade is not None for grade in shown) / len(shown) if shown else 0.0
+
+
+def unjudged(query: Query, *, k: int, denominator: str) -> float:
+    """Return the share of the first `k` ranks that have a document without a judgment."""
+    shown = query.ranking[:k]
+    number = k if denominator == "cutoff" else len(shown)
+    return sum(grade is None or grade < 0 for grade in shown) / number if number else 0.0

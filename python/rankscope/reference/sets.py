@@ -34,3 +34,33 @@ def set_ap(query: Query, *, rel: float) -> float:
         return math.nan
     found, retrieved = len(query.relevant_ranks(rel)), len(query.ranking)
     return found * found / (retrieved * query.relevant(rel)) if retrieved else 0.0
+
+
+def set_relative_precision(query: Query, *, rel: float) -> float:
+    """Return set precision as a share of the highest one for this size."""
+    if query.relevant(rel) == 0:
+        return math.nan
+    most = min(len(query.ranking), query.relevant(rel))
+    return len(query.relevant_ranks(rel)) / most if most else 0.0
+
+
+def utility(
+    query: Query,
+    *,
+    hit: float,
+    false_alarm: float,
+    miss: float,
+    rejection: float,
+    documents: float,
+    rel: float,
+) -> float:
+    """Return what the four kinds of documents are worth together."""
+    found, retrieved = len(query.relevant_ranks(rel)), len(query.ranking)
+    relevant = query.relevant(rel)
+    neither = documents + found - retrieved - relevant
+    return (
+        hit * found
+        + false_alarm * (retrieved - found)
+        + miss * (relevant - found)
+        + rejection * neither
+    )

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from rankscope.results.counts import Counts as Counts
     from rankscope.results.evaluation import Evaluation as Evaluation
     from rankscope.results.evaluations import Evaluations as Evaluations
+    from rankscope.results.fused_run import FusedRun as FusedRun
+    from rankscope.results.fusion_fit import FusionFit as FusionFit
     from rankscope.results.judge_agreement import JudgeAgreement as JudgeAgreement
     from rankscope.results.losses import Losses as Losses
     from rankscope.results.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation
@@ -34,6 +36,8 @@ else:
             "DocumentMoves": "rankscope.results.run_difference",
             "Evaluation": "rankscope.results.evaluation",
             "Evaluations": "rankscope.results.evaluations",
+            "FusedRun": "rankscope.results.fused_run",
+            "FusionFit": "rankscope.results.fusion_fit",
             "JudgeAgreement": "rankscope.results.judge_agreement",
             "Losses": "rankscope.results.losses",
             "ModelJudgedEvaluation": "rankscope.results.model_judged",

@@ -66,8 +66,8 @@ class SparkAnswer:
 
     Args:
         summary: The summary of all queries.
-        rows: The rows of the tasks.
-        kept: Those of them that Spark keeps.
+        rows: The values of queries, a row for each.
+        kept: The rows of tasks that Spark keeps.
         source: The columns of ids and attributes as the data frames have them.
     """
 
@@ -116,7 +116,7 @@ class SparkAnswer:
         """Return the value of each query as a Spark DataFrame."""
         query = self._source.query
         kinds = {"int8": "byte", "int16": "short", "int32": "int", "int64": "long"}
-        rows = self.rows.where("kind = 'values'")
+        rows = self.rows
         kind = kinds.get(query.dtype)
         column = rows["query"] if kind is None else rows["query"].cast(kind)
         columns = [column.alias(query.name)]
@@ -128,8 +128,7 @@ class SparkAnswer:
     def _collect(self) -> Any:  # noqa: ANN401 - PyArrow has no types
         """Collect the values of queries, ordered by the text of the queries."""
         if self._collected is None:
-            rows = self.rows.where("kind = 'values'").drop("kind", "payload")
-            self._collected = rows.toArrow().sort_by("query")
+            self._collected = self.rows.toArrow().sort_by("query")
         return self._collected
 
     def __getstate__(self) -> dict[str, object]:

@@ -17,16 +17,28 @@ from rankscope.errors import EmptyError, FormatError, PolicyError, RankscopeErro
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.spark.in_place import evaluating_in_place, merge_in_place
-from rankscope.spark.packing import Rows, describe_packed
-from rankscope.spark.parquet import find_pieces
+from rankscope.spark.judged import MOST_ROWS as MOST_JUDGED
+from rankscope.spark.judged import order_judgments
+from rankscope.spark.packing import PACKED, Buckets, Rows, count_buckets
+from rankscope.spark.parquet import (
+    UnreadableError,
+    are_scattered,
+    count_rows,
+    find_pieces,
+    read_whole,
+)
 from rankscope.spark.tasks import (
     ANSWER,
+    ANSWERS,
     ERROR,
+    UNREADABLE,
+    VALUES,
     Job,
     Part,
-    describe_answers,
+    describe_values,
     evaluating,
     packing,
+    unpacking_values,
 )
 
 TYPE_CHECKING = False
@@ -34,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from rankscope.spark.judged import SmallJudgments
     from rankscope.spark.tasks import Note
 
     Frame: TypeAlias = Any
@@ -41,8 +54,8 @@ if TYPE_CHECKING:
 
 READ_ROWS = 1 << 16
 """How many rows Spark sends to Python at once."""
-MOVED_ROWS = 1 << 12
-"""The same where rows are moved: each row has up to 512 after packing."""
+MOVED_ROWS = 1 << 11
+"""The same where rows are moved: a row has some 64 kB after packing."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -54,8 +67,8 @@ class Answer:
         slices: The summary of each slice.
         notes: The code and the count of each note on the judgments.
         sizes: The number of rows of each side.
-        rows: The rows of the tasks, which hold the values of queries.
-        kept: Those of them that Spark keeps until they are no longer needed.
+        rows: The values of queries, a row for each.
+        kept: The rows of tasks that Spark keeps until they are no longer needed.
     """
 
     summary: Summary
@@ -75,14 +88,12 @@ class Source:
         rows: What its rows hold.
         ids: The columns of ids and attributes as the data frame has them.
         given: The data frame as it was given.
-        kinds: The types of the columns that are needed, as Arrow names them.
     """
 
     frame: Frame
     rows: Rows
     ids: SourceIds
     given: Frame
-    kinds: tuple[str, ...]
 
 
 def check_frame(given: object, name: str) -> None:
@@ -193,57 +204,86 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
         InputError: Rows hold invalid values, or there is nothing to evaluate.
         PolicyError: The policy refuses a query.
     """
-    if "joined" in job.rows and partitions is None:
-        found = run_in_place(sources[0], job)
-        if found is not None:
-            return found
-    width = len(job.attributes)
+    if partitions is None:
+        in_place = run_in_place(sources, job)
+        if in_place is not None:
+            return in_place
+    found = _run_moving(sources, job, partitions, reads_files=True)
+    if found is None:
+        found = _run_moving(sources, job, partitions, reads_files=False)
+    if found is None:
+        raise TypeError("expected Spark to read")
+    return found
+
+
+def _run_moving(
+    sources: Sequence[Source], job: Job, partitions: int | None, *, reads_files: bool
+) -> Answer | None:
+    """Pack, move and evaluate the rows, or return `None` if Spark has to read the files.
+
+    Raises:
+        InputError: Rows hold invalid values, or there is nothing to evaluate.
+        PolicyError: The policy refuses a query.
+    """
+    session = sources[0].frame.sparkSession
+    pieces = [find_pieces(each.given, each.rows.columns) if reads_files else [] for each in sources]
+    sizes = [count_rows(tasks) if tasks else None for tasks in pieces]
+    known = None if None in sizes else sum(size or 0 for size in sizes)
+    chosen = partitions or _choose_partitions(session)
+    buckets = Buckets(count=count_buckets(known, chosen or 1), by_text=job.by_text)
     packed = None
-    for source in sources:
-        schema = describe_packed(len(source.rows.attributes))
-        frame = source.frame.mapInArrow(packing(source.rows), schema)
-        packed = frame if packed is None else packed.unionByName(frame, allowMissingColumns=True)
+    for source, tasks in zip(sources, pieces, strict=True):
+        frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
+        frame = frame.mapInArrow(packing(source.rows, buckets, tasks), PACKED)
+        packed = frame if packed is None else packed.unionByName(frame)
     if packed is None:
         raise TypeError("expected a data frame")
-    columns = ["side", "query", "size", "lengths", "docs", "n0", "n1", "n2"]
-    columns += [f"a{at}" for at in range(width)]
-    keyed = packed.selectExpr("xxhash64(folded) AS hash", *columns)
-    chosen = partitions or _choose_partitions(keyed)
     count = [] if chosen is None else [chosen]
-    ordered = keyed.repartition(*count, "hash").sortWithinPartitions("hash")
-    rows = ordered.mapInArrow(evaluating(job), describe_answers(job)).persist()
+    ordered = packed.repartition(*count, "bucket").sortWithinPartitions("bucket")
+    kept = ordered.mapInArrow(evaluating(job), ANSWERS).persist()
     try:
-        with batches_of(rows.sparkSession, MOVED_ROWS):
-            found = rows.where("payload IS NOT NULL").select("kind", "payload").collect()
+        with batches_of(session, MOVED_ROWS):
+            found = kept.where(f"kind != '{VALUES}'").collect()
+        if any(row.kind == UNREADABLE for row in found):
+            kept.unpersist()
+            return None
         # Tasks of ours pickled what is here.
-        made = [(kind, pickle.loads(payload)) for kind, payload in found]  # noqa: S301
+        made = [(row.kind, pickle.loads(row.payload)) for row in found]  # noqa: S301
         _refuse([error for kind, error in made if kind == ERROR])
-        return _merge([part for kind, part in made if kind == ANSWER], job, rows, rows)
+        return _merge([part for kind, part in made if kind == ANSWER], job, kept, kept)
     except BaseException:
-        rows.unpersist()
+        kept.unpersist()
         raise
 
 
-def run_in_place(source: Source, job: Job) -> Answer | None:
-    """Evaluate a table where its rows lie, or return `None` if they have to be moved.
+def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
+    """Evaluate a table or a run where its rows lie, or return `None` if they have to be moved.
 
     Raises:
         InputError: There is nothing to evaluate.
     """
-    schema, session = describe_answers(job), source.frame.sparkSession
-    tasks = find_pieces(source.given, source.rows.columns, source.kinds)
+    source = sources[-1]
+    session = source.frame.sparkSession
+    tasks = find_pieces(source.given, source.rows.columns)
+    if tasks and are_scattered(tasks, source.rows.names["query"]):
+        return None
+    judgments = None
+    if len(sources) > 1:
+        judgments = collect_judgments(sources[0], job)
+        if judgments is None:
+            return None
     frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
-    kept = frame.mapInArrow(evaluating_in_place(job, tasks), schema).persist()
+    kept = frame.mapInArrow(evaluating_in_place(job, tasks, judgments), ANSWERS).persist()
     try:
         with batches_of(session, READ_ROWS):
-            found = kept.where("payload IS NOT NULL").select("kind", "payload").collect()
-        if any(kind == ERROR for kind, _ in found):
+            found = kept.where(f"kind != '{VALUES}'").collect()
+        if any(row.kind == ERROR for row in found):
             kept.unpersist()
             return None
         # Tasks of ours pickled what is here.
-        answers = [pickle.loads(payload) for _, payload in found]  # noqa: S301
+        answers = [pickle.loads(row.payload) for row in found]  # noqa: S301
         try:
-            merged = merge_in_place(answers, job)
+            merged = merge_in_place(answers, job, judgments)
         except RankscopeError:  # which is raised again, the same however rows are spread
             merged = None
         if merged is None:
@@ -251,13 +291,34 @@ def run_in_place(source: Source, job: Job) -> Answer | None:
             return None
         parts, values = merged
         rows = kept
-        if values is not None and values.num_rows > 0:
-            table = load_arrow().Table.from_batches([values])
-            rows = kept.unionByName(session.createDataFrame(table, schema))
+        if values:
+            table = load_arrow().Table.from_batches(values)
+            rows = kept.unionByName(session.createDataFrame(table, ANSWERS))
         return _merge(parts, job, rows, kept)
     except BaseException:
         kept.unpersist()
         raise
+
+
+def collect_judgments(source: Source, job: Job) -> SmallJudgments | None:
+    """Return all judgments if there are few, and none of them is invalid."""
+    if not hasattr(source.frame, "_jdf"):
+        return None  # Spark Connect sends them with every task
+    tasks = find_pieces(source.given, source.rows.columns)
+    size = count_rows(tasks) if tasks else None
+    if size is not None and size > MOST_JUDGED:
+        return None
+    try:
+        if tasks:
+            table = read_whole(tasks, source.rows.schema)
+        else:
+            table = source.frame.limit(MOST_JUDGED + 1).toArrow()
+            table = table.rename_columns(source.rows.columns)
+        if table.num_rows > MOST_JUDGED:
+            return None
+        return order_judgments(table, source.rows, by_text=job.by_text)
+    except (RankscopeError, UnreadableError):  # as is reported when rows are moved
+        return None
 
 
 @contextmanager
@@ -284,13 +345,12 @@ def batches_of(session: Any, rows: int) -> Iterator[None]:  # noqa: ANN401 - of 
                 session.conf.set(name, held)
 
 
-def _choose_partitions(frame: Frame) -> int | None:
+def _choose_partitions(session: Any) -> int | None:  # noqa: ANN401 - of Spark
     """Return the number of partitions: two for each core, and no more than Spark is set to make.
 
     Spark doesn't bring small partitions together in a plan whose result it keeps, and each costs a
     task of Python. Large ones cost no memory, because they are read in pieces.
     """
-    session = frame.sparkSession
     context = getattr(session, "sparkContext", None)  # which Spark Connect doesn't have
     if context is None:
         return None
@@ -312,6 +372,12 @@ def _refuse(errors: list[RankscopeError]) -> None:
 
 def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
     """Merge the answers of all tasks.
+
+    Args:
+        parts: The answers.
+        job: What they evaluated.
+        rows: The rows of tasks, some of which hold values of queries.
+        kept: Those of them that Spark keeps.
 
     Raises:
         EmptyError: There is nothing to evaluate.
@@ -345,7 +411,9 @@ def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
         slices={key: Summary.merge(held) for key, held in slices.items()},
         notes=tuple((code, count, 0) for code, count in notes.items()),
         sizes=counts,
-        rows=rows,
+        rows=rows.where(f"kind = '{VALUES}'")
+        .select("payload")
+        .mapInArrow(unpacking_values(), describe_values(job)),
         kept=kept,
     )
 
@@ -410,15 +478,13 @@ def _select(  # noqa: PLR0917 - what is known of a data frame
         ),
         rows=Rows(
             side=side,
-            columns=tuple(chosen),
+            schema=load_arrow().schema([schema.field(name) for name in chosen]),
             names=names,
             has_integer_queries=bool(query.dtype),
-            has_integer_docs=bool(doc.dtype),
             attributes=tuple(attributes),
         ),
         ids=SourceIds(query, doc, held),
         given=frame,
-        kinds=tuple(str(schema.field(name).type) for name in chosen),
     )
 
 

@@ -1,4 +1,4 @@
-"""Evaluates a table where its rows lie, if the rows of each query lie together.
+"""Evaluates a table or a run where its rows lie, if the rows of each query lie together.
 
 Moving rows between partitions costs several times what evaluating them does. So each task evaluates
 the queries of its partition in one pass, on the assumption that no other task has rows of them. It
@@ -10,16 +10,18 @@ after moving rows, which also reports mistakes the same way however rows are spr
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 
 from rankscope._core import TableStream
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.columns import read_ids
 from rankscope.adapters.numbers import is_judged
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import RankscopeError
 from rankscope.records import record
-from rankscope.spark.packing import fold, read_columns
-from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns
+from rankscope.spark.judged import number_ranked
+from rankscope.spark.packing import number_queries, read_columns
+from rankscope.spark.parquet import UnreadableError, read_assigned
+from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns, make_row, write_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.spark.judged import SmallJudgments
     from rankscope.spark.packing import Rows
     from rankscope.spark.parquet import Piece
     from rankscope.spark.tasks import Job, Part
@@ -43,7 +46,7 @@ class InPlace:
 
     Args:
         part: The answer about the queries that it evaluated.
-        queries: A number for each of them, as bytes of int64.
+        queries: A number for each query that it has rows of but those two, as bytes of int64.
         edges: The rows of its first and last query, as Arrow writes them.
     """
 
@@ -53,7 +56,7 @@ class InPlace:
 
 
 def evaluating_in_place(
-    job: Job, tasks: Sequence[Sequence[Piece]] = ()
+    job: Job, tasks: Sequence[Sequence[Piece]] = (), judgments: SmallJudgments | None = None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that evaluates the queries of a partition.
 
@@ -61,82 +64,97 @@ def evaluating_in_place(
         job: What to evaluate.
         tasks: The pieces of files that each task reads itself, by its number, which is all that its
             partition has then (default: the partition has the rows).
+        judgments: All judgments, if rows are those of a run.
     """
+    rows = job.rows["joined" if judgments is None else "retrieved"]
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         task = Task(job)
-        if tasks:
-            pieces = [
-                piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]
-            ]
-            batches = read_pieces(pieces, job.rows["joined"])
+        edges: list[Any] = []
         try:
-            yield from _evaluate_partition(task, job, batches)
-        except (RankscopeError, load_arrow().ArrowException, OSError):
+            given = read_assigned(batches, tasks, rows.schema) if tasks else batches
+            pieces = _take_edges(cut(given, rows), edges)
+            if judgments is None:
+                values, queries = _evaluate_joined(task, job, pieces)
+            else:
+                values, queries = _evaluate_retrieved(task, job, pieces, judgments)
+            yield from values
+        except (RankscopeError, UnreadableError, ApartError):
             # Which of several mistakes comes first depends on how rows are spread.
-            yield task.make_rows(ERROR, b"")
+            yield make_row(ERROR, b"")
+            return
+        rest = write_table(load_arrow().concat_tables(edges)) if edges else b""
+        answer = InPlace(part=task.make_part(), queries=queries.tobytes(), edges=rest)
+        yield make_row(ANSWER, pickle.dumps(answer))
 
     return run
 
 
-def read_pieces(pieces: Sequence[Piece], rows: Rows) -> Iterator[Any]:
-    """Read pieces of Parquet files, one after the other.
+class ApartError(Exception):
+    """The rows of a query don't lie together, or are too many for the driver."""
+
+
+def _take_edges(pieces: Iterable[tuple[Any, bool]], edges: list[Any]) -> Iterator[Any]:
+    """Yield the tables whose queries are whole, and add the others to a list.
 
     Raises:
-        FormatError: A file has other columns than Spark says.
+        ApartError: One of the others is too large.
     """
-    pq = load_arrow("pyarrow.parquet")
-    for piece in pieces:
-        with pq.ParquetFile(piece.path) as file:
-            for name, kind in zip(rows.columns, piece.kinds, strict=True):
-                place = file.schema_arrow.get_field_index(name)
-                if place < 0 or str(file.schema_arrow.field(place).type) != kind:
-                    raise FormatError(f"expected {name} as {kind} in {piece.path}")
-            count = file.num_row_groups
-            groups = range(count * piece.number // piece.of, count * (piece.number + 1) // piece.of)
-            if len(groups) > 0:
-                for batch in file.iter_batches(
-                    AT_ONCE, list(groups), list(rows.columns), use_threads=False
-                ):
-                    yield batch.select(list(rows.columns))
-
-
-def _evaluate_partition(task: Task, job: Job, batches: Iterable[Any]) -> Iterator[Any]:
-    pa, rows = load_arrow(), job.rows["joined"]
-    stream, edges, count, has_grades = TableStream(), [], 0, False
-    for table, is_whole in cut(batches, rows):
-        if not is_whole:
-            edges.append(table)
-            if table.num_rows > MOST_AT_EDGE:
-                yield task.make_rows(ERROR, b"")
-                return
+    for table, is_whole in pieces:
+        if is_whole:
+            yield table
             continue
+        edges.append(table)
+        if table.num_rows > MOST_AT_EDGE:
+            raise ApartError
+
+
+def _evaluate_joined(
+    task: Task, job: Job, pieces: Iterable[Any]
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """Evaluate tables, and return the rows with values and the numbers of their queries.
+
+    Raises:
+        InputError: Rows hold invalid values.
+        ApartError: The rows of a query don't lie together.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    rows, stream, count, has_grades = job.rows["joined"], TableStream(), 0, False
+    for table in pieces:
         columns = read_columns(table, rows)
-        if not stream.push(
-            task.plan,
-            list_columns(columns, rows),
-            job.request.ties,
-            job.duplicates,
-            True,
-            1,
-        ):
-            yield task.make_rows(ERROR, b"")
-            return
+        held = list_columns(columns, rows)
+        if not stream.push(task.plan, held, job.request.ties, job.duplicates, True, 1):
+            raise ApartError
         count += table.num_rows
         has_grades = has_grades or is_judged(columns.numbers[0])
     finished = stream.finish(task.plan)
-    queries = b""
-    if finished is not None:
-        task.count("joined", count, has_grades=has_grades)
-        yield task.take(*finished)
-        queries = number_queries(finished[1], rows).tobytes()
-    sink = pa.BufferOutputStream()
-    if edges:
-        table = pa.concat_tables(edges)
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-    answer = InPlace(part=task.make_part(), queries=queries, edges=sink.getvalue().to_pybytes())
-    yield task.make_rows(ANSWER, pickle.dumps(answer))
+    if finished is None:
+        return [], np.zeros(0, np.int64)
+    task.count("joined", count, has_grades=has_grades)
+    return task.take(*finished), _number_texts(finished[1], rows)
+
+
+def _evaluate_retrieved(
+    task: Task, job: Job, pieces: Iterable[Any], judgments: SmallJudgments
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """Evaluate tables of a run, as `_evaluate_joined` does.
+
+    Raises:
+        InputError: Rows hold invalid values.
+        ApartError: The rows of a query don't lie together.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    values: list[Any] = []
+    numbers = [np.zeros(0, np.int64)]
+    for table in pieces:
+        queries = number_ranked(table, job.rows["retrieved"], by_text=job.by_text)
+        if queries is None:
+            raise ApartError
+        values += task.evaluate_tables({"judged": judgments.pick(queries), "retrieved": table})[0]
+        numbers.append(queries)
+    return values, np.concatenate(numbers)
 
 
 def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
@@ -175,7 +193,7 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        held.append(batch.rename_columns(list(rows.columns)))
+        held.append(batch.rename_columns(rows.columns))
         count += batch.num_rows
         if count >= AT_ONCE:
             table = pa.Table.from_batches(held)
@@ -188,46 +206,58 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def number_queries(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
-    """Return a number for each query, the same for those that differ only by case or form."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
+    """Return a number for each query as text, the same for those that differ only by case."""
     pa = load_arrow()
     texts = pa.array(queries, pa.string())
-    if rows.has_integer_queries:
-        return np.asarray(texts.cast(pa.int64()))
-    made = (
-        hashlib.blake2b(text.encode(), digest_size=8).digest() for text in fold(texts).to_pylist()
-    )
-    return np.frombuffer(b"".join(made), dtype=np.int64)
+    ids = texts.cast(pa.int64()) if rows.has_integer_queries else texts
+    return number_queries(read_ids(ids, rows.names["query"]))
 
 
-def merge_in_place(answers: Sequence[InPlace], job: Job) -> tuple[list[Part], Any] | None:
+def merge_in_place(
+    answers: Sequence[InPlace], job: Job, judgments: SmallJudgments | None = None
+) -> tuple[list[Part], list[Any]] | None:
     """Evaluate the rows at the edges of partitions, and verify that no query is in two places.
 
+    Args:
+        answers: The answers of all tasks.
+        job: What they evaluated.
+        judgments: All judgments, if rows are those of a run. Those of queries that no task has rows
+            of are evaluated here, too.
+
     Returns:
-        The parts, and the values of the queries at the edges if there are any; or `None` if a query
-        is in two places.
+        The parts, and the rows with the values of the queries at the edges; or `None` if a query is
+        in two places.
 
     Raises:
         InputError: Rows at the edges hold invalid values.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    pa, rows = load_arrow(), job.rows["joined"]
-    parts = [answer.part for answer in answers]
-    numbers = [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
+    pa, task = load_arrow(), Task(job)
+    numbers = [np.zeros(0, np.int64)]
+    numbers += [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
     held = [pa.ipc.open_stream(answer.edges).read_all() for answer in answers if answer.edges]
-    values = None
-    if held:
-        task = Task(job)
-        values, queries = task.evaluate_table(read_columns(pa.concat_tables(held), rows))
-        parts.append(task.make_part())
-        numbers.append(number_queries(queries, rows))
-    found = np.sort(np.concatenate(numbers)) if numbers else np.zeros(0, np.int64)
+    edges = pa.concat_tables(held) if held else None
+    values: list[Any] = []
+    if judgments is None and edges is not None:
+        values, queries = task.evaluate_tables({"joined": edges})
+        numbers.append(_number_texts(queries, job.rows["joined"]))
+    elif judgments is not None:
+        rows = job.rows["retrieved"]
+        if edges is None:
+            edges = rows.schema.empty_table()
+        name = rows.names["query"]
+        numbers.append(
+            np.unique(number_queries(read_ids(edges.column(name), name), by_text=job.by_text))
+        )
+        # Judgments whose query is at an edge, or that have no rows.
+        judged = judgments.drop(np.concatenate(numbers[:-1]))
+        values, _ = task.evaluate_tables({"judged": judged, "retrieved": edges})
+    found = np.sort(np.concatenate(numbers))
     if np.any(found[1:] == found[:-1]):
         return None
-    return parts, values
+    return [*(answer.part for answer in answers), task.make_part()], values
 
 
 def _find_last(table: Any, name: str) -> int:  # noqa: ANN401 - PyArrow has no types

@@ -9,11 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from rankscope.adapters.arrow import load_arrow
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from rankscope.spark.frames import Frame
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 27
 """The most bytes that a task reads, as Spark has it."""
 MOST_FILES = 10_000
+READ_ROWS = 1 << 18
+"""How many rows are read at once."""
+FIRST_ROWS = 1 << 13
+"""By how many rows a file is judged."""
 PACKAGE = "org.apache.spark.sql"
 SCAN = {
     "relation": f"{PACKAGE}.execution.datasources.HadoopFsRelation",
@@ -38,22 +43,23 @@ class Piece:
         path: The file.
         number: Which of the equal pieces of the file it is.
         of: How many pieces the file has.
-        kinds: The types of the columns that are read, as Arrow names them.
     """
 
     path: str
     number: int
     of: int
-    kinds: tuple[str, ...]
 
 
-def find_pieces(frame: Frame, names: Sequence[str], kinds: Sequence[str]) -> list[list[Piece]]:
+class UnreadableError(Exception):
+    """A file can't be read, or has other columns than Spark says, so that Spark has to read it."""
+
+
+def find_pieces(frame: Frame, names: Sequence[str]) -> list[list[Piece]]:
     """Return the pieces of files that each task reads, or nothing if Spark has to read.
 
     Args:
         frame: The data frame.
         names: The columns that are needed.
-        kinds: Their types, as Arrow names them.
     """
     if not hasattr(frame, "_jdf") or any("." in name for name in names):
         return []
@@ -71,9 +77,90 @@ def find_pieces(frame: Frame, names: Sequence[str], kinds: Sequence[str]) -> lis
             if filled >= target:
                 tasks.append([])
                 filled = 0
-            tasks[-1].append(Piece(path=path, number=number, of=of, kinds=tuple(kinds)))
+            tasks[-1].append(Piece(path=path, number=number, of=of))
             filled += sizes[path] // of + 1
     return tasks
+
+
+def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
+    """Estimate how many rows pieces of files have, by the rows and the size of the first file."""
+    pa, pq = load_arrow(), load_arrow("pyarrow.parquet")
+    sizes = {piece.path: Path(piece.path).stat().st_size for task in tasks for piece in task}
+    first = max(sizes, key=lambda path: sizes[path])
+    try:
+        with pq.ParquetFile(first) as file:
+            rows = int(file.metadata.num_rows)
+    except (OSError, pa.ArrowException):
+        return None
+    return rows * sum(sizes.values()) // max(1, sizes[first])
+
+
+def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
+    """Check whether the rows of a query are apart where the first file begins."""
+    pa, pq = load_arrow(), load_arrow("pyarrow.parquet")
+    try:
+        with pq.ParquetFile(tasks[0][0].path) as file:
+            first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
+    except (OSError, pa.ArrowException):
+        return False
+    if first is None:
+        return False
+    column = first.column(0)
+    changes = load_arrow("pyarrow.compute").not_equal(column[1:], column[:-1])
+    return bool((changes.true_count or 0) >= len(column.unique()))
+
+
+def read_whole(tasks: Sequence[Sequence[Piece]], schema: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Read all pieces of files as an Arrow table.
+
+    Raises:
+        UnreadableError: A file can't be read, or has other columns.
+    """
+    pa = load_arrow()
+    pieces = [piece for task in tasks for piece in task]
+    try:
+        return pa.Table.from_batches(list(_read_pieces(pieces, schema)), schema)
+    except (OSError, pa.ArrowException) as error:
+        raise UnreadableError from error
+
+
+def read_assigned(
+    batches: Iterable[Any],
+    tasks: Sequence[Sequence[Piece]],
+    schema: Any,  # noqa: ANN401 - PyArrow has no types
+) -> Iterator[Any]:
+    """Read the pieces of files of the tasks whose numbers a partition has.
+
+    Args:
+        batches: The partition.
+        tasks: The pieces of each task, by its number.
+        schema: The columns to read, and their types.
+
+    Raises:
+        UnreadableError: A file can't be read, or has other columns.
+    """
+    pieces = [piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]]
+    try:
+        yield from _read_pieces(pieces, schema)
+    except (OSError, load_arrow().ArrowException) as error:
+        raise UnreadableError from error
+
+
+def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+    pq = load_arrow("pyarrow.parquet")
+    for piece in pieces:
+        with pq.ParquetFile(piece.path) as file:
+            for field in schema:
+                place = file.schema_arrow.get_field_index(field.name)
+                if place < 0 or file.schema_arrow.field(place).type != field.type:
+                    raise UnreadableError
+            count = file.num_row_groups
+            groups = range(count * piece.number // piece.of, count * (piece.number + 1) // piece.of)
+            if len(groups) > 0:
+                for batch in file.iter_batches(
+                    READ_ROWS, list(groups), schema.names, use_threads=False
+                ):
+                    yield batch.select(schema.names)
 
 
 def _find_files(frame: Frame) -> list[str]:

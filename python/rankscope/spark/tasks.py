@@ -11,7 +11,8 @@ from rankscope.adapters.numbers import is_judged
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.spark.packing import Columns, Rows, pack, read_packed, unpack
+from rankscope.spark.packing import Columns, pack, read_columns, to_texts, unpack
+from rankscope.spark.parquet import UnreadableError, read_assigned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,15 +21,23 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Plan
+    from rankscope.adapters.columns import IdColumn
     from rankscope.adapters.tables import CoreColumns
     from rankscope.engine import Groups, Request
+    from rankscope.spark.packing import Buckets, Rows
+    from rankscope.spark.parquet import Piece
 
     Note: TypeAlias = tuple[str, int, int]
 
 AT_ONCE = 1 << 18
 """How many rows are evaluated at once: little memory, and few calls."""
-VALUES, ANSWER, ERROR = "values", "answer", "error"
-"""What a row of a task holds: the values of a query, the summary of all, or an error."""
+VALUES, ANSWER, ERROR, UNREADABLE = "values", "answer", "error", "unreadable"
+"""What a row of a task holds: values of queries, the summary of all, an error, or that a file isn't
+as Spark says."""
+ANSWERS = "kind string, payload binary"
+"""The schema of the rows of tasks, as Spark writes it."""
+VALUES_AT_ONCE = 1 << 20
+"""The values of how many queries become one row."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -52,6 +61,11 @@ class Job:
         """The names of what belongs to the query."""
         return next((rows.attributes for rows in self.rows.values() if rows.attributes), ())
 
+    @property
+    def by_text(self) -> bool:
+        """Whether queries are integers on one side and texts on the other."""
+        return len({rows.has_integer_queries for rows in self.rows.values()}) > 1
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -72,54 +86,65 @@ class Part:
     rows: Mapping[str, int]
 
 
-def packing(rows: Rows) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that packs a partition; its last row is an error if it found one."""
+def packing(
+    rows: Rows, buckets: Buckets, tasks: Sequence[Sequence[Piece]] = ()
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return the function that packs a partition; its last row is an error if it found one.
+
+    Args:
+        rows: What the rows hold.
+        buckets: How they are spread.
+        tasks: As in `evaluating_in_place`.
+    """
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         try:
-            yield from pack(batches, rows)
+            given = read_assigned(batches, tasks, rows.schema) if tasks else batches
+            yield from pack(given, rows, buckets)
         except RankscopeError as error:
-            yield _error_row(error, rows)
+            yield _error_row(ERROR, pickle.dumps(error))
+        except UnreadableError:
+            yield _error_row(UNREADABLE, b"")
 
     return run
 
 
 def evaluating(job: Job) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that evaluates a partition of packed rows, sorted by their hashes."""
+    """Return the function that evaluates a partition of packed rows, sorted by their buckets."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         task = Task(job)
         try:
-            for packed in whole_queries(batches):
-                yield task.evaluate(packed)
+            for packed in whole_buckets(batches):
+                yield from task.evaluate(packed)
             yield task.finish()
         except RankscopeError as error:
-            yield task.make_rows(ERROR, pickle.dumps(error))
+            yield make_row(ERROR, pickle.dumps(error))
+        except UnreadableError:
+            yield make_row(UNREADABLE, b"")
 
     return run
 
 
-def whole_queries(batches: Iterable[Any]) -> Iterator[Any]:
-    """Join batches of rows sorted by hash into tables that have all rows of their queries."""
+def whole_buckets(batches: Iterable[Any]) -> Iterator[Any]:
+    """Join batches of rows sorted by bucket into tables that have all rows of some buckets."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
     pa = load_arrow()
     held: list[Any] = []
     count, last = 0, None
     for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        hashes = batch.column("hash").to_numpy()
-        if count >= AT_ONCE and hashes[0] != last:
-            yield pa.Table.from_batches(held)
-            held, count = [], 0
-        cut = int(hashes.searchsorted(hashes[-1]))
-        size = int(batch.column("size").to_numpy().sum())
-        if count + size >= AT_ONCE and cut > 0:
-            yield pa.Table.from_batches([*held, batch.slice(0, cut)])
-            batch = batch.slice(cut)  # noqa: PLW2901 - the rest of it
-            held, count = [], 0
-            size = int(batch.column("size").to_numpy().sum())
-        held.append(batch)
-        count, last = count + size, hashes[-1]
+        numbers = batch.column("bucket").to_numpy()
+        sizes = batch.column("size").to_numpy()
+        start = 0
+        # A bucket ends where the next begins, which may be in another batch.
+        for end in [*(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]:
+            if count >= AT_ONCE and numbers[start] != last:
+                yield pa.Table.from_batches(held)
+                held, count = [], 0
+            held.append(batch.slice(start, end - start))
+            count, last = count + int(sizes[start:end].sum()), numbers[start]
+            start = end
     if held:
         yield pa.Table.from_batches(held)
 
@@ -138,33 +163,31 @@ class Task:
         self._has_grades = False
         self._rows = dict.fromkeys(job.rows, 0)
 
-    def evaluate(self, packed: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
-        """Evaluate all rows of some queries, and return the row of each judged query.
+    def evaluate(self, packed: Any) -> list[Any]:  # noqa: ANN401 - PyArrow has no types
+        """Evaluate all rows of some queries, and return the rows with their values.
+
+        Raises:
+            InputError: Rows contradict one another, or the policy refuses them.
+            UnreadableError: A file isn't as Spark says.
+        """
+        _raise_errors(packed)
+        return self.evaluate_tables(
+            {side: unpack(packed, rows) for side, rows in self._job.rows.items()}
+        )[0]
+
+    def evaluate_tables(self, given: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
+        """Evaluate Arrow tables by side, and return the rows with their values, and the queries.
 
         Raises:
             InputError: Rows contradict one another, or the policy refuses them.
         """
-        _raise_errors(packed)
-        columns = {}
-        for side, rows in self._job.rows.items():
-            of_side = packed.filter(_equals(packed.column("side"), side))
-            columns[side] = unpack(of_side, rows)
-            self._rows[side] += len(columns[side].numbers[0])
+        columns = {side: read_columns(table, self._job.rows[side]) for side, table in given.items()}
+        for side, held in columns.items():
+            self._rows[side] += len(held.numbers[0])
         if "joined" in columns:
             answer, ids, groups = self._evaluate_joined(columns["joined"])
         else:
-            judged = packed.filter(_equals(packed.column("side"), "judged"))
-            answer, ids, groups = self._evaluate_pairs(columns, judged)
-        return self.take(answer, ids, groups)
-
-    def evaluate_table(self, columns: Columns) -> tuple[Any, list[str]]:
-        """Evaluate a table, and return the rows of its queries, and the queries.
-
-        Raises:
-            InputError: Rows contradict one another, or the policy refuses them.
-        """
-        self._rows["joined"] += len(columns.numbers[0])
-        answer, ids, groups = self._evaluate_joined(columns)
+            answer, ids, groups = self._evaluate_pairs(columns)
         return self.take(answer, ids, groups), ids
 
     def count(self, side: str, rows: int, *, has_grades: bool) -> None:
@@ -172,8 +195,8 @@ class Task:
         self._rows[side] += rows
         self._has_grades = self._has_grades or has_grades
 
-    def take(self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]) -> Any:  # noqa: ANN401 - as above
-        """Take the answer about some queries, and return the row of each."""
+    def take(self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]) -> list[Any]:
+        """Take the answer about some queries, and return the rows with their values."""
         self._summaries.append(summarize(answer))
         joined = engine.join_groups(groups)
         if joined is not None:
@@ -182,7 +205,7 @@ class Task:
 
     def finish(self) -> Any:  # noqa: ANN401 - as above
         """Return the row that holds the answer about all queries."""
-        return self.make_rows(ANSWER, pickle.dumps(self.make_part()))
+        return make_row(ANSWER, pickle.dumps(self.make_part()))
 
     def make_part(self) -> Part:
         """Return the answer about all queries."""
@@ -193,15 +216,6 @@ class Task:
             has_grades=self._has_grades,
             rows=self._rows,
         )
-
-    def make_rows(self, kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
-        """Return one row that is no query's."""
-        pa = load_arrow()
-        texts = pa.nulls(1, pa.string())
-        arrays = [pa.array([kind]), pa.array([payload], pa.binary()), texts]
-        arrays += [texts] * len(self._job.attributes)
-        arrays += [pa.nulls(1, pa.float64())] * len(self._job.request.measures)
-        return pa.RecordBatch.from_arrays(arrays, name_answers(self._job))
 
     def _evaluate_joined(self, columns: Columns) -> tuple[CoreEvaluation, list[str], list[Groups]]:
         rows = self._job.rows["joined"]
@@ -219,9 +233,7 @@ class Task:
         return rankings.evaluate(self.plan, 1), rankings.query_ids(), groups
 
     def _evaluate_pairs(
-        self,
-        columns: Mapping[str, Columns],
-        packed: Any,  # noqa: ANN401 - as above
+        self, columns: Mapping[str, Columns]
     ) -> tuple[CoreEvaluation, list[str], list[Groups]]:
         judged, run = columns["judged"], columns["retrieved"]
         docs, others = judged.docs, run.docs
@@ -245,9 +257,9 @@ class Task:
         for code, count, _ in notes:
             self._notes[code] = self._notes.get(code, 0) + count
         names = self._job.rows["judged"].attributes
-        texts = read_packed(packed, "query") if names else []
         groups = [
-            _group(name, ids, texts, read_packed(packed, f"a{at}")) for at, name in enumerate(names)
+            _group(name, ids, *_list_pairs(judged.queries, values))
+            for name, values in zip(names, judged.attributes, strict=True)
         ]
         return answer, ids, groups
 
@@ -263,22 +275,51 @@ class Task:
                 key = tuple(words[numbers[query]] for _, words, numbers in groups)
                 self._slices.setdefault(key, []).append(summary)
 
-    def _make_values(self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]) -> Any:  # noqa: ANN401 - as above
+    def _make_values(
+        self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]
+    ) -> list[Any]:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         pa = load_arrow()
-        arrays = [
-            pa.array([VALUES] * len(ids), pa.string()),
-            pa.nulls(len(ids), pa.binary()),
-            pa.array(ids, pa.string()),
-        ]
+        arrays = [pa.array(ids, pa.string())]
         arrays += [
             pa.array([values[code] for code in codes], pa.string()) for _, values, codes in groups
         ]
         for at in range(len(self._job.request.measures)):
             column = np.frombuffer(memoryview(answer.values(at)), dtype=np.float64)
             arrays.append(pa.array(column))
-        return pa.RecordBatch.from_arrays(arrays, name_answers(self._job))
+        table = pa.table(arrays, name_values(self._job))
+        return [
+            make_row(VALUES, write_table(table.slice(start, VALUES_AT_ONCE)))
+            for start in range(0, table.num_rows, VALUES_AT_ONCE)
+        ]
+
+
+def unpacking_values() -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return the function that makes a row for each query of the rows of tasks."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for payload in batch.column("payload"):
+                yield from load_arrow().ipc.open_stream(payload.as_buffer())
+
+    return run
+
+
+def make_row(kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
+    """Return a row of a task."""
+    pa = load_arrow()
+    columns = [pa.array([kind]), pa.array([payload], pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, ["kind", "payload"])
+
+
+def write_table(table: Any) -> bytes:  # noqa: ANN401 - as above
+    """Return a table as bytes."""
+    pa = load_arrow()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
 
 
 def list_columns(columns: Columns, rows: Rows) -> CoreColumns:
@@ -295,17 +336,25 @@ def list_columns(columns: Columns, rows: Rows) -> CoreColumns:
     )
 
 
-def describe_answers(job: Job) -> str:
-    """Return the schema of the rows of tasks, as Spark writes it."""
-    kinds = ["string", "binary", "string", *["string"] * len(job.attributes)]
+def describe_values(job: Job) -> str:
+    """Return the schema of the values of queries, as Spark writes it."""
+    kinds = ["string", *["string"] * len(job.attributes)]
     kinds += ["double"] * len(job.request.measures)
-    return ", ".join(f"{name} {kind}" for name, kind in zip(name_answers(job), kinds, strict=True))
+    return ", ".join(f"{name} {kind}" for name, kind in zip(name_values(job), kinds, strict=True))
 
 
-def name_answers(job: Job) -> list[str]:
-    """Return the names of the columns of the rows of tasks."""
-    names = ["kind", "payload", "query", *(f"a{at}" for at in range(len(job.attributes)))]
+def name_values(job: Job) -> list[str]:
+    """Return the names of the columns of the values of queries."""
+    names = ["query", *(f"a{at}" for at in range(len(job.attributes)))]
     return [*names, *(f"m{at}" for at in range(len(job.request.measures)))]
+
+
+def _list_pairs(queries: IdColumn, values: IdColumn) -> tuple[list[str], list[str]]:
+    """Return each different pair of a query and a value, as texts."""
+    pa = load_arrow()
+    texts = [to_texts(ids).cast(pa.string()) for ids in (queries, values)]
+    pairs = pa.table(texts, ["query", "value"]).group_by(["query", "value"]).aggregate([])
+    return pairs.column("query").to_pylist(), pairs.column("value").to_pylist()
 
 
 def _group(name: str, ids: list[str], queries: list[str], values: list[str]) -> Groups:
@@ -328,28 +377,24 @@ def _group(name: str, ids: list[str], queries: list[str], values: list[str]) -> 
     return name, list(codes), of_queries
 
 
-def _equals(column: Any, value: str) -> Any:  # noqa: ANN401 - as above
-    return load_arrow("pyarrow.compute").equal(column, value)
-
-
-def _error_row(error: RankscopeError, rows: Rows) -> Any:  # noqa: ANN401 - as above
+def _error_row(kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
     """Return a packed row that carries an error to the task that evaluates."""
     pa = load_arrow()
     columns = {
-        "side": pa.array([ERROR]),
-        "folded": pa.array([""]),
-        "query": pa.array([""]),
+        "bucket": pa.array([0], pa.int32()),
+        "side": pa.array([kind]),
         "size": pa.array([0], pa.int32()),
-        "lengths": pa.nulls(1, pa.binary()),
-        "docs": pa.array([pickle.dumps(error)], pa.binary()),
+        "rows": pa.array([payload], pa.binary()),
     }
-    columns |= {f"n{at}": pa.nulls(1, pa.binary()) for at in range(3)}
-    columns |= {f"a{at}": pa.nulls(1, pa.string()) for at in range(len(rows.attributes))}
     return pa.RecordBatch.from_pydict(columns)
 
 
 def _raise_errors(packed: Any) -> None:  # noqa: ANN401 - as above
-    found = packed.filter(_equals(packed.column("side"), ERROR)).column("docs").to_pylist()
+    compute = load_arrow("pyarrow.compute")
+    sides = packed.column("side")
+    if compute.any(compute.equal(sides, UNREADABLE)).as_py():
+        raise UnreadableError
+    found = packed.filter(compute.equal(sides, ERROR)).column("rows").to_pylist()
     if found:
         errors = [pickle.loads(each) for each in found]  # noqa: S301 - our own rows
         raise min(errors, key=str)

@@ -239,10 +239,15 @@ def test_hours_to_which_only_labels_come_are_scanned_by_their_ids(
     columns: list[set[str]] = []
     read = ParquetFiles.read
 
-    def watch(self: ParquetFiles, file: DataFile, wanted: Sequence[str]) -> Any:  # noqa: ANN401 - of PyArrow
+    def watch(
+        self: ParquetFiles,
+        file: DataFile,
+        wanted: Sequence[str],
+        groups: Sequence[int] | None = None,
+    ) -> Any:  # noqa: ANN401 - of PyArrow
         if "impressions" in file.path:
             columns.append(set(wanted))
-        return read(self, file, wanted)
+        return read(self, file, wanted, groups)
 
     # The first has its label again, and one has its first.
     more = [
@@ -253,13 +258,16 @@ def test_hours_to_which_only_labels_come_are_scanned_by_their_ids(
         ),
     ]
     log.write(more, "more")
+    reader = log.lake.store.open_lake("default")
+    assert reader is not None
+    reader.trim(0)
     with monkeypatch.context() as patch:
         patch.setattr(ParquetFiles, "read", watch)
         scan = scan_lake(log.lake.store, "default", window=DAY, now=to_micros(log.now))
     assert scan is not None
     assert scan.hours == len({one.time // HOUR for one in shown[:3]})
     assert columns != []
-    assert all(each == {"ranking_id", "time"} for each in columns)
+    assert all(each == {"event_id", "ranking_id", "time"} for each in columns)
     log.check()
     # Of an hour with repeated labels, all columns are read again.
     log.write([first, Label("x", shown[0].ranking_id, "b", shown[0].time, ("buy",))], "last")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+from typing import Any
 
 import pytest
 from rankscope import FileError
+from rankscope.monitor.server.api.ingest import LARGE_BYTES, SMALL_BYTES
 from rankscope.monitor.server.settings import Settings
 
 from tests.monitor.server.service import Service, make_label, make_ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from rankscope.monitor.store.store import Store
 
 
 def statuses(service: Service, path: str, events: object) -> list[str]:
@@ -73,6 +78,40 @@ def test_a_bad_one_keeps_none_from_the_others(service: Service) -> None:
     assert (refused["status"], refused["code"]) == ("rejected", "duplicate_rank")
     assert refused["message"].startswith("expected ")
     assert service.store.counters("music") == {"accepted": 99, "duplicate_rank": 1}
+
+
+@pytest.mark.parametrize("path", ["/v1/rankings", "/v1/labels"])
+def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(
+    tmp_path: Path, path: str
+) -> None:
+    works: list[Any] = []
+
+    def run(work: Callable[[Store], Any]) -> Any:  # noqa: ANN401 - what the work returns
+        works.append(work)
+        return work(service.store)
+
+    service = Service(tmp_path, run=run)
+    make = make_ranking if path == "/v1/rankings" else make_label
+
+    def count_works(body: bytes, accepted: int, encoding: str = "identity") -> int:
+        works.clear()
+        said = {"content-encoding": encoding}
+        answer = service.ask("POST", path, body, headers=said)
+        assert (answer.status_code, answer.json()["accepted"]) == (200, accepted)
+        assert [item["status"] for item in answer.json()["items"]].count("accepted") == accepted
+        return len(works)
+
+    many = [make(number) for number in range(1000)]
+    body = json.dumps(many).encode()
+    assert SMALL_BYTES < len(body) < LARGE_BYTES
+    assert count_works(body, 1000) == 0
+    assert count_works(json.dumps([*many, {}]).encode(), 0) == 1
+    assert count_works(gzip.compress(body), 0, "gzip") == 1
+    assert count_works(body + b" " * LARGE_BYTES, 0) == 1
+    # What is small takes little time, whatever it is.
+    assert count_works(json.dumps([make(1000), {}]).encode(), 1) == 0
+    counted = {"accepted": 1001, "duplicate": 3000, "missing_field": 2}
+    assert service.store.counters("music") == counted
 
 
 def test_rejections_alone_are_counted(service: Service) -> None:

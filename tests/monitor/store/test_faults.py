@@ -11,9 +11,12 @@ import sys
 import threading
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rankscope import FileError
+from rankscope.monitor.store import commits
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
@@ -384,6 +387,45 @@ def test_the_log_is_cut_once_no_reader_needs_it(
             sent += 1
         assert sent < 1000
         assert len(read_back(store, "music", 1000)) == sent + 2
+
+
+def test_the_writer_copies_what_the_disk_is_too_slow_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
+    monkeypatch.setattr(checkpointing, "AGAIN_BYTES", 1 << 15)
+    # Whatever the thread leaves is too much.
+    monkeypatch.setattr(checkpointing, "FEW_PAGES", -1)
+    monkeypatch.setattr(checkpointing, "LARGEST_BYTES", 1 << 20)
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
+        most = sent = 0
+        while store.log_bytes >= most and sent < 1000:
+            most = store.log_bytes
+            store.append("music", [make_ranking(sent)])
+            sent += 1
+        assert store.log_bytes < most
+        assert most > 1 << 20
+        assert len(read_back(store, "music", 1000)) == sent
+
+
+def test_the_next_group_waits_as_long_as_one_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commits, "LONGEST", 600.0)
+    clock = [0.0]
+    monkeypatch.setattr(commits, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    sizes: list[int] = []
+
+    def commit(works: list[Any]) -> list[None]:
+        sizes.append(len(works))
+        clock[0] += 600.0
+        return [None] * len(works)
+
+    committer = commits.GroupCommitter(commit, lambda: None, seconds=0, events=2, queue=10)
+    committer.submit(lambda _: None, 1).result()
+    first = committer.submit(lambda _: None, 1)
+    committer.submit(lambda _: None, 1).result()
+    first.result()
+    committer.close()
+    assert sizes == [1, 2]
 
 
 def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:

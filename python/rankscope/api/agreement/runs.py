@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from rankscope import engine
-from rankscope.adapters import recognise
-from rankscope.adapters.reading import read_lists
 from rankscope.api.agreement.measures import DEFAULT, check_measures, check_settings, compare, mean
 from rankscope.api.diff import name_runs
-from rankscope.api.rankings import Rankings
+from rankscope.api.lists import read_run_lists
 from rankscope.data.policy import check_choice
-from rankscope.errors import EmptyError, UsageError
+from rankscope.errors import EmptyError
 from rankscope.results.agreement import RunAgreement
 from rankscope.results.table import Table
 
@@ -18,11 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from rankscope._core import Rankings as CoreRankings
-    from rankscope._core import Run
-    from rankscope.adapters.inputs import Input
     from rankscope.api.agreement.measures import TieForm
-    from rankscope.data.ids import SourceIds
+    from rankscope.api.rankings import Rankings
     from rankscope.data.policy import ScoreType
     from rankscope.typing import InputLike
 
@@ -105,7 +100,7 @@ def agreement(
     workers = engine.count_threads(threads)
     engine.refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
     lists = [
-        _read(run, columns, score_type=score_type, encoding=encoding, threads=workers)
+        read_run_lists(run, columns, score_type=score_type, encoding=encoding, threads=workers)
         for run in (run_a, run_b)
     ]
     (one, source), (other, _) = lists
@@ -132,28 +127,4 @@ def agreement(
         p=persistence,
         ties=ties,
         table=table,
-    )
-
-
-def _read(
-    run: InputLike | Rankings,
-    columns: Mapping[str, str] | None,
-    *,
-    score_type: str,
-    encoding: str,
-    threads: int,
-) -> tuple[Run | CoreRankings, SourceIds]:
-    """Return the lists of a run, and the columns of its ids."""
-    if isinstance(run, Rankings):
-        if not run.has_doc_ids:
-            raise UsageError(
-                "expected rankings whose documents have ids, found rankings without",
-                hint="pass a column of documents where the rankings are made",
-                code="ids_needed",
-            )
-        return run._core, run.source  # noqa: SLF001 - rankings are made of it
-    named = engine.read_columns(columns)
-    found: Input = recognise(run, "run", named)
-    return read_lists(
-        found, columns=named, score_type=score_type, encoding=encoding, threads=threads
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 
 from rankscope.cli.monitor.incidents import describe_incident
 from rankscope.cli.monitor.store import (
@@ -11,7 +12,7 @@ from rankscope.cli.monitor.store import (
     open_writer,
     read_word,
 )
-from rankscope.cli.monitor.times import write_moment
+from rankscope.cli.monitor.times import read_duration, write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
@@ -90,6 +91,14 @@ def add_arguments(parser: Parser) -> None:
         help="columns that describe a ranking, such as device country (default: the attributes "
         "that the project slices by)",
     )
+    parser.add_argument(
+        "--duplicates-within",
+        action=Once,
+        type=read_duration,
+        metavar="DURATION",
+        help="a ranking that comes again counts once if no more than so many hours are between the "
+        "two (default: 24h)",
+    )
     parser.add_examples(
         "rankscope monitor run --rankings 'impressions/**.parquet' --labels 'clicks/**.parquet'",
         "rankscope monitor run --store music.db --rankings s3://log/impressions --labels "
@@ -113,6 +122,9 @@ def run(options: Namespace) -> int:
                 names=names,
                 label_names=label_names,
                 attributes=options.attributes,
+                duplicates_within="24h"
+                if options.duplicates_within is None
+                else timedelta(microseconds=options.duplicates_within),
                 actor=ACTOR,
             )
         else:
@@ -172,8 +184,8 @@ def _join(names: Collection[str]) -> str:
 
 def _refuse_others(options: Namespace) -> None:
     """Refuse options that say how to read what is not named."""
-    for name in ("labels", "format", "attributes", "col", "label_col"):
-        if getattr(options, name):
+    for name in ("labels", "format", "attributes", "duplicates_within", "col", "label_col"):
+        if getattr(options, name) not in (None, []):
             raise UsageError(
                 f"--{name.replace('_', '-')} needs --rankings",
                 hint="name the rankings, too: they are connected together",

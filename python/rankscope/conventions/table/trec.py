@@ -93,10 +93,7 @@ ROWS = (
         options=(WITH_MISSING,),
         notes=(
             *TREC_NOTES,
-            (
-                "Its interpolated precision rounds to the nearest number of documents, which "
-                "rankscope doesn't reproduce."
-            ),
+            "Its interpolated precision rounds to the nearest number of documents.",
         ),
         bugs=(
             FRACTIONAL_GAINS,

@@ -13,6 +13,26 @@ RECALL = Parameter(
     "The share of the relevant documents that must be found.",
     required=True,
 )
+ROUNDING = Parameter(
+    "rounding",
+    domains.one_of("up", "nearest"),
+    "up",
+    "How the number of documents at a level of recall is rounded: up, unless it exceeds a whole "
+    "number by less than a tenth, as in trec_eval 9; or to the nearest one, as in version 10.",
+)
+LEVELS = Parameter(
+    "levels",
+    domains.LEVELS,
+    tuple(tenths / 10 for tenths in range(11)),
+    "The levels of recall.",
+)
+MULTIPLE = Parameter(
+    "multiple",
+    domains.POSITIVE,
+    1.0,
+    "The rank as a multiple of the number of relevant documents, rounded up unless it exceeds a "
+    "whole number by less than a tenth.",
+)
 DENOMINATOR = Parameter(
     "denominator",
     domains.one_of("relevant", "reachable", "cutoff", "found"),
@@ -161,7 +181,10 @@ ROWS = (
         ties="exact",
         references=(CLEVERDON,),
         aliases=("Recall",),
-        trec_eval=(Name("recall_{k}"),),
+        trec_eval=(
+            Name("recall_{k}"),
+            Name("relative_P_{k}", {"denominator": "reachable"}),
+        ),
         ir_measures=(Name("R", takes=TAKES),),
         ranx=(Name("recall@{k}"),),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
@@ -171,15 +194,16 @@ ROWS = (
     Row(
         name="Rprec",
         kernel="rprec",
-        parameters=(REL, JUDGED_ONLY),
+        parameters=(REL, MULTIPLE, JUDGED_ONLY),
         formula=r"\mathrm{Rprec} = \frac{1}{R} \sum_{r=1}^{R} b_r",
-        definition="The precision at rank R, where R is the number of relevant documents.",
+        definition="The precision at rank R, where R is the number of relevant documents, or at a "
+        "multiple of it.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
         references=(TREC_BOOK,),
         aliases=("RPrec", "r_precision"),
-        trec_eval=(Name("Rprec"),),
+        trec_eval=(Name("Rprec"), Name("Rprec_mult_{multiple}")),
         ir_measures=(Name("Rprec", takes=("rel", "judged_only")),),
         ranx=(Name("r-precision"),),
         properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
@@ -235,7 +259,7 @@ ROWS = (
     Row(
         name="IPrec",
         kernel="iprec",
-        parameters=(RECALL, REL, JUDGED_ONLY),
+        parameters=(RECALL, REL, ROUNDING, JUDGED_ONLY),
         at="recall",
         formula=r"\mathrm{IPrec@}x = \max \left\{ \mathrm{P@}r : R\, \mathrm{R@}r \ge "
         r"\lfloor x R + 0.9 \rfloor \right\}",
@@ -248,7 +272,7 @@ ROWS = (
         trec_eval=(
             Name(
                 "iprec_at_recall_{recall}",
-                note="Matches version 9; version 10 rounds to the nearest number of documents.",
+                note="That of version 9; that of version 10 is IPrec(rounding='nearest').",
             ),
         ),
         ir_measures=(Name("IPrec", takes=("recall", "rel", "judged_only")),),
@@ -259,6 +283,53 @@ ROWS = (
             not_retrieved=(1,),
             formula="max(2/3, 3/5)",
             value=0.6667,
+        ),
+    ),
+    Row(
+        name="InterpolatedAP",
+        kernel="interpolated_ap",
+        parameters=(LEVELS, REL, ROUNDING, JUDGED_ONLY),
+        formula=r"\mathrm{InterpolatedAP} = \frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec@}"
+        r"\frac{i}{10}",
+        definition="The mean of interpolated precision over levels of recall.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(TREC_BOOK,),
+        trec_eval=(
+            Name(
+                "11pt_avg",
+                note="That of version 9; that of version 10 is InterpolatedAP(rounding='nearest').",
+            ),
+        ),
+        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded", "binary"}),
+        example=Example(
+            "InterpolatedAP",
+            ranking=(1, 0, 2, None, 1),
+            not_retrieved=(1,),
+            formula="(3 * 1/1 + 3 * 2/3 + 2 * 3/5) / 11",
+            value=0.5636,
+        ),
+    ),
+    Row(
+        name="YAAP",
+        kernel="yaap",
+        parameters=(REL, JUDGED_ONLY),
+        formula=r"\mathrm{YAAP} = \log \frac{1 + \sum_{r\, :\, b_r = 1} \mathrm{P@}r}"
+        r"{1 + R - \sum_{r\, :\, b_r = 1} \mathrm{P@}r}",
+        definition="The logarithm of the odds of average precision, smoothed so that extreme "
+        "values can be averaged over queries.",
+        value_range=(float("-inf"), float("inf")),
+        ties="unavailable",
+        references=("Robertson, On smoothing average precision, ECIR 2012",),
+        trec_eval=(Name("yaap"),),
+        properties=frozenset({"swap_monotone", "binary"}),
+        example=Example(
+            "YAAP",
+            ranking=(1, 0, 2),
+            not_retrieved=(1,),
+            formula="log((1 + (1/1 + 2/3)) / (1 + 3 - (1/1 + 2/3)))",
+            value=0.1335,
         ),
     ),
 )

@@ -30,9 +30,10 @@ MAX_GRADE = Parameter(
 )
 MAX_GRADE_WHERE_GRADED = Parameter(
     "max_grade",
-    domains.TOP_GRADE,
+    domains.SCALE,
     4.0,
-    "The highest grade of the scale; a higher grade is an error.",
+    "The highest grade of the scale, of which a higher grade is an error; `query` takes the "
+    "highest grade of each query, or 1 if that is lower.",
     only_with=("graded", (True,)),
 )
 
@@ -86,8 +87,8 @@ ROWS = (
         trec_eval=(
             Name(
                 "rbp",
-                {"p": 0.9},
-                note="Same for grades 0 and 1; it rescales other grades.",
+                {"p": 0.9, "graded": True, "max_grade": "query"},
+                note="It means to scale grades like this, but reads variables that are never set.",
             ),
         ),
         ir_measures=(

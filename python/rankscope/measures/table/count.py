@@ -50,6 +50,23 @@ ROWS = (
         ),
     ),
     Row(
+        name="NumNonrelRet",
+        kernel="num_nonrel_ret",
+        parameters=(REL,),
+        formula=r"\mathrm{NumNonrelRet} = |\{ r : 0 \le g_r < \mathit{rel} \}|",
+        definition="The number of retrieved documents that are judged not relevant.",
+        value_range=(0, float("inf")),
+        mean="sum",
+        better="neither",
+        ties="exact",
+        references=("trec_eval, measure num_nonrel_judged_ret",),
+        trec_eval=(Name("num_nonrel_judged_ret"),),
+        properties=frozenset({"order_free", "binary"}),
+        example=Example(
+            "NumNonrelRet", ranking=(1, None, 0), not_retrieved=(0,), formula="1", value=1.0
+        ),
+    ),
+    Row(
         name="NumQ",
         kernel="num_q",
         parameters=(),

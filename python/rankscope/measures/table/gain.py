@@ -26,7 +26,15 @@ ROWS = (
         ties="exact",
         references=(JARVELIN, BURGES),
         aliases=("NDCG",),
-        trec_eval=(Name("ndcg"), Name("ndcg_cut_{k}")),
+        trec_eval=(
+            Name("ndcg"),
+            Name("ndcg_cut_{k}"),
+            Name(
+                "ndcg_p",
+                {"discount": "jk"},
+                note="It is in the sources, but not among the measures of the command.",
+            ),
+        ),
         ir_measures=(
             Name(
                 "nDCG",

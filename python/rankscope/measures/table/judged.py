@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.measures.spec import Example, Name, Row
-from rankscope.measures.table.binary import NO_RELEVANT
-from rankscope.measures.table.parameters import REL, K
+from rankscope.measures.table.binary import NO_RELEVANT, OF_RANKS
+from rankscope.measures.table.parameters import REL, REQUIRED_K, K
 
 BUCKLEY = (
     "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; "
@@ -106,6 +106,24 @@ ROWS = (
         properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "Judged@4", ranking=(1, None, 0), not_retrieved=(), formula="2/3", value=0.6667
+        ),
+    ),
+    Row(
+        name="Unjudged",
+        kernel="unjudged",
+        parameters=(REQUIRED_K, OF_RANKS),
+        at="k",
+        formula=r"\mathrm{Unjudged@}k = \frac{1}{k} |\{ r \le k : g_r \ \mathrm{is\ unknown} \}|",
+        definition="The share of the first k ranks that have a document without a judgment; ranks "
+        "below the end of a shorter list count as judged.",
+        value_range=(0, 1),
+        better="neither",
+        ties="exact",
+        references=("trec_eval 10.0, measure unj; grades below 0 mean pooled and not judged",),
+        trec_eval=(Name("unj_{k}"),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "Unjudged@4", ranking=(1, None, 0), not_retrieved=(), formula="1/4", value=0.25
         ),
     ),
 )

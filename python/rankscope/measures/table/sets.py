@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from rankscope.measures.spec import Example, Name, Row
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
 from rankscope.measures.table.binary import CLEVERDON, NO_RELEVANT, RIJSBERGEN
 from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL
+
+HIT = Parameter("hit", domains.NUMBER, 1.0, "What a relevant document in the list is worth.")
+FALSE_ALARM = Parameter(
+    "false_alarm", domains.NUMBER, -1.0, "What a document in the list is worth that isn't relevant."
+)
+MISS = Parameter(
+    "miss", domains.NUMBER, 0.0, "What a relevant document is worth that isn't in the list."
+)
+REJECTION = Parameter("rejection", domains.NUMBER, 0.0, "What a document is worth that is neither.")
+DOCUMENTS = Parameter(
+    "documents", domains.COUNT, 0.0, "How many documents the collection has, for rejection."
+)
 
 ROWS = (
     Row(
@@ -103,6 +116,47 @@ ROWS = (
             not_retrieved=(1,),
             formula="(2/4) * (2/3)",
             value=0.3333,
+        ),
+    ),
+    Row(
+        name="SetRelP",
+        kernel="set_relative_precision",
+        parameters=(REL, JUDGED_ONLY),
+        formula=r"\mathrm{SetRelP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
+        r"{\min(|\mathrm{retrieved}|, |\mathrm{relevant}|)}",
+        definition="Set precision as a share of the highest one that a set of this size can have.",
+        undefined=NO_RELEVANT,
+        value_range=(0, 1),
+        ties="exact",
+        references=("trec_eval, measure set_relative_P",),
+        trec_eval=(Name("set_relative_P"),),
+        ir_measures=(Name("SetRelP", takes=("rel", "judged_only")),),
+        properties=frozenset(
+            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
+        ),
+        example=Example(
+            "SetRelP", ranking=(1, 0, None, 2), not_retrieved=(1,), formula="2/3", value=0.6667
+        ),
+    ),
+    Row(
+        name="Utility",
+        kernel="utility",
+        parameters=(HIT, FALSE_ALARM, MISS, REJECTION, DOCUMENTS, REL, JUDGED_ONLY),
+        formula=r"\mathrm{Utility} = |\mathrm{relevant} \cap \mathrm{retrieved}| - "
+        r"|\mathrm{retrieved} \setminus \mathrm{relevant}|",
+        definition="What the documents are worth together, by whether they are relevant and "
+        "whether they are in the list; by default, relevant documents in the list minus others.",
+        value_range=(float("-inf"), float("inf")),
+        ties="exact",
+        references=("Hull and Robertson, The TREC-8 filtering track final report, TREC 1999",),
+        trec_eval=(Name("utility"),),
+        properties=frozenset({"swap_monotone", "order_free", "binary"}),
+        example=Example(
+            "Utility(hit=3, false_alarm=-2)",
+            ranking=(1, 0, None, 2),
+            not_retrieved=(1,),
+            formula="3 * 2 - 2 * 2",
+            value=2.0,
         ),
     ),
 )

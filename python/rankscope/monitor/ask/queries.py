@@ -7,7 +7,8 @@ from rankscope.engine import count_threads
 from rankscope.errors import EmptyError, MeasureError
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.evaluate.grades import read_integers
-from rankscope.monitor.evaluate.values import evaluate_chunks, map_ahead, name_columns
+from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
+from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.merging import choose
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.stats.trace.query_columns import QueryColumns, TextColumn, TextList

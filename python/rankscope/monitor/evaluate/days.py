@@ -91,8 +91,10 @@ def sum_day(
     contexts = Contexts(store, project)
     foldings = _fold_hours(store, project, starts, contexts)
     summed = _Hours(list(starts))
-    for some in _batch(starts, closed):
-        moment = now if some[0] <= closed else min(now, _open_until(some[0], configuration))
+    moments = [
+        now if start <= closed else min(now, _open_until(start, configuration)) for start in starts
+    ]
+    for some, moment in _batch(starts, moments):
         evaluated = evaluate_chunks(
             store.read(project, some[0], some[-1] + HOUR, is_brief=True),
             configuration.definition,
@@ -149,16 +151,16 @@ def _open_until(start: int, configuration: Configuration) -> int:
     return start + configuration.definition.window * SECOND - 1
 
 
-def _batch(starts: Sequence[int], closed: int) -> Iterator[list[int]]:
-    """Group consecutive closed hours; each open hour is a group of its own."""
+def _batch(starts: Sequence[int], moments: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+    """Group consecutive hours that are evaluated as of one moment, to read them as one span."""
     batch: list[int] = []
-    for start in starts:
-        if batch and (start > closed or start - batch[-1] > HOUR):
-            yield batch
+    for place, start in enumerate(starts):
+        if batch and (moments[place] != moments[place - 1] or start - batch[-1] > HOUR):
+            yield batch, moments[place - 1]
             batch = []
         batch.append(start)
     if batch:
-        yield batch
+        yield batch, moments[-1]
 
 
 def add_hours(day: int, cells: Iterable[StoredCell]) -> Iterator[StoredCell]:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from itertools import chain, islice
-
 from rankscope import _core, engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.adapters.arrays import Groups
@@ -22,14 +17,13 @@ from rankscope.monitor.evaluate.grades import (
     read_marks,
     read_numbers,
 )
+from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
-    from typing import TypeVar
+    from collections.abc import Iterable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -39,9 +33,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.evaluate.grades import Graded
     from rankscope.monitor.store.records import Chunk, ItemColumns
-
-    S = TypeVar("S")
-    T = TypeVar("T")
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
 """The columns of an nDCG measure besides its value."""
@@ -352,28 +343,3 @@ def evaluate_chunks(
         return Evaluated(chunk, graded, plan.read(chunk, graded, values))
 
     return map_ahead(evaluate, chunks, engine.count_threads(threads))
-
-
-def map_ahead(work: Callable[[T], S], pieces: Iterable[T], threads: int) -> Iterator[S]:
-    """Do work on pieces by threads, and yield what it gives in the order of the pieces.
-
-    At most one piece more than there are threads is held at a time.
-    """
-    coming = iter(pieces)
-    first = [*islice(coming, 2 if threads > 1 else 0)]
-    if len(first) < 2:
-        yield from map(work, chain(first, coming))
-        return
-    context = copy_context()
-    with ThreadPoolExecutor(threads, "rankscope-evaluate") as pool:
-        waiting: deque[Future[S]] = deque()
-        try:
-            for piece in chain(first, coming):
-                waiting.append(pool.submit(context.copy().run, work, piece))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for each in waiting:
-                each.cancel()

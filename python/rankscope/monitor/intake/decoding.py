@@ -93,7 +93,14 @@ class EventDecoder:
         return all(roles.get(name) == "attributes" for name in RANKING_NAMES["attributes"])
 
     def decode_body(
-        self, body: bytes, kind: str, *, is_lines: bool, most: int, now: int
+        self,
+        body: bytes,
+        kind: str,
+        *,
+        is_lines: bool,
+        most: int,
+        now: int,
+        is_plain: bool = False,
     ) -> Reading[PreparedEvent] | None:
         """Decode a body that holds an object, a list of them, or one on each line.
 
@@ -103,22 +110,19 @@ class EventDecoder:
             is_lines: Whether there is an object on each line.
             most: The most objects in it.
             now: The time, in microseconds since 1970 in UTC.
+            is_plain: Whether only a body is wanted of which the core decodes every object. That
+                takes little time, most of it while other threads run.
 
         Returns:
             The events; `None` where the body as a whole cannot be accepted, or only a parser that
-            reads it at once can tell.
+            reads it at once can tell, or it is not plain and has to be.
         """
-        if body.startswith(BOM):
-            return None
-        if is_lines:
-            texts = [line for line in body.split(b"\n") if line.strip()]
-        elif body.lstrip(b" \t\r\n").startswith(b"{"):
-            texts = [body]
-        else:
-            texts = _core.split_json(body) or []
+        texts = _cut_body(body, most, is_lines=is_lines)
         if not 0 < len(texts) <= most:
             return None
         decoded = self._decode(texts, kind, now)
+        if is_plain and (None in decoded[0] or _are_many(_list_unknown(decoded[1]))):
+            return None
         objects = []
         for text, one in zip(texts, decoded[0], strict=True):
             if one is None:
@@ -228,8 +232,7 @@ def merge(
         read_all: Reads all objects.
     """
     found, said = decoded
-    names = {name for _, unknown in said for name in unknown}.union(rest.unknown)
-    if said and (len(names) > MOST_UNKNOWN or OTHER in names):
+    if said and _are_many(_list_unknown(said).union(rest.unknown)):
         # Which names are counted depends on the order of all objects.
         rest = read_all()
         found, said = [None] * len(found), []
@@ -250,6 +253,27 @@ def merge(
         else:
             answers.append(tuple(prepare(answer)))
     return Reading(tuple(answers), dict(notes), dict(unknown_fields))
+
+
+def _list_unknown(said: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> set[str]:
+    """List the fields that are not known."""
+    return {name for _, unknown in said for name in unknown}
+
+
+def _are_many(unknown: set[str]) -> bool:
+    """Return whether not all fields that are not known can be counted by their names."""
+    return len(unknown) > MOST_UNKNOWN or OTHER in unknown
+
+
+def _cut_body(body: bytes, most: int, *, is_lines: bool) -> list[bytes]:
+    """Cut a body into its objects; none where only a parser that reads it at once can."""
+    if body.startswith(BOM):
+        return []
+    if is_lines:
+        return [line for line in body.split(b"\n") if line.strip()]
+    if body.lstrip(b" \t\r\n").startswith(b"{"):
+        return [body]
+    return _core.split_json(body, most) or []
 
 
 def move_attributes(given: object, attributes: Sequence[str]) -> object:

@@ -10,15 +10,17 @@ from functools import partial
 from rankscope.engine import count_threads
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
 from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
 from rankscope.records import record, replace
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from rankscope.monitor.events.times import Duration
     from rankscope.monitor.store.lake.address import Kind, Layout
     from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.reader import LakeHour, LakeReader, LookedAt
@@ -84,6 +86,7 @@ def connect_lake(
     label_names: Mapping[str, str],
     attributes: Sequence[str],
     window: int,
+    within: Duration,
     now: int,
     actor: str,
 ) -> bool:
@@ -99,6 +102,7 @@ def connect_lake(
         label_names: Likewise for labels.
         attributes: The columns that describe a ranking.
         window: The attribution window, in microseconds.
+        within: How long after a ranking another one with its id is repeated.
         now: The current time, in microseconds since 1970 in UTC.
         actor: The name for the audit log.
 
@@ -133,8 +137,20 @@ def connect_lake(
         labels=None if labels is None else address(labels, label_names, ()),
         reach=window + LATE,
         early=EARLY,
+        within=_read_within(within),
     )
     return store.set_lake(project, lake, now, actor)
+
+
+def _read_within(given: Duration) -> int:
+    within = read_length(given, "duplicates_within") // MICROSECOND
+    if within < 0:
+        raise UsageError(
+            f"duplicates_within: expected 0 or more, found {show(str(given))}",
+            hint="write 0s to compare rankings within their hour only",
+            code="usage",
+        )
+    return within
 
 
 def scan_lake(
@@ -223,9 +239,24 @@ class _Scanner:
         new_labels = [
             one for one in files if one.kind == "labels" and ("labels", one.file.path) not in known
         ]
+        moved = {start for one in read for start in one.hours}
+        gone_rankings = [one for one in gone if one.kind == "rankings"]
+        moved.update(start for start in before if self._had_rows(start, gone_rankings))
+        earlier = self._find_earlier(moved, before, now_there)
+        # Where these hours have changed, other rankings may be repeated than before.
+        hours.update(start for start, others in earlier.items() if moved.intersection(others))
+        hours.update(one.start for one in before.values() if moved.intersection(one.earlier))
         labelled = self._find_labelled(new_labels, now_there, set(before) - hours)
         again = {start: before[start] for start in labelled}
-        seen, notes = self._read_hours(sorted(hours | labelled), now_there, again)
+        seen, notes = self._read_hours(
+            sorted(hours | labelled),
+            now_there,
+            again,
+            {
+                start: {other: other not in moved and before[other].is_accepted for other in others}
+                for start, others in earlier.items()
+            },
+        )
         self._store.store_scan(
             self._project,
             files=files,
@@ -272,6 +303,30 @@ class _Scanner:
             for one in gone
         )
 
+    def _find_earlier(
+        self, moved: set[int], before: Mapping[int, KnownHour], files: Sequence[KnownFile]
+    ) -> dict[int, set[int]]:
+        """Return the earlier hours that may have rankings of an hour, by its start.
+
+        Args:
+            moved: The hours whose rankings have changed.
+            before: All hours as they were known.
+            files: All files.
+        """
+        found = {start: set(one.earlier) - moved for start, one in before.items() if one.earlier}
+        for start in moved:
+            found.pop(start, None)
+        within = self._reader.lake.within
+        if not within or not moved:
+            return found
+        from rankscope.monitor.store.lake.repeats import RepeatFinder  # noqa: PLC0415 - needs Arrow
+
+        rankings = [one for one in files if one.kind == "rankings"]
+        finder = RepeatFinder(self._reader, rankings, before.keys() | moved, within, self._threads)
+        for start, others in finder.find(moved).items():
+            found.setdefault(start, set()).update(others)
+        return found
+
     def _find_labelled(
         self, labels: Sequence[KnownFile], files: Sequence[KnownFile], hours: set[int]
     ) -> set[int]:
@@ -299,8 +354,12 @@ class _Scanner:
         starts: Sequence[int],
         files: Sequence[KnownFile],
         again: Mapping[int, KnownHour],
+        earlier: Mapping[int, Mapping[int, bool]],
     ) -> tuple[list[SeenHour], Counter[str]]:
-        """Read hours; of those in `again`, nothing has changed but labels."""
+        """Read hours; of those in `again`, nothing has changed but labels.
+
+        The rankings of hours that are in `earlier` may be in earlier hours, too.
+        """
         rankings = [one for one in files if one.kind == "rankings"]
         labels = [one for one in files if one.kind == "labels"]
         contexts = self._store.contexts(self._project)
@@ -312,7 +371,8 @@ class _Scanner:
                 found = self._reader.match_again(known, rankings, labels)
                 if found is not None:
                     return _see_again(known, contexts, *found), Counter()
-            return _see(start, self._reader.read_hour(start, rankings, labels))
+            hour = self._reader.read_hour(start, rankings, labels, earlier=earlier.get(start))
+            return _see(start, hour)
 
         seen = []
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
@@ -350,6 +410,12 @@ def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:
         times = shown.times[shown.contexts == number]
         spans[shown.contents[number]] = (len(times), int(times[0]), int(times[-1]))
     return (
-        SeenHour(start=start, spans=spans, counts=hour.counts, matched=hour.joined.matched),
+        SeenHour(
+            start=start,
+            spans=spans,
+            counts=hour.counts,
+            matched=hour.joined.matched,
+            earlier=hour.earlier,
+        ),
         hour.notes,
     )

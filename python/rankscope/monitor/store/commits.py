@@ -29,6 +29,8 @@ OF_ONE_JOB = frozenset(
 """Codes of errors that concern one job of a group, and not the store."""
 
 LARGEST = 4
+LONGEST = 0.05
+"""The longest that a group waits for others because the one before took long, in seconds."""
 
 
 @record(frozen=True, slots=True)
@@ -55,7 +57,9 @@ class GroupCommitter:
         commit: Does the work of a group in one transaction, and returns the results once they are
             on the disk.
         tidy: Called after each group.
-        seconds: How long the first job of a group waits for others.
+        seconds: How long the first job of a group waits for others. It waits as long as the group
+            before took, if that is longer, up to `LONGEST`: a transaction costs as much as a
+            hundred events, so that a busy store makes larger ones.
         events: A group of this many events does not wait. Of what waits anyway, such as for the
             disk, `LARGEST` times as many are committed together.
         queue: The largest number of events that may wait.
@@ -73,6 +77,7 @@ class GroupCommitter:
         self._commit = commit
         self._tidy = tidy
         self._seconds = seconds
+        self._took = 0.0
         self._events = events
         self._most = queue
         self._jobs: deque[Job] = deque()
@@ -131,7 +136,9 @@ class GroupCommitter:
     def _run(self) -> None:
         while group := self._gather():
             running = [job for job in group if job.future.set_running_or_notify_cancel()]
+            since = time.monotonic()
             self._do(running)
+            self._took = time.monotonic() - since
             if self.failure is not None:
                 continue
             try:
@@ -152,7 +159,7 @@ class GroupCommitter:
                 self._changed.wait()
             if not self._jobs:
                 return []
-            until = self._jobs[0].since + self._seconds
+            until = self._jobs[0].since + max(self._seconds, min(self._took, LONGEST))
             while self._waiting < self._events and not self._is_closing:
                 if not self._changed.wait(until - time.monotonic()):
                     break

@@ -109,6 +109,8 @@ class StoreReader(KeepsHistory, ABC):
         engine: Makes connections that read.
     """
 
+    lake_threads: int | None = None
+
     def __init__(self, engine: Engine) -> None:
         super().__init__()
         self.engine = engine
@@ -217,7 +219,7 @@ class StoreReader(KeepsHistory, ABC):
         if reader is None or reader.lake != lake:
             from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow
 
-            reader = self._lakes[project] = LakeReader(lake)
+            reader = self._lakes[project] = LakeReader(lake, self.lake_threads)
         return reader
 
     def open_lake(self, project: str) -> LakeReader | None:

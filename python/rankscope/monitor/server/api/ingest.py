@@ -1,8 +1,9 @@
 """Ingests rankings and labels, and answers for each of them once they are on the disk.
 
-A small body is decoded on the event loop, which takes a few milliseconds. A larger or compressed
-one is decoded in a thread, or in another process under `rankscope serve`, and stored in pieces, so
-that a small request never waits for a large one.
+A small body is decoded on the event loop, which takes a few milliseconds. A medium one is decoded
+in a thread, by the core, while other threads run. What the core can't decode, and larger or
+compressed bodies, are decoded in another process under `rankscope serve`. Events are stored in
+pieces, so that a small request never waits for a large one.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from rankscope.monitor.events.event import Event
@@ -102,7 +103,9 @@ SMALL_BYTES = 16 << 10
 """The largest body that is decoded on the event loop: a few rankings, in a few milliseconds."""
 
 LARGE_BYTES = 1 << 20
-"""Larger bodies are decoded one at a time, so that others find a free process.
+"""The largest body that is decoded in a thread: that takes the core a few milliseconds, less than
+it takes to send the body to another process. Larger bodies are decoded one at a time, so that
+others find a free process.
 
 A compressed body counts as eight times its size, which is usual for events in JSON.
 """
@@ -169,6 +172,7 @@ class Ingest:
         self._settings = settings
         self._now = now
         self._threads = threads
+        self._decoding = CapacityLimiter(settings.decoders)
         self._memory = memory
         self._large = CapacityLimiter(1)
         self._run = run or (lambda work: work(store))
@@ -220,13 +224,11 @@ class Ingest:
                 request.state.request_id,
                 is_arrow=form == ARROW,
             )
-            if body.is_packed or body.is_arrow or len(body.content) > SMALL_BYTES:
+            reading = await self._decode(body)
+            if reading is None:
                 content, counts = await self._take_elsewhere(body)
             else:
-                reading = decode_body(body, self._settings, self._now())
-                rejected = count_rejections(reading)
-                stored = self._store.submit(body.project, reading.events, rejected)
-                outcomes = await asyncio.wrap_future(stored)
+                outcomes = await self._store_pieces(body.project, reading)
                 content, counts = write_answer(reading, outcomes, body)
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
@@ -259,6 +261,24 @@ class Ingest:
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
 
+    async def _decode(self, body: Body) -> Reading[Any] | None:
+        """Decode a body in this process; `None` where that could take long."""
+        if body.is_packed or body.is_arrow or len(body.content) > LARGE_BYTES:
+            return None
+        if len(body.content) <= SMALL_BYTES:
+            return decode_body(body, self._settings, self._now())
+        decode = partial(
+            decode_text, body.content, body, self._settings, self._now(), is_plain=True
+        )
+        return await to_thread.run_sync(decode, limiter=self._decoding)
+
+    async def _store_pieces(self, project: str, reading: Reading[Any]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for piece, rejected in cut_pieces(reading):
+            stored = await asyncio.wrap_future(self._store.submit(project, piece, rejected))
+            outcomes += stored
+        return outcomes
+
     async def _take_elsewhere(self, body: Body) -> Answer:
         work = partial(store_large, body=body, settings=self._settings, now=self._now())
         size = len(body.content) * (PACKED if body.is_packed else 1)
@@ -283,13 +303,26 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
         FileError: The store can't be written.
     """
     reading = decode_body(body, settings, now)
-    rejected: Mapping[str, int] = count_rejections(reading)
     outcomes: list[Outcome] = []
-    events = reading.events
-    for start in range(0, max(1, len(events)), PIECE):
-        outcomes += store.append(body.project, events[start : start + PIECE], rejected)
-        rejected = {}  # once
+    for piece, rejected in cut_pieces(reading):
+        outcomes += store.append(body.project, piece, rejected)
     return write_answer(reading, outcomes, body)
+
+
+def cut_pieces(reading: Reading[Any]) -> Iterator[tuple[Sequence[Any], Mapping[str, int]]]:
+    """Cut events into the pieces that are stored one after the other, at least one.
+
+    Args:
+        reading: The decoded events and rejections.
+
+    Yields:
+        Some events, and the number of rejections by code, which the first piece has.
+    """
+    events = reading.events
+    rejected: Mapping[str, int] = count_rejections(reading)
+    for start in range(0, max(1, len(events)), PIECE):
+        yield events[start : start + PIECE], rejected
+        rejected = {}
 
 
 def store_set(
@@ -353,11 +386,33 @@ def decode_body(body: Body, settings: Settings, now: int) -> Reading[Any]:
     plain = _unpack(body, settings)
     if body.is_arrow:
         return _decode_stream(plain, body, settings, now)
-    decoder = _make_decoder(settings.events)
-    reading = decoder.decode_body(
-        plain, body.kind, is_lines=body.is_lines, most=settings.batch, now=now
-    )
+    reading = decode_text(plain, body, settings, now, is_plain=False)
     return read_body(plain, body, settings, now) if reading is None else reading
+
+
+def decode_text(
+    plain: bytes, body: Body, settings: Settings, now: int, *, is_plain: bool
+) -> Reading[Any] | None:
+    """Decode a body of JSON by the core; see `EventDecoder.decode_body`.
+
+    Args:
+        plain: The content of the body, decompressed.
+        body: The body.
+        settings: Limits on bodies.
+        now: The time, in microseconds since 1970 in UTC.
+        is_plain: Whether the core has to decode all of it.
+
+    Returns:
+        The events; `None` where they have to be read object by object.
+    """
+    return _make_decoder(settings.events).decode_body(
+        plain,
+        body.kind,
+        is_lines=body.is_lines,
+        most=settings.batch,
+        now=now,
+        is_plain=is_plain,
+    )
 
 
 def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Event]:

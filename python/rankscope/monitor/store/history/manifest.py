@@ -48,6 +48,7 @@ AT_ONCE = 500
 PARTS = 64
 """In how many transactions the ids of deleted hours are removed."""
 RANGE = 2**64 // PARTS
+FIND_ANY = select(history.c.hour_id).where(history.c.project_id == bindparam("project_id")).limit(1)
 ADD_IDS = text("INSERT INTO history_ids (key, start) VALUES (:key, :start) ON CONFLICT DO NOTHING")
 HOUR_COLUMNS = (
     history.c.hour_id,
@@ -81,8 +82,7 @@ def list_all_archived(connection: Connection) -> list[ArchivedHour]:
 
 def has_archived(connection: Connection, project_id: int) -> bool:
     """Return whether a project has archived hours."""
-    wanted = select(history.c.hour_id).where(history.c.project_id == project_id).limit(1)
-    return connection.execute(wanted).first() is not None
+    return connection.execute(FIND_ANY, {"project_id": project_id}).first() is not None
 
 
 def find_hour(connection: Connection, project_id: int, start: int) -> ArchivedHour | None:

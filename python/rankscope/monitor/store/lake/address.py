@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import DAY
 from rankscope.records import record
 from rankscope.results.text import show
 
@@ -48,12 +49,15 @@ class Lake:
         labels: The labels, if there are any.
         reach: How long after a ranking its labels are looked for, in microseconds.
         early: How long before a ranking its labels are looked for: clocks may be wrong.
+        within: How long after a ranking another one with its id counts as repeated. Their hours are
+            compared; 0 compares those of one hour only.
     """
 
     rankings: TableAddress
     labels: TableAddress | None
     reach: int
     early: int
+    within: int = DAY
 
     @property
     def sources(self) -> dict[Kind, TableAddress]:
@@ -74,7 +78,8 @@ class Lake:
             }
             for kind, one in self.sources.items()
         }
-        return json.dumps({**kinds, "reach": self.reach, "early": self.early}, sort_keys=True)
+        spans = {"reach": self.reach, "early": self.early, "within": self.within}
+        return json.dumps({**kinds, **spans}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -98,6 +103,8 @@ class Lake:
             labels=read("labels"),
             reach=given["reach"],
             early=given["early"],
+            # Lakes of earlier versions compared rankings of one hour.
+            within=given.get("within", 0),
         )
 
 

@@ -90,11 +90,11 @@ def to_texts(texts: Foreign) -> Texts:
         return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
     offsets = np.frombuffer(bounds, dtype=np.int64)[start : start + count + 1]
     found = np.frombuffer(held or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return offsets - offsets[0], found
+    return offsets - offsets[0] if offsets[0] else offsets, found
 
 
 def make_keys(texts: Foreign) -> NDArray[np.uint64]:
-    """Return a number for each text, the same for the same text: of its ends and its length."""
+    """Return a number for each text, the same for the same text; others rarely share one."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     offsets, held = to_texts(texts)
@@ -107,9 +107,19 @@ def make_keys(texts: Foreign) -> NDArray[np.uint64]:
     first = words[offsets[:-1] + 8] << missing
     last = words[offsets[1:]] >> missing
     whole = np.where(missing < 64, (first * np.uint64(MIXING)) ^ last, np.uint64(0))
-    mixed = (whole ^ (whole >> np.uint64(29))) * np.uint64(MIXING)
-    keys: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32)) ^ sizes.astype(np.uint64)
+    keys: NDArray[np.uint64] = _mix(whole) ^ sizes.astype(np.uint64)
+    for at in range(8, int(sizes.max(initial=0)) - 8, 8):  # what is between them
+        rows = np.flatnonzero(sizes > at + 8)
+        keys[rows] = _mix(keys[rows] ^ words[offsets[rows] + 8 + at])
     return keys
+
+
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Let each bit of numbers depend on all of theirs."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    mixed = (numbers ^ (numbers >> np.uint64(29))) * np.uint64(MIXING)
+    return np.asarray(mixed ^ (mixed >> np.uint64(32)))
 
 
 def read_times(column: Foreign, name: str) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:

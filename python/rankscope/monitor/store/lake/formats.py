@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from contextlib import suppress
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
@@ -16,6 +18,7 @@ from rankscope.monitor.store.lake.files import (
     split_url,
     stat_file,
 )
+from rankscope.monitor.store.lake.pieces import WHOLE, list_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.lake.address import Layout, TableAddress
     from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.pieces import Piece
 
     class LakeTable(Protocol):
         """A table whose rows are in files."""
@@ -34,8 +38,17 @@ if TYPE_CHECKING:
         def read_schema(self, file: DataFile) -> Foreign:
             """Read the schema of a file."""
 
-        def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
-            """Read the rows of a file."""
+        def list_pieces(self, file: DataFile, time: str) -> tuple[Piece, ...]:
+            """List the pieces of a file that can be read one by one, with the times they have."""
+
+        def read(
+            self, file: DataFile, columns: Sequence[str], groups: Sequence[int] | None = None
+        ) -> Foreign:
+            """Read the rows of a file, or those of some of its row groups."""
+
+
+FOOTERS = 256
+"""The footers of so many files are kept."""
 
 
 def find_layout(url: str) -> Layout:
@@ -89,6 +102,7 @@ class ParquetFiles:
     def __init__(self, url: str) -> None:
         self._url = url
         self._place, _ = split_url(url)
+        self._footers: OrderedDict[DataFile, tuple[Foreign, Foreign]] = OrderedDict()
 
     def list_files(self) -> list[DataFile]:
         """List the files."""
@@ -96,40 +110,68 @@ class ParquetFiles:
 
     def read_schema(self, file: DataFile) -> Foreign:
         """Read the schema of a file, with the columns that its folders name."""
-        arrow, parquet = load_arrow(), load_arrow("pyarrow.parquet")
-        try:
-            with (
-                converted_errors(file.path),
-                open_filesystem(self._place).open_input_file(file.path) as opened,
-            ):
-                schema = parquet.read_schema(opened)
-        except FileError:
-            if stat_file(self._place, file.path) != file:
-                raise changed(file.path) from None
-            raise
+        arrow = load_arrow()
+        _, schema = self._read_footer(file)
         for name in read_partitions(file.path):
             if name not in schema.names:
                 schema = schema.append(arrow.field(name, arrow.large_string()))
         return schema
 
-    def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
-        """Read the rows of a file.
+    def list_pieces(self, file: DataFile, time: str) -> tuple[Piece, ...]:
+        """List the pieces of a file by the times of its row groups."""
+        footer, _ = self._read_footer(file)
+        return list_pieces(footer, time)
+
+    def _read_footer(self, file: DataFile) -> tuple[Foreign, Foreign]:
+        """Return what the footer of a file says, and its schema."""
+        kept = self._footers.get(file)
+        if kept is not None:
+            return kept
+        parquet = load_arrow("pyarrow.parquet")
+        try:
+            with (
+                converted_errors(file.path),
+                open_filesystem(self._place).open_input_file(file.path) as opened,
+                parquet.ParquetFile(opened) as reader,
+            ):
+                found = reader.metadata, reader.schema_arrow
+        except FileError:
+            if stat_file(self._place, file.path) != file:
+                raise changed(file.path) from None
+            raise
+        self._footers[file] = found
+        while len(self._footers) > FOOTERS:
+            with suppress(KeyError):  # another thread was faster
+                self._footers.popitem(last=False)
+        return found
+
+    def read(
+        self, file: DataFile, columns: Sequence[str], groups: Sequence[int] | None = None
+    ) -> Foreign:
+        """Read the rows of a file, or those of some of its row groups.
 
         Raises:
             FileError: The file cannot be read, or is another one than when it was listed.
         """
         arrow, parquet = load_arrow(), load_arrow("pyarrow.parquet")
         partitions = read_partitions(file.path)
+        footer, schema = self._read_footer(file)
         if stat_file(self._place, file.path) != file:
             raise changed(file.path)
+        there = schema.names
+        wanted = [name for name in columns if name in there]
         with (
             converted_errors(file.path),
             open_filesystem(self._place).open_input_file(file.path) as opened,
-            parquet.ParquetFile(opened, pre_buffer=bool(self._place)) as reader,
+            parquet.ParquetFile(opened, metadata=footer, pre_buffer=bool(self._place)) as reader,
         ):
-            there = reader.schema_arrow.names
-            table = reader.read([name for name in columns if name in there])
-            count = reader.metadata.num_rows
+            table = (
+                reader.read(wanted)
+                if groups is None
+                else reader.read_row_groups(list(groups), wanted)
+            )
+        some = range(footer.num_row_groups) if groups is None else groups
+        count = sum(footer.row_group(group).num_rows for group in some)
         if not table.num_columns:
             # Without columns, Arrow has no rows either.
             table = arrow.table({"": arrow.nulls(count)}).select([])
@@ -172,7 +214,17 @@ class DeltaTable:
         self._open_dataset()
         return self._dataset.schema
 
-    def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
+    def list_pieces(self, file: DataFile, time: str) -> tuple[Piece, ...]:
+        """Return the whole file: those of a table are no larger than its writer wants."""
+        del file, time
+        return WHOLE
+
+    def read(
+        self,
+        file: DataFile,
+        columns: Sequence[str],
+        groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
+    ) -> Foreign:
         """Read the rows of a file.
 
         Raises:
@@ -234,7 +286,17 @@ class IcebergTable:
         self._open()
         return self._table.schema().as_arrow()
 
-    def read(self, file: DataFile, columns: Sequence[str]) -> Foreign:
+    def list_pieces(self, file: DataFile, time: str) -> tuple[Piece, ...]:
+        """Return the whole file, as of a table of Delta Lake."""
+        del file, time
+        return WHOLE
+
+    def read(
+        self,
+        file: DataFile,
+        columns: Sequence[str],
+        groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
+    ) -> Foreign:
         """Read the rows of a file that are not deleted.
 
         Raises:

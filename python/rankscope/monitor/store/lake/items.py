@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.monitor.store.lake.cells import (
-    MIXING,
     code_values,
     make_keys,
     read_numbers,
     read_texts,
+    spread,
     take,
 )
 from rankscope.monitor.store.tables.documents import offsets_of
@@ -52,6 +52,8 @@ def check_items(
     sizes: NDArray[np.int64],
     columns: Mapping[str, tuple[Foreign, Marks]],
     limits: Limits,
+    *,
+    is_plain: bool = False,
 ) -> CheckedItems:
     """Check the documents of rankings.
 
@@ -60,6 +62,7 @@ def check_items(
         columns: By role, an array of Arrow with the values of all documents whose ranking has the
             role, and which rankings have it. All have `doc_id`.
         limits: How many documents there may be, and how long their ids.
+        is_plain: Whether no document is known to be shown twice, which isn't checked then.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -68,34 +71,46 @@ def check_items(
     of_document = np.repeat(np.arange(count), sizes)
     given_ids, _ = columns["doc_id"]
     doc_ids, wrong = read_texts(given_ids, limits.id_bytes, fewest=1)
-    wrong = wrong | _find_repeated(doc_ids, of_document)
-    numbers = {}
-    for role in ("rank", "score", "relevance"):
-        numbers[role] = np.full(len(of_document), np.nan)
-        if role in columns:
-            flat, has = columns[role]
+    if not is_plain:
+        wrong = wrong | _find_repeated(doc_ids, offsets)
+    # Columns that nobody logged share one array, because new memory takes time.
+    numbers = dict.fromkeys(("rank", "score", "relevance"), np.full(len(of_document), np.nan))
+    for role in numbers.keys() & columns.keys():
+        flat, has = columns[role]
+        found, marks = read_numbers(flat)
+        if has.all():
+            numbers[role] = found
+            wrong |= marks
+        else:
             is_there = has[of_document]
-            found, marks = read_numbers(flat)
+            numbers[role] = np.full(len(of_document), np.nan)
             numbers[role][is_there] = found
             wrong[is_there] |= marks
-    has_ranks = columns["rank"][1] if "rank" in columns else np.zeros(count, dtype=np.bool_)
     places = np.arange(1, len(of_document) + 1) - offsets[of_document]
-    ranks, is_based_0, bad_ranks = _read_ranks(
-        numbers["rank"], has_ranks, places, of_document, limits.rank
-    )
-    wrong |= bad_ranks
-    if len(ranks) and ((ranks[1:] <= ranks[:-1]) & (of_document[1:] == of_document[:-1])).any():
-        order = np.lexsort((ranks, of_document))
-        ranks, doc_ids = ranks[order], take(doc_ids, order)
-        numbers = {role: column[order] for role, column in numbers.items()}
-        wrong = wrong[order]
-    wrong[1:] |= (ranks[1:] == ranks[:-1]) & (of_document[1:] == of_document[:-1])
-    marks = np.bincount(of_document[wrong], minlength=count) > 0
-    marks |= sizes > limits.items
+    ranks, has_ranks = places, np.zeros(count, dtype=np.bool_)
+    is_based_0 = has_ranks
+    if "rank" in columns:
+        has_ranks = columns["rank"][1]
+        ranks, is_based_0, bad_ranks = _read_ranks(
+            numbers["rank"], has_ranks, places, of_document, limits.rank
+        )
+        wrong |= bad_ranks
+        if ((ranks[1:] <= ranks[:-1]) & (of_document[1:] == of_document[:-1])).any():
+            order = np.lexsort((ranks, of_document))
+            ranks, doc_ids = ranks[order], take(doc_ids, order)
+            numbers = {role: column[order] for role, column in numbers.items()}
+            wrong = wrong[order]
+            wrong[1:] |= (ranks[1:] == ranks[:-1]) & (of_document[1:] == of_document[:-1])
+    marks = sizes > limits.items
+    marks[of_document[np.flatnonzero(wrong)]] = True
     has_gaps = np.zeros(count, dtype=np.bool_)
     filled = np.flatnonzero(sizes)
     has_gaps[filled] = ranks[offsets[1:][filled] - 1] != sizes[filled]
     is_integer = load_arrow().types.is_integer(given_ids.type)
+    disagrees = np.zeros(count, dtype=np.bool_)
+    if "score" in columns:
+        # Where there are no ranks, the order is all that was logged.
+        disagrees = has_ranks & _find_disagreement(numbers["score"], of_document, count)
     return CheckedItems(
         offsets=offsets,
         doc_ids=doc_ids,
@@ -108,29 +123,33 @@ def check_items(
             "int_ids": (sizes > 0) & is_integer,
             "zero_based_ranks": is_based_0,
             "rank_gaps": has_gaps,
-            # Where there are no ranks, the order is all that was logged.
-            "rank_score_disagree": has_ranks
-            & _find_disagreement(numbers["score"], of_document, count),
+            "rank_score_disagree": disagrees,
         },
     )
 
 
-def _find_repeated(doc_ids: Foreign, of_document: NDArray[np.int64]) -> Marks:
+def _find_repeated(doc_ids: Foreign, offsets: NDArray[np.int64]) -> Marks:
     """Mark the documents of rankings that show one twice."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    marks = np.zeros(len(of_document), dtype=np.bool_)
-    # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting numbers.
-    keys = make_keys(doc_ids) ^ (of_document.astype(np.uint64) * np.uint64(MIXING))
-    ordered = np.sort(keys)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(repeated):
+    marks = np.zeros(len(doc_ids), dtype=np.bool_)
+    # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting theirs.
+    keys = make_keys(doc_ids)
+    sizes = np.diff(offsets)
+    suspects = []
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        rankings = np.flatnonzero(sizes == size)
+        square = keys[offsets[rankings][:, np.newaxis] + np.arange(size)]
+        square.sort(axis=1)
+        suspects.append(rankings[(square[:, 1:] == square[:, :-1]).any(axis=1)])
+    chosen = np.concatenate(suspects) if suspects else np.zeros(0, dtype=np.int64)
+    if not len(chosen):
         return marks
-    suspects = np.flatnonzero(np.isin(keys, repeated))
-    codes, values = code_values(take(doc_ids, suspects))
-    exact = of_document[suspects] * len(values) + codes
+    rows = spread(offsets, chosen)
+    codes, values = code_values(take(doc_ids, rows))
+    exact = np.repeat(chosen, sizes[chosen]) * len(values) + codes
     _, of_key, counts = np.unique(exact, return_inverse=True, return_counts=True)
-    marks[suspects] = counts[of_key] > 1
+    marks[rows] = counts[of_key] > 1
     return marks
 
 

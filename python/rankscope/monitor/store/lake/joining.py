@@ -66,7 +66,7 @@ def join_labels(
     *,
     event_ids: bool,
 ) -> Joined:
-    """Find the labels of rankings.
+    """Find the labels of rankings, and drop those that are repeated.
 
     Args:
         ranking_ids: Texts of Arrow, each once.
@@ -75,6 +75,20 @@ def join_labels(
         until: The first time that is not looked at.
         event_ids: Whether all labels need the ids of their events.
     """
+    return choose_labels(find_labels(ranking_ids, files, since, until), event_ids=event_ids)
+
+
+class Found(NamedTuple):
+    """The labels of some rankings in the order of their files, and the position of each ranking."""
+
+    given: Given
+    rankings: NDArray[np.int64]
+
+
+def find_labels(
+    ranking_ids: Foreign, files: Sequence[KeyedLabels], since: int, until: int
+) -> Found:
+    """Find the labels of rankings; see `join_labels`."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
@@ -106,8 +120,13 @@ def join_labels(
         if is_theirs.any():
             parts.append(one.given.choose(places[is_theirs]))
             positions.append(at[is_theirs].astype(np.int64))
-    given = join_given(parts)
     rankings = np.concatenate(positions) if positions else np.zeros(0, dtype=np.int64)
+    return Found(join_given(parts), rankings)
+
+
+def choose_labels(found: Found, *, event_ids: bool) -> Joined:
+    """Drop labels that are repeated, and sort the others; see `join_labels`."""
+    given, rankings = found
     kept, counts = _drop_repeated(given, rankings)
     matched = len(given)
     if len(kept) < len(given):

@@ -10,6 +10,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.cells import to_texts
 from rankscope.monitor.store.lake.shown import to_ranking
@@ -82,23 +83,35 @@ class LakePartitions:
         is_brief: bool = False,  # noqa: ARG002 - an hour is read as a whole
     ) -> Iterator[Chunk]:
         """Read the rankings of a span, in chunks as the tables of a database give them."""
-        hours = (
-            _cut(self._read_hour(known.start, event_ids=event_ids), since, until)
-            for known in self._known(since, until)
-        )
-        yield from _cut_evenly(hours, size)
+        # Read here: threads have no connection.
+        known, _, _, _ = self._known(since, until), self._files, self._numbers, self._accepted
 
-    def _load(self, start: int, *, event_ids: bool = False) -> LakeHour:
+        def read(hour: KnownHour) -> Chunk:
+            return _cut(self._read_hour(hour, event_ids=event_ids), since, until)
+
+        yield from _cut_evenly(map_ahead(read, known, self._reader.threads), size)
+
+    @cached_property
+    def _accepted(self) -> dict[int, bool]:
+        """By start, whether all rows of an hour were accepted."""
+        return {hour.start: hour.is_accepted for hour in self._known(None, None)}
+
+    def _load(self, known: KnownHour, *, event_ids: bool = False) -> LakeHour:
         check_deadline()
         files = self._files
         return self._reader.read_hour(
-            start, files["rankings"], files["labels"], event_ids=event_ids
+            known.start,
+            files["rankings"],
+            files["labels"],
+            earlier={start: self._accepted.get(start, False) for start in known.earlier},
+            is_plain=known.is_plain,
+            event_ids=event_ids,
         )
 
-    def _read_hour(self, start: int, *, event_ids: bool) -> Chunk:
+    def _read_hour(self, known: KnownHour, *, event_ids: bool) -> Chunk:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        hour = self._load(start, event_ids=event_ids)
+        hour = self._load(known, event_ids=event_ids)
         shown, given = hour.shown, hour.joined.given
         try:
             numbers = [self._numbers[content] for content in shown.contents]
@@ -174,7 +187,7 @@ class LakePartitions:
                     continue
                 for hour in known:
                     if file.overlaps(hour.start, hour.start + HOUR):
-                        found = self._load(hour.start, event_ids=True)
+                        found = self._load(hour, event_ids=True)
                         at = compute.index(found.shown.ranking_ids, ranking_id).as_py()
                         if at >= 0:
                             threads.shutdown(wait=False, cancel_futures=True)
@@ -182,8 +195,7 @@ class LakePartitions:
         return None
 
     def _holds(self, ranking_id: str, file: KnownFile) -> bool:
-        compute = load_arrow("pyarrow.compute")
-        return bool(compute.index(self._reader.read_ids(file.file), ranking_id).as_py() >= 0)
+        return self._reader.holds(file, ranking_id)
 
     def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
         """Find the starts of the windows that changed after a number."""
@@ -246,7 +258,7 @@ class LakePartitions:
                     np.full(len(joined.rankings), number, dtype=np.int64),
                 )
                 return
-        chunk = _cut(self._read_hour(known.start, event_ids=False), since, until)
+        chunk = _cut(self._read_hour(known, event_ids=False), since, until)
         labels = chunk.labels
         yield labels, chunk.times[labels.rankings], chunk.contexts[labels.rankings]
 

@@ -144,23 +144,28 @@ class RankingReader:
         names = [inner.field(at).name for at in range(inner.num_fields)]
         return dict(self._items.find(names).roles)
 
-    def read(self, table: Foreign, plan: Plan, places: NDArray[np.int64]) -> Read:
+    def read(
+        self, table: Foreign, plan: Plan, places: NDArray[np.int64], *, is_plain: bool = False
+    ) -> Read:
         """Read rankings.
 
         Args:
             table: A table of Arrow with the columns of the plan. Its times are known to be good.
             plan: What its columns hold.
             places: Numbers of the rows, ascending.
+            is_plain: Whether no document is known to be shown twice, which isn't checked then.
         """
         if not plan.is_grouped:
-            return self._read_rows(table, plan, places)
+            return self._read_rows(table, plan, places, is_plain=is_plain)
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         columns = {name: join_chunks(table[name], name) for name in plan.columns}
         usual = np.flatnonzero(~self._find_unusual(columns, plan))
         if len(usual) < len(places):
             columns = {name: take(column, usual) for name, column in columns.items()}
-        found, kept = self._make(columns, plan, places[usual], *_flatten(columns, plan))
+        found, kept = self._make(
+            columns, plan, places[usual], *_flatten(columns, plan), is_plain=is_plain
+        )
         is_unusual = np.ones(len(places), dtype=np.bool_)
         is_unusual[usual[kept]] = False
         rows = np.flatnonzero(is_unusual)
@@ -212,6 +217,8 @@ class RankingReader:
         places: NDArray[np.int64],
         sizes: NDArray[np.int64],
         flat: Mapping[str, tuple[Foreign, Marks]],
+        *,
+        is_plain: bool,
     ) -> tuple[Read, NDArray[np.int64]]:
         """Make rankings of columns.
 
@@ -221,6 +228,7 @@ class RankingReader:
             places: Numbers of the rankings.
             sizes: How many documents each has.
             flat: By role, those of documents, as `check_items` takes them.
+            is_plain: As in `read`.
 
         Returns:
             The rankings without those that need a closer look, and which they are.
@@ -229,7 +237,7 @@ class RankingReader:
 
         arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
         limits, count = self._limits, len(places)
-        checked = check_items(sizes, flat, limits)
+        checked = check_items(sizes, flat, limits, is_plain=is_plain)
         roles = {role: columns[name] for role, name in plan.roles.items() if name in columns}
         ranking_ids, marks = read_texts(roles["ranking_id"], limits.id_bytes, fewest=1)
         event_ids, has_no_event_id = ranking_ids, np.ones(count, dtype=np.bool_)
@@ -265,7 +273,9 @@ class RankingReader:
         notes = Counter({code: int(marked[kept].sum()) for code, marked in noted.items()})
         return Read(shown.choose(kept), Counter(), +notes), kept
 
-    def _read_rows(self, table: Foreign, plan: Plan, places: NDArray[np.int64]) -> Read:
+    def _read_rows(
+        self, table: Foreign, plan: Plan, places: NDArray[np.int64], *, is_plain: bool
+    ) -> Read:
         """Read rows with one document each."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -287,7 +297,9 @@ class RankingReader:
         }
         if "relevance" in flat:
             flat["relevance"] = _without_nan(flat["relevance"][0]), everywhere
-        found, kept = self._make(heads, plan, places[whole.first], whole.sizes, flat)
+        found, kept = self._make(
+            heads, plan, places[whole.first], whole.sizes, flat, is_plain=is_plain
+        )
         others = np.ones(len(grouped.first), dtype=np.bool_)
         others[first[kept]] = False
         if not others.any():

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.tables.transaction import Transaction
 
 
+OUTCOMES = frozenset({"accepted", "duplicate", "conflict"})
+"""The codes of rows that were not rejected."""
+EARLIER = "earlier"
+"""Under this name, the earlier hours are beside the contexts in the spans of an hour."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class KnownFile:
     """A file that was read.
@@ -72,6 +78,7 @@ class KnownHour:
         counts: By code, how many rankings were accepted and rejected.
         matched: How many rows of labels are of its rankings.
         arrived: The number of a change, a context, and how many rankings of it were added.
+        earlier: The starts of earlier hours that have rankings of this one, which don't count here.
     """
 
     start: int
@@ -80,6 +87,22 @@ class KnownHour:
     counts: Mapping[str, int]
     matched: int
     arrived: Sequence[tuple[int, int, int]]
+    earlier: Sequence[int] = ()
+
+    @property
+    def rankings(self) -> int:
+        """How many rankings it has."""
+        return sum(span[0] for span in self.spans.values())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all of its rows count: none was rejected or repeated."""
+        return self.counts == {"accepted": self.rankings}
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether all of its rows were accepted, be they repeated or not."""
+        return not self.counts.keys() - OUTCOMES
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,12 +114,14 @@ class SeenHour:
         spans: By the content of contexts, as in `KnownHour`.
         counts: As in `KnownHour`.
         matched: As in `KnownHour`.
+        earlier: As in `KnownHour`.
     """
 
     start: int
     spans: Mapping[Content, tuple[int, int, int]]
     counts: Mapping[str, int]
     matched: int
+    earlier: Sequence[int] = ()
 
 
 def read_lake(connection: Connection, project: str) -> Lake | None:
@@ -148,11 +173,13 @@ def read_hours(
 
 
 def _to_hour(row: Any) -> KnownHour:  # noqa: ANN401 - a row of any statement with its columns
-    spans = {int(number): tuple(span) for number, span in json.loads(row.spans).items()}
+    spans = json.loads(row.spans)
+    earlier = tuple(spans.pop(EARLIER, ()))
     return KnownHour(
         start=row.start,
         seq=row.seq,
-        spans=spans,
+        spans={int(number): tuple(span) for number, span in spans.items()},
+        earlier=earlier,
         counts=json.loads(row.counts),
         matched=row.matched,
         arrived=[tuple(one) for one in json.loads(row.arrived)],
@@ -185,7 +212,9 @@ def set_lake(transaction: Transaction, project: str, lake: Lake, now: int, actor
         # With another stamp, each file is one that has changed.
         files = schema.lake_files
         for kind in ("rankings", "labels"):
-            if before.sources.get(kind) != lake.sources.get(kind) or before.reach != lake.reach:
+            if before.sources.get(kind) != lake.sources.get(kind) or (
+                (before.reach, before.within) != (lake.reach, lake.within)
+            ):
                 connection.execute(
                     update(files)
                     .where(files.c.project_id == project_id, files.c.kind == kind)
@@ -290,7 +319,7 @@ def _store_hours(
             "project_id": project_id,
             "start": hour.start,
             "seq": seq,
-            "spans": json.dumps(spans),
+            "spans": json.dumps(spans | ({EARLIER: hour.earlier} if hour.earlier else {})),
             "counts": json.dumps(dict(hour.counts)),
             "matched": hour.matched,
             "arrived": json.dumps(arrived),

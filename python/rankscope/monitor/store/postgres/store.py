@@ -384,6 +384,8 @@ class BorrowedPostgres(PostgresReader, Store):
             the result or raises its exception.
     """
 
+    lake_threads = 1  # There are as many processes as cores.
+
     def __init__(
         self, url: str, ask: Callable[[Callable[[Transaction], Any], int], object]
     ) -> None:

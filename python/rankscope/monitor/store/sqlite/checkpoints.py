@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from rankscope.errors import FileError
@@ -16,10 +17,21 @@ if TYPE_CHECKING:
 
 AFTER_BYTES = 64 << 20
 """The size of the log at which it is copied into the database."""
+AGAIN_BYTES = AFTER_BYTES // 4
+"""If a reader needs the log, that is tried again after so many bytes, then after twice as many."""
+LARGEST_BYTES = 1 << 30
+"""The size of the log at which the writer copies all of it: the disk is slower than the writer."""
+FEW_PAGES = 250
+"""Pages that the writer copies itself, which takes some hundredths of a second."""
+PASSES = 5
 
 
 class Checkpointer:
     """Keeps the log short: a thread copies most of it, and the writer the rest.
+
+    While the thread copies, new transactions add to the log. It therefore copies several times,
+    each time less, until the writer has little left to do between two transactions: nothing is
+    written meanwhile.
 
     Args:
         path: The store.
@@ -30,7 +42,9 @@ class Checkpointer:
         self._path = path
         self._connection = connection
         self._next = AFTER_BYTES
+        self._again = AGAIN_BYTES
         self._copying: threading.Thread | None = None
+        self._left = 0
         self._error: FileError | None = None
 
     @property
@@ -52,9 +66,14 @@ class Checkpointer:
             self.close()
             if self._error is not None:
                 raise self._error
-            self._truncate()
-            # If a reader keeps the log from being truncated, that is not tried again at once.
-            self._next = self.log_bytes + AFTER_BYTES
+            if self._left <= FEW_PAGES or self.log_bytes >= LARGEST_BYTES:
+                self._truncate()
+            size = self.log_bytes
+            if size < AFTER_BYTES:
+                self._next, self._again = AFTER_BYTES, AGAIN_BYTES
+            else:
+                self._next = size + self._again
+                self._again = min(2 * self._again, AFTER_BYTES)
 
     def close(self) -> None:
         """Wait for the thread."""
@@ -66,7 +85,15 @@ class Checkpointer:
         """Copy what no reader needs any more, while new transactions are added."""
         try:
             with converted_errors(self._path), self._connection.engine.connect() as connection:
-                driver_of(connection).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                driver = driver_of(connection)
+                self._left = sys.maxsize
+                for _ in range(PASSES):
+                    copy = driver.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                    _, pages, copied = copy.fetchone()
+                    before, self._left = self._left, pages - copied
+                    # A reader needs the rest, or the writer is faster.
+                    if self._left <= FEW_PAGES or self._left >= before:
+                        break
         except FileError as error:
             self._error = error
 

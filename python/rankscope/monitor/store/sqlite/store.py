@@ -388,6 +388,8 @@ class BorrowedStore(SQLiteReader, Store):
             the result or raises its exception.
     """
 
+    lake_threads = 1  # There are as many processes as cores.
+
     def __init__(
         self, path: Path, ask: Callable[[Callable[[Transaction], Any], int], object]
     ) -> None:

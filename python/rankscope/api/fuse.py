@@ -1,0 +1,473 @@
+"""Fuses the runs of several systems into one, and fits the weights of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import combinations, pairwise
+from os import PathLike
+
+from rankscope import engine
+from rankscope._core import Run, fuse_runs
+from rankscope.adapters.inputs import shorten_names
+from rankscope.api.evaluate import read_named_runs
+from rankscope.api.lists import read_run_lists
+from rankscope.data.fusion import DEFAULT_SCALE, SCALES, find_method
+from rankscope.data.policy import check_choice
+from rankscope.data.qrels import Qrels
+from rankscope.errors import UsageError
+from rankscope.file import File
+from rankscope.names import quote
+from rankscope.results.fused_run import FusedRun
+from rankscope.results.fusion_fit import FusionFit
+from rankscope.results.table import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Literal, TypeAlias
+
+    from rankscope._core import Rankings as CoreRankings
+    from rankscope.api.rankings import Rankings
+    from rankscope.data.fusion import FusionMethod, Scale
+    from rankscope.data.ids import SourceIds
+    from rankscope.data.policy import Policy, ScoreType
+    from rankscope.measures import Measure
+    from rankscope.typing import InputLike
+
+    Given: TypeAlias = Sequence[InputLike | Rankings] | Mapping[str, InputLike | Rankings]
+    Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input"]
+    Weights: TypeAlias = tuple[float, ...]
+
+TIES = ("doc_id", "doc_id_asc", "input")
+GRID = 10
+"""Weights are multiples of 1 / GRID at first."""
+MOST_TRIALS = 1001
+"""With more combinations of weights than these, the share of one run after another is changed."""
+
+
+def fuse(
+    runs: Given,
+    method: str = "rrf",
+    *,
+    weights: Sequence[float] | Mapping[str, float] | None = None,
+    normalize: Scale | None = None,
+    k: float | None = None,
+    p: float | None = None,
+    sigma: float | None = None,
+    depth: int | None = None,
+    ties: Ties = "doc_id",
+    columns: Mapping[str, str] | None = None,
+    score_type: ScoreType = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> FusedRun:
+    """Fuse the runs of several systems into one.
+
+    A query is fused from the runs that have it. A document that a run doesn't have gets nothing
+    from that run, unless the method says otherwise.
+
+    Args:
+        runs: Two or more runs, each as in `evaluate`: a list of them, or a mapping of names to
+            runs.
+        method: How the score of a document is computed:
+
+            - `rrf`: the sum of 1 / (k + rank) (reciprocal rank fusion)
+            - `combsum`, `combmnz`: the sum of its scores; the same times the number of runs that
+              have it
+            - `combanz`, `combmed`, `combmax`, `combmin`: the mean, the median, the largest and the
+              smallest of its scores
+            - `isr`, `log_isr`: the sum of 1 / rank², times the number of runs that have it, or
+              times the logarithm of that number plus `sigma`
+            - `rbc`: the sum of (1 - p) p^(rank - 1) (rank-biased centroid)
+            - `borda`: points for each document that isn't above it
+            - `condorcet`: an order in which no document loses to the next one by a majority of runs
+
+            The names of ranx work, too, such as `mnz` and `bordafuse`.
+        weights: The weight of each run: a sequence in the order of the runs, or a mapping of names
+            to weights (default: 1 for each). The points that a run gives are multiplied by it. A run
+            whose weight is 0 is left out.
+        normalize: How the scores of each query in each run are scaled before they are added
+            (default: `"min_max"`):
+
+            - `min_max`: from 0 for the smallest to 1 for the largest; 1 if all are equal
+            - `max`: divided by the largest
+            - `sum`: the distance to the smallest, divided by the sum of these distances
+            - `zmuv`: the distance to the mean, in standard deviations
+            - `rank`: 1 - (rank - 1) / n, with n documents in the list
+            - `borda`: the same with n documents in all runs; those that the run doesn't have share
+              the mean of what is left
+            - `none`: as they are
+
+            Methods that go by ranks don't use scores, so it can't be set for them.
+        k: The constant of `rrf` (default: 60).
+        p: The persistence of `rbc`, between 0 and 1 (default: 0.8).
+        sigma: The constant of `log_isr`, 0 or more (default: 0).
+        depth: The number of documents to keep for each query (default: all).
+        ties: The order of documents with equal scores, in the runs and in the result: `"doc_id"`
+            (the larger ID first, as in trec_eval), `"doc_id_asc"`, or `"input"`.
+        columns: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`. Scores don't depend on it.
+
+    Returns:
+        The fused run. Pass it to `evaluate` as a run, write it to a file with `write`, or get a
+        data frame with `to_pandas`.
+
+    Raises:
+        UsageError: An argument is invalid, or there are fewer than two runs.
+        InputError: A run doesn't have the expected format, a document is twice in a list, or scores
+            don't fit the scale.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> words = {"q1": {"d1": 12.0, "d2": 7.5, "d3": 3.0}}
+        >>> vectors = {"q1": {"d2": 0.9, "d4": 0.5}}
+        >>> fuse({"words": words, "vectors": vectors}, "combsum", weights=[0.5, 0.5]).to_dict()
+        {'q1': {'d2': 0.75, 'd1': 0.5, 'd4': 0.0, 'd3': 0.0}}
+        >>> list(fuse([words, vectors], "borda").to_dict()["q1"].items())
+        [('d2', 7.0), ('d1', 5.5), ('d4', 4.0), ('d3', 3.5)]
+    """
+    chosen = find_method(method)
+    parameter = _read_parameter(chosen, {"k": k, "p": p, "sigma": sigma})
+    scale = _read_scale(chosen, normalize)
+    check_choice("ties", ties, TIES)
+    workers = engine.count_threads(threads)
+    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding, threads=workers)
+    weighed = _read_weights(chosen, weights, list(lists))
+    core = fuse_runs(
+        [(core, name) for name, (core, _) in lists.items()],
+        (chosen.name, parameter),
+        scale or "none",
+        weighed,
+        ties,
+        _read_depth(depth),
+        workers,
+    )
+    return FusedRun(
+        names=tuple(lists),
+        method=chosen.name,
+        parameters={chosen.parameter: parameter} if chosen.parameter else {},
+        scale=scale,
+        weights=tuple(weighed),
+        missing=tuple(len(core) - _count_queries(each) for each, _ in lists.values()),
+        source=next(iter(lists.values()))[1],
+        core=core,
+    )
+
+
+def fit_fusion(
+    qrels: InputLike | Qrels,
+    runs: Given,
+    measure: Measure | str,
+    method: str = "combsum",
+    *,
+    normalize: Scale | None = None,
+    k: float | None = None,
+    p: float | None = None,
+    sigma: float | None = None,
+    depth: int | None = None,
+    ties: Ties = "doc_id",
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    score_type: ScoreType = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> FusionFit:
+    """Find the weights of runs with which their fusion has the largest value of a measure.
+
+    Weights are tried that add up to 1, in steps of 0.1: all of them for up to five runs. For more
+    runs, the share of one run after another is changed as long as the value rises. Among equal
+    values, the weights that are closest to each other are taken. The value on the queries of the
+    fit is too good: evaluate the fused run on other queries.
+
+    Args:
+        qrels: Judgments of the queries to fit on, as in `evaluate`.
+        runs: As in `fuse`.
+        measure: The measure, or its name.
+        method: As in `fuse`, one that takes weights.
+        normalize: As in `fuse`.
+        k: As in `fuse`.
+        p: As in `fuse`.
+        sigma: As in `fuse`.
+        depth: As in `fuse`.
+        ties: As in `fuse`.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+
+    Returns:
+        The weights, the value that they have, and the value of all weights that were tried.
+
+    Raises:
+        UsageError: An argument is invalid.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {"q1": {"d2": 1}, "q2": {"d5": 1}}
+        >>> words = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d4": 2.0, "d5": 1.0}}
+        >>> vectors = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d5": 2.0, "d4": 1.0}}
+        >>> fit = fit_fusion(qrels, {"words": words, "vectors": vectors}, "RR")
+        >>> fit.weights, fit.value
+        ({'words': 0.5, 'vectors': 0.5}, 1.0)
+        >>> fused = fuse({"words": words, "vectors": vectors}, "combsum", weights=fit.weights)
+    """
+    chosen = find_method(method)
+    if not chosen.takes_weights:
+        raise _no_weights(chosen)
+    parameter = _read_parameter(chosen, {"k": k, "p": p, "sigma": sigma})
+    scale = _read_scale(chosen, normalize)
+    check_choice("ties", ties, TIES)
+    asked = engine.read_measure(measure)
+    workers = engine.count_threads(threads)
+    if not isinstance(qrels, Qrels):
+        qrels = engine.load_qrels(qrels, duplicates="error", encoding=encoding, columns=columns)
+    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding, threads=workers)
+    given = [(core, name) for name, (core, _) in lists.items()]
+    most = _read_depth(depth)
+    tried: dict[Weights, float] = {}
+
+    def measure_weights(weights: Weights) -> float:
+        if weights not in tried:
+            fused = fuse_runs(
+                given, (chosen.name, parameter), scale or "none", weights, ties, most, workers
+            )
+            found = engine.evaluate_run(
+                qrels,
+                fused,  # type: ignore[arg-type]  # a run of the core
+                [asked],
+                policy=policy,
+                score_type=score_type,
+                threads=workers,
+            )
+            tried[weights] = found[asked]
+        return tried[weights]
+
+    best = _search(len(lists), measure_weights)
+    names = list(lists)
+    table = Table(
+        {
+            **{name: [weights[at] for weights in tried] for at, name in enumerate(names)},
+            asked.name: list(tried.values()),
+        }
+    )
+    return FusionFit(
+        method=chosen.name,
+        measure=asked.name,
+        weights=dict(zip(names, best, strict=True)),
+        value=tried[best],
+        tried=table,
+    )
+
+
+def _search(runs: int, measure: Callable[[Weights], float]) -> Weights:
+    """Return the best weights; of equally good ones, those that are closest to each other."""
+    if math.comb(GRID + runs - 1, runs - 1) <= MOST_TRIALS:
+        grid = [tuple(part / GRID for part in parts) for parts in _split(GRID, runs)]
+        return max(sorted(grid, key=_spread), key=measure)
+    best = (1 / runs,) * runs
+    while True:
+        start = best
+        for run in range(runs):
+            others = [_share(best, run, part / GRID) for part in range(GRID + 1)]
+            best = max([best, *sorted(others, key=_spread)], key=measure)
+        if measure(best) <= measure(start):
+            return start
+
+
+def _split(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to split a number into parts."""
+    for bars in combinations(range(total + parts - 1), parts - 1):
+        ends = (-1, *bars, total + parts - 1)
+        yield tuple(end - start - 1 for start, end in pairwise(ends))
+
+
+def _spread(weights: Weights) -> float:
+    return math.fsum(weight * weight for weight in weights)
+
+
+def _share(weights: Weights, run: int, share: float) -> Weights:
+    """Return weights with a share for one run; the others keep their proportions."""
+    rest = math.fsum(weights) - weights[run]
+    if rest <= 0:
+        return tuple(
+            share if at == run else (1 - share) / (len(weights) - 1) for at in range(len(weights))
+        )
+    scale = (1 - share) / rest
+    return tuple(share if at == run else weight * scale for at, weight in enumerate(weights))
+
+
+def _read_lists(
+    runs: Given,
+    columns: Mapping[str, str] | None,
+    *,
+    score_type: str,
+    encoding: str,
+    threads: int,
+) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
+    check_choice("encoding", encoding, ("utf-8", "latin-1"))
+    check_choice("score_type", score_type, ("float64", "float32"))
+    named = _name_runs(runs)
+    if [given for given in named.values() if _path_of(given) == "-"][1:]:
+        raise UsageError(
+            "only one run can be read from standard input (-)",
+            hint="write the other runs to files",
+            code="stdin_twice",
+        )
+    return {
+        name: read_run_lists(
+            run, columns, score_type=score_type, encoding=encoding, threads=threads
+        )
+        for name, run in named.items()
+    }
+
+
+def _name_runs(runs: object) -> dict[str, InputLike | Rankings]:
+    named: Mapping[str, InputLike | Rankings] | None = None
+    if isinstance(runs, Mapping):
+        named = read_named_runs(runs)
+        if named is None and runs and all(map(_is_rankings, runs.values())):
+            named = {str(name): run for name, run in runs.items()}
+    elif isinstance(runs, list | tuple):
+        paths = [_path_of(run) for run in runs]
+        if all(path is not None for path in paths) and len({*paths}) == len(paths):
+            names = shorten_names([str(path) for path in paths])
+        else:
+            names = [_letter(place) for place in range(len(runs))]
+        named = dict(zip(names, runs, strict=True))
+    if named is None or len(named) < 2:
+        found = "one" if named is None or named else "none"
+        raise UsageError(
+            f"expected at least two runs, found {found}",
+            hint="pass a list of runs, or a mapping of names to runs: {'bm25': a, 'dense': b}",
+            code="bad_parameter",
+        )
+    return dict(named)
+
+
+def _is_rankings(run: object) -> bool:
+    return hasattr(run, "has_doc_ids")
+
+
+def _path_of(run: object) -> str | None:
+    path = run.path if isinstance(run, File) else run
+    return str(path) if isinstance(path, str | PathLike) else None
+
+
+def _letter(place: int) -> str:
+    """Return a, b, …, z, a2, b2, …."""
+    round_of, letter = divmod(place, 26)
+    return chr(ord("a") + letter) + (str(round_of + 1) if round_of else "")
+
+
+def _count_queries(run: Run | CoreRankings) -> int:
+    return len(run) if isinstance(run, Run) else len(run.query_ids())
+
+
+def _read_scale(method: FusionMethod, given: object) -> str:
+    if given is None:
+        return "" if method.is_of_ranks else DEFAULT_SCALE
+    check_choice("normalize", given, SCALES)
+    if method.is_of_ranks:
+        raise UsageError(
+            f"{method.name} goes by ranks, so scores can't be normalized",
+            hint="remove normalize, or fuse scores with combsum or combmnz",
+            code="bad_parameter",
+        )
+    return str(given)
+
+
+def _read_parameter(method: FusionMethod, given: Mapping[str, object]) -> float:
+    for name, value in given.items():
+        if value is None or name == method.parameter:
+            continue
+        owner = {"k": "rrf", "p": "rbc", "sigma": "log_isr"}[name]
+        raise UsageError(
+            f"{name} is a parameter of {owner}, found it with {method.name}",
+            hint=f"remove {name}" + ("; to keep the first documents, set depth" * (name == "k")),
+            code="bad_parameter",
+        )
+    value = given.get(method.parameter) if method.parameter else None
+    if value is None:
+        return method.default
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {"k": lambda x: x >= 0, "p": lambda x: 0 < x < 1, "sigma": lambda x: x >= 0}
+    if not is_number or not math.isfinite(value) or not fits[method.parameter](value):  # type: ignore[arg-type]  # it is a number
+        range_of = "between 0 and 1, both excluded" if method.parameter == "p" else "of 0 or more"
+        raise UsageError(
+            f"expected {method.parameter} as a number {range_of}, found {quote(value)}",
+            hint=f"the default is {method.default:g}",
+            code="bad_parameter",
+        )
+    return float(value)  # type: ignore[arg-type]  # as above
+
+
+def _read_weights(method: FusionMethod, given: object, names: list[str]) -> list[float]:
+    if given is None:
+        return [1.0] * len(names)
+    if not method.takes_weights:
+        raise _no_weights(method)
+    weights: list[object]
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        missing = [name for name in names if name not in given]
+        if unknown or missing:
+            wrong = (
+                f"no run is called {quote(unknown[0])}"
+                if unknown
+                else (f"there is none for {quote(missing[0])}")
+            )
+            raise UsageError(
+                f"expected a weight for each run, but {wrong}",
+                hint=f"the runs are {', '.join(map(quote, names))}",
+                code="bad_parameter",
+            )
+        weights = [given[name] for name in names]
+    else:
+        weights = list(given) if hasattr(given, "__iter__") and not isinstance(given, str) else []
+    if len(weights) != len(names):
+        raise UsageError(
+            f"expected {len(names)} weights, one for each run, found {len(weights)}",
+            hint="write weights=[0.3, 0.7]",
+            code="bad_parameter",
+        )
+    for weight in weights:
+        is_number = hasattr(weight, "__float__") and not isinstance(weight, bool | str)
+        if not is_number or not 0 <= float(weight) < math.inf:  # type: ignore[arg-type]  # it is a number
+            raise UsageError(
+                f"expected weights of 0 or more, found {quote(weight)}",
+                hint="weights don't have to add up to 1",
+                code="bad_parameter",
+            )
+    found = [float(weight) for weight in weights]  # type: ignore[arg-type]  # as above
+    if not any(found):
+        raise UsageError(
+            "expected a weight above 0, found none",
+            hint="give at least one run a weight",
+            code="bad_parameter",
+        )
+    return found
+
+
+def _no_weights(method: FusionMethod) -> UsageError:
+    return UsageError(
+        f"{method.name} doesn't take weights",
+        hint="weights need a method that adds up, such as combsum, combmnz, rrf or borda",
+        code="bad_parameter",
+    )
+
+
+def _read_depth(given: object) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise UsageError(
+            f"expected depth as an integer of 1 or more, found {quote(given)}",
+            hint="write depth=1000",
+            code="bad_parameter",
+        )
+    return given

@@ -1,0 +1,51 @@
+"""Reads the lists of a run of any kind into memory, without judgments."""
+
+from __future__ import annotations
+
+from rankscope import engine
+from rankscope.adapters import recognise
+from rankscope.adapters.reading import read_lists
+from rankscope.api.rankings import Rankings
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope._core import Rankings as CoreRankings
+    from rankscope._core import Run
+    from rankscope.data.ids import SourceIds
+    from rankscope.typing import InputLike
+
+
+def read_run_lists(
+    run: InputLike | Rankings,
+    columns: Mapping[str, str] | None,
+    *,
+    score_type: str,
+    encoding: str,
+    threads: int,
+) -> tuple[Run | CoreRankings, SourceIds]:
+    """Return the lists of a run, and the columns of its ids.
+
+    Raises:
+        UsageError: The documents of rankings have no ids.
+        InputError: The run isn't of the format, or a document occurs twice in a query.
+        FileError: A file can't be read.
+    """
+    if isinstance(run, Rankings):
+        if not run.has_doc_ids:
+            raise UsageError(
+                "expected rankings whose documents have ids, found rankings without",
+                hint="pass a column of documents where the rankings are made",
+                code="ids_needed",
+            )
+        return run._core, run.source  # noqa: SLF001 - rankings are made of it
+    named = engine.read_columns(columns)
+    return read_lists(
+        recognise(run, "run", named),
+        columns=named,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+    )

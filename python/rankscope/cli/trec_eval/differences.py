@@ -1,0 +1,87 @@
+"""Tells where trec_eval would crash, print a wrong number, or leave something out in silence."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rankscope.cli.trec_eval.requests import gain_table
+from rankscope.measures import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankscope.cli.trec_eval.requests import Requested
+    from rankscope.data.qrels import Qrels
+    from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
+
+INTERPOLATED = {"iprec_at_recall", "11pt_avg"}
+UNJUDGED: Kernel = parse("Unjudged(denominator='retrieved')@1000000000").kernel_spec()
+RETRIEVED: Kernel = parse("NumRet").kernel_spec()
+
+
+def num_rel(options: Namespace) -> Kernel:
+    """Return the computation of how many documents are relevant at the level of `-l`."""
+    return parse("NumRel")(rel=options.level).kernel_spec()
+
+
+def kernels_of_differences(requests: Sequence[Requested], options: Namespace) -> list[Kernel]:
+    """Return the computations that `describe_differences` and the level of `-l` need."""
+    names = {one.entry.name for one in requests}
+    kernels: list[Kernel] = []
+    if "rbp_resid" in names:
+        kernels.append(UNJUDGED)
+    if options.Judged_docs_only and names & INTERPOLATED:
+        kernels.append(RETRIEVED)
+    if options.level > 1 and "Rndcg" in names:
+        kernels.append(num_rel(options))
+    return kernels
+
+
+def describe_differences(
+    requests: Sequence[Requested],
+    qrels: Qrels,
+    found: QueryValues,
+    columns: Mapping[str, Doubles],
+    options: Namespace,
+) -> Iterator[str]:
+    """Return what to tell about this evaluation.
+
+    Args:
+        requests: The measures.
+        qrels: The judgments.
+        found: The queries.
+        columns: The values of kernels, by the text of the kernel.
+        options: The arguments of the command.
+    """
+    names = {one.entry.name for one in requests}
+    grades = [grade for grade in qrels.judgments.grades() if grade >= 0]
+    missing = len(found.judged) - len(found.retrieved)
+    if options.dialect == "10" and missing and not options.complete_rel_info_wanted:
+        yield f"trec_eval 10 stops at a judged query that isn't in the run; there are {missing}"
+    if "rbp" in names and max(grades, default=0) > 1:
+        yield (
+            "rbp divides grades by the highest one of each query; trec_eval 10 scales them by "
+            "variables that are never set"
+        )
+
+    def count(kernel: Kernel) -> int:
+        values = columns[repr(kernel)]
+        return sum(values[query] == 0 for query in found.retrieved)
+
+    if "rbp_resid" in names and (whole := count(UNJUDGED)):
+        yield (
+            "rbp_resid includes the ranks below the end of the list; trec_eval 10 prints 0 for "
+            f"queries of which all retrieved documents are judged: {whole}"
+        )
+    if options.Judged_docs_only and names & INTERPOLATED and (empty := count(RETRIEVED)):
+        yield (
+            "interpolated precision is 0 for queries of which no retrieved document is judged; "
+            f"trec_eval prints -nan for them and for the mean: {empty}"
+        )
+    for one in requests:
+        if one.pairs and not one.entry.name.startswith("rbp"):
+            gains = sorted(gain_table(one, grades).gains.values())
+            if any(0 < high - low < 1 for low, high in pairwise(gains)):
+                yield (f"{one.name} has gains less than 1 apart, which trec_eval sorts wrongly")

@@ -1,0 +1,159 @@
+"""Evaluates the measures that were asked for, in one pass over the run."""
+
+from __future__ import annotations
+
+from array import array
+
+from rankscope.cli.trec_eval.catalog import UNQUERIED
+from rankscope.cli.trec_eval.differences import (
+    describe_differences,
+    kernels_of_differences,
+    num_rel,
+)
+from rankscope.cli.trec_eval.requests import gain_table, make_measures
+from rankscope.engine.trec_values import evaluate_kernels
+from rankscope.errors import InputError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankscope.cli.trec_eval.catalog import Entry
+    from rankscope.cli.trec_eval.reading import Source
+    from rankscope.cli.trec_eval.requests import Requested
+    from rankscope.data.qrels import Qrels
+    from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
+
+CHARACTERS = 6
+"""How many characters of relstring a value of the core holds."""
+
+
+@record(frozen=True, slots=True)
+class Evaluated:
+    """A measure with its values.
+
+    Args:
+        entry: The measure of trec_eval.
+        name: The name that is printed.
+        columns: Its values by query: one column, or as many as a text needs.
+    """
+
+    entry: Entry
+    name: str
+    columns: Sequence[Doubles]
+
+
+def evaluate_requests(
+    requests: Sequence[Requested],
+    qrels: Qrels,
+    source: Source,
+    options: Namespace,
+    note: Callable[[str], None],
+) -> tuple[list[Evaluated], QueryValues]:
+    """Evaluate measures on a run.
+
+    Args:
+        requests: The measures.
+        qrels: The judgments.
+        source: The run.
+        options: The arguments of the command.
+        note: What is told where trec_eval would do something else, or say nothing.
+
+    Returns:
+        The measures with their values, and the values of all kernels.
+
+    Raises:
+        MeasureError: Rankscope has no such measure.
+        InputError: The run is not of the format.
+        FileError: The run can't be read.
+    """
+    wanted = [
+        (one, name, kernels) for one in requests for name, kernels in _plan(one, qrels, options)
+    ]
+    kernels = {repr(kernel): kernel for _, _, several in wanted for kernel in several}
+    for kernel in kernels_of_differences(requests, options):
+        kernels.setdefault(repr(kernel), kernel)
+    found = _evaluate(qrels, source, list(kernels.values()), options, note)
+    columns = dict(zip(kernels, found.columns, strict=True))
+    evaluated = [
+        Evaluated(one.entry, name, _cut_text(one, [columns[repr(kernel)] for kernel in several]))
+        for one, name, several in wanted
+    ]
+    if options.level > 1:
+        relevant = columns.get(repr(num_rel(options)))
+        evaluated = [
+            Evaluated(one.entry, one.name, [_keep_relevant(one.columns[0], relevant)])
+            if one.entry.name == "Rndcg" and relevant is not None
+            else one
+            for one in evaluated
+        ]
+    for difference in describe_differences(requests, qrels, found, columns, options):
+        note(difference)
+    return evaluated, found
+
+
+def _plan(
+    requested: Requested, qrels: Qrels, options: Namespace
+) -> list[tuple[str, tuple[Kernel, ...]]]:
+    """Return the names that a measure prints, and the computations of the core for each."""
+    entry = requested.entry
+    if entry.name in UNQUERIED:
+        return []
+    if entry.name == "relstring":
+        starts = range(1, max(int(requested.values[0]), 0) + 1, CHARACTERS)
+        kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
+        return [(requested.name, kernels)]
+    grades = qrels.judgments.grades()
+    planned: list[tuple[str, tuple[Kernel, ...]]] = []
+    measures = make_measures(
+        requested, level=options.level, documents=options.documents, dialect=options.dialect
+    )
+    for name, measure in zip(requested.names, measures, strict=True):
+        kernel, params = measure.kernel_spec(grades=grades)
+        changed: Mapping[str, object] = params
+        if requested.pairs and "gain" in params:
+            changed = {**params, **gain_table(requested, grades).parameters()}
+        planned.append((name, ((kernel, changed),)))
+    return planned
+
+
+def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
+    """Cut what the last column of a text has beyond its length."""
+    if requested.entry.name != "relstring" or not columns:
+        return columns
+    left = int(requested.values[0]) - CHARACTERS * (len(columns) - 1)
+    mask = (1 << 8 * left) - 1
+    return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
+
+
+def _keep_relevant(values: Doubles, relevant: Doubles) -> array[float]:
+    pairs = zip(values, relevant, strict=True)
+    return array("d", (value if count > 0 else 0.0 for value, count in pairs))
+
+
+def _evaluate(
+    qrels: Qrels,
+    source: Source,
+    kernels: list[Kernel],
+    options: Namespace,
+    note: Callable[[str], None],
+) -> QueryValues:
+    def evaluate() -> QueryValues:
+        return evaluate_kernels(
+            qrels,
+            source.file(),
+            kernels,
+            score_type="float32" if options.dialect == "9" else "float64",
+            depth=options.depth,
+            judged_only=options.Judged_docs_only,
+        )
+
+    try:
+        return evaluate()
+    except InputError as error:
+        if not source.mend(error):
+            raise
+        note(f"{source.path}: fields after the sixth are ignored, as in trec_eval")
+        return evaluate()

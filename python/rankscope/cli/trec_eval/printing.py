@@ -1,0 +1,134 @@
+"""Prints lines of queries and means as trec_eval does, to the byte."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from rankscope.cli.trec_eval.zscores import standardize
+from rankscope.engine.trec_values import PrintedColumns, make_lines
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.cli.trec_eval.catalog import Entry
+    from rankscope.cli.trec_eval.evaluating import Evaluated
+    from rankscope.cli.trec_eval.requests import Requested
+    from rankscope.cli.trec_eval.zscores import Moments
+    from rankscope.engine.trec_values import QueryValues
+
+AT_ONCE = 1024
+"""How many queries are printed at once."""
+
+LEAST = 0.000_01
+"""The smallest value in a geometric mean."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What is printed.
+
+    Args:
+        has_queries: Whether the lines of each query are.
+        has_summary: Whether the lines of all queries are.
+        order: The queries in the order in which they are printed.
+        counted: The queries that means are over.
+        run_id: The name of the run.
+        moments: The means and deviations of `-Z`, if it was used.
+    """
+
+    has_queries: bool
+    has_summary: bool
+    order: list[int]
+    counted: list[int]
+    run_id: str
+    moments: Moments | None
+
+    @property
+    def count(self) -> int:
+        """How many queries a mean is over."""
+        return len(self.counted)
+
+    @property
+    def lacking(self) -> int:
+        """How many of them are not printed, since they aren't in the run."""
+        return len(self.counted) - len(self.order)
+
+
+def print_values(
+    requests: Sequence[Requested],
+    evaluated: Sequence[Evaluated],
+    values: QueryValues,
+    ids: Sequence[str],
+    layout: Layout,
+) -> None:
+    """Print the values of each query, and the means.
+
+    Args:
+        requests: The measures in the order in which they are printed.
+        evaluated: Those that have values of queries.
+        values: The queries.
+        ids: The names of the queries.
+        layout: What is printed.
+    """
+    moments = layout.moments
+    if moments is not None:
+        evaluated = [_standardize(one, ids, moments) for one in evaluated]
+    if layout.has_queries:
+        shown = [_printed(one, moments) for one in evaluated if one.entry.has_queries]
+        lines = make_lines(shown, layout.order)
+        for start in range(0, len(layout.order), AT_ONCE):
+            sys.stdout.write(lines.write(values.judgments, start, start + AT_ONCE).decode())
+    if not layout.has_summary:
+        return
+    summed = [one for one in evaluated if one.entry.has_summary]
+    sums = make_lines([_printed(one, moments) for one in summed], layout.order).sums()
+    texts: dict[str, list[str]] = {
+        "runid": [f"{'runid':<22}\tall\t{layout.run_id}\n"],
+        "num_q": [f"{'num_q':<22}\tall\t{layout.count}\n"],
+    }
+    for one, (total, logarithms) in zip(summed, sums, strict=True):
+        if one.entry.name == "num_rel" and moments is None:
+            # It counts queries that aren't in the run, too, if they count.
+            total = sum(one.columns[0][query] for query in layout.counted)  # noqa: PLW2901 - above
+        value = _average(one.entry, total, logarithms, layout)
+        is_count = one.entry.form == "count" and moments is None
+        shown_value = f"{value:.0f}" if is_count else f"{value:6.4f}"
+        name = _name(one, moments)
+        texts.setdefault(one.entry.name, []).append(f"{name}\tall\t{shown_value}\n")
+    for requested in requests:
+        sys.stdout.writelines(texts.get(requested.entry.name, ()))
+
+
+def _average(entry: Entry, total: float, logarithms: float, layout: Layout) -> float:
+    """Return the value of all queries; trec_eval adds in the same order."""
+    if entry.mean == "sum":
+        return total
+    if entry.mean == "mean":
+        return total / layout.count
+    if layout.moments is not None:
+        return math.exp(total / layout.count)
+    return math.exp((logarithms + layout.lacking * math.log(LEAST)) / layout.count)
+
+
+def _name(one: Evaluated, moments: Moments | None) -> str:
+    """Return the name as a column, with a letter before it where values are deviations."""
+    return f"{'' if moments is None else 'Z'}{one.name:<22}"
+
+
+def _printed(one: Evaluated, moments: Moments | None) -> PrintedColumns:
+    is_text = one.entry.form == "text"
+    form = "value" if moments is not None and not is_text else one.entry.form
+    return PrintedColumns(one.name if is_text else _name(one, moments), form, one.columns)
+
+
+def _standardize(one: Evaluated, ids: Sequence[str], moments: Moments) -> Evaluated:
+    if one.entry.form == "text":
+        return one
+    values = one.columns[0].tolist()
+    if one.entry.mean == "geometric":
+        values = [math.log(max(value, LEAST)) for value in values]
+    found = standardize(values, one.name, ids, moments)
+    return type(one)(one.entry, one.name, [found])

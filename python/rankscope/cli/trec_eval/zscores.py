@@ -1,0 +1,72 @@
+"""The file of means and deviations for `-Z`."""
+
+from __future__ import annotations
+
+from array import array
+
+from rankscope.adapters.files.opening import open_binary
+from rankscope.errors import FormatError
+from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    Moments: TypeAlias = Mapping[tuple[str, str], tuple[float, float]]
+
+FIELDS = 4
+WITHOUT_MEAN = -1_000_000.0
+"""What trec_eval prints for a query and a measure of which the file has no mean."""
+
+
+def read_moments(path: str) -> Moments:
+    """Return the mean and the standard deviation by query and measure.
+
+    Args:
+        path: A file with the fields query, measure, mean and standard deviation.
+
+    Raises:
+        FormatError: A line has other fields.
+        FileError: The file can't be read.
+    """
+    moments = {}
+    with open_binary(path, path) as file:
+        for number, line in enumerate(file.read().decode("utf-8", "replace").split("\n"), start=1):
+            fields = line.split()
+            if not fields:
+                continue
+            try:
+                query, measure, mean, deviation = fields
+                moments[query, measure] = float(mean), float(deviation)
+            except ValueError:
+                raise FormatError(
+                    f"expected a query, a measure, a mean and a deviation, found {quote(line)}",
+                    hint="each line has four fields",
+                    code="field_count" if len(fields) != FIELDS else "not_a_number",
+                    file=path,
+                    line=number,
+                ) from None
+    return moments
+
+
+def standardize(
+    values: Sequence[float], measure: str, queries: Sequence[str], moments: Moments
+) -> array[float]:
+    """Return values as deviations from their means, in standard deviations.
+
+    Args:
+        values: The values by query.
+        measure: The name of the measure.
+        queries: The names of the queries.
+        moments: The mean and the standard deviation by query and measure.
+
+    Examples:
+        >>> standardize([0.5, 0.5], "map", ["q1", "q2"], {("q1", "map"): (0.25, 0.5)}).tolist()
+        [0.5, -1000000.0]
+    """
+    found = array("d")
+    for query, value in zip(queries, values, strict=True):
+        mean, deviation = moments.get((query, measure), (0.0, 0.0))
+        found.append((value - mean) / deviation if deviation > 0 else WITHOUT_MEAN)
+    return found

@@ -1,0 +1,186 @@
+"""The methods that fuse runs, and the scales of scores."""
+
+from __future__ import annotations
+
+from rankscope.errors import UsageError
+from rankscope.names import find_closest, quote
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal, TypeAlias
+
+    Scale: TypeAlias = Literal["none", "min_max", "max", "sum", "zmuv", "rank", "borda"]
+
+FOX = "Fox and Shaw, *Combination of multiple searches*, TREC-2, 1994"
+MOURAO = (
+    "Mourão, Martins and Magalhães, *Multimodal medical information retrieval with unsupervised "
+    "rank fusion*, 2015"
+)
+MONTAGUE = "Montague and Aslam, *Condorcet fusion for improved retrieval*, CIKM 2002"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FusionMethod:
+    """A method that fuses runs.
+
+    Args:
+        name: Its name.
+        definition: The score of a document, in one sentence.
+        reference: Where it is defined.
+        is_of_ranks: Whether it goes by ranks alone. The others add up scores, and scale them first.
+        takes_weights: Whether runs can have weights.
+        parameter: The name of its parameter; empty if it has none.
+        default: The default value of the parameter.
+        aliases: Other names, such as that of ranx.
+    """
+
+    name: str
+    definition: str
+    reference: str
+    is_of_ranks: bool = False
+    takes_weights: bool = True
+    parameter: str = ""
+    default: float = 0.0
+    aliases: tuple[str, ...] = ()
+
+
+METHODS: Mapping[str, FusionMethod] = {
+    method.name: method
+    for method in (
+        FusionMethod(
+            name="rrf",
+            definition="The sum of 1 / (k + rank) over the runs that have the document.",
+            reference="Cormack, Clarke and Büttcher, *Reciprocal rank fusion outperforms Condorcet "
+            "and individual rank learning methods*, SIGIR 2009",
+            is_of_ranks=True,
+            parameter="k",
+            default=60.0,
+            aliases=("reciprocal_rank_fusion",),
+        ),
+        FusionMethod(
+            name="combsum",
+            definition="The sum of its scores; with weights, the weighted sum.",
+            reference=FOX,
+            aliases=("sum", "wsum", "weighted_sum"),
+        ),
+        FusionMethod(
+            name="combmnz",
+            definition="The sum of its scores, times the number of runs that have it.",
+            reference=FOX,
+            aliases=("mnz",),
+        ),
+        FusionMethod(
+            name="combanz",
+            definition="The mean of its scores over the runs that have it.",
+            reference=FOX,
+            takes_weights=False,
+            aliases=("anz",),
+        ),
+        FusionMethod(
+            name="combmed",
+            definition="The median of its scores over the runs that have it.",
+            reference=FOX,
+            takes_weights=False,
+            aliases=("med", "median"),
+        ),
+        FusionMethod(
+            name="combmax",
+            definition="The largest of its scores.",
+            reference=FOX,
+            takes_weights=False,
+            aliases=("max",),
+        ),
+        FusionMethod(
+            name="combmin",
+            definition="The smallest of its scores over the runs that have it.",
+            reference=FOX,
+            takes_weights=False,
+            aliases=("min",),
+        ),
+        FusionMethod(
+            name="isr",
+            definition="The sum of 1 / rank², times the number of runs that have the document.",
+            reference=MOURAO,
+            is_of_ranks=True,
+        ),
+        FusionMethod(
+            name="log_isr",
+            definition="The sum of 1 / rank², times the natural logarithm of the number of runs "
+            "that have the document plus sigma. With the default of 0, documents of a single run "
+            "score 0.",
+            reference=MOURAO,
+            is_of_ranks=True,
+            parameter="sigma",
+            aliases=("logn_isr",),
+        ),
+        FusionMethod(
+            name="rbc",
+            definition="The rank-biased centroid: the sum of (1 - p) p^(rank - 1).",
+            reference="Bailey, Moffat, Scholer and Thomas, *Retrieval consistency in the presence "
+            "of query variations*, SIGIR 2017",
+            is_of_ranks=True,
+            parameter="p",
+            default=0.8,
+        ),
+        FusionMethod(
+            name="borda",
+            definition="The sum of points: with n documents in all runs, the first one of a run "
+            "gets n points, the second n - 1 and so on, and those that the run doesn't have share "
+            "what is left equally.",
+            reference="Aslam and Montague, *Models for metasearch*, SIGIR 2001",
+            is_of_ranks=True,
+            aliases=("bordafuse", "weighted_bordafuse", "w_bordafuse"),
+        ),
+        FusionMethod(
+            name="condorcet",
+            definition="An order in which no document loses to the next one by a majority of runs; "
+            "a run ranks the documents that it doesn't have last. Borda points order the documents "
+            "that no majority separates.",
+            reference=MONTAGUE,
+            is_of_ranks=True,
+            aliases=("weighted_condorcet", "w_condorcet"),
+        ),
+    )
+}
+
+SCALES: Mapping[str, str] = {
+    "none": "Scores are added as they are.",
+    "min_max": "From 0 for the smallest score of a query to 1 for the largest; 1 if all are equal.",
+    "max": "Scores divided by the largest one, which has to be positive.",
+    "sum": "The distance to the smallest score, divided by the sum of these distances.",
+    "zmuv": "The distance to the mean in standard deviations (zero mean, unit variance).",
+    "rank": "1 - (rank - 1) / n, where n is the number of documents in the list.",
+    "borda": "1 - (rank - 1) / n, where n is the number of documents in all runs; documents that a "
+    "run doesn't have share the mean of what is left.",
+}
+"""What each scale does with the scores of a query in one run."""
+DEFAULT_SCALE = "min_max"
+
+
+def find_method(given: object) -> FusionMethod:
+    """Return a method by its name, as rankscope, the literature or ranx write it.
+
+    Raises:
+        UsageError: There is no such method.
+
+    Examples:
+        >>> find_method("CombMNZ").name, find_method("bordafuse").name
+        ('combmnz', 'borda')
+    """
+    names = {name: method for method in METHODS.values() for name in (method.name, *method.aliases)}
+    squeezed = {_squeeze(name): method for name, method in names.items()}
+    found = squeezed.get(_squeeze(given)) if isinstance(given, str) else None
+    if found is None:
+        closest = find_closest(given, list(names)) if isinstance(given, str) else None
+        raise UsageError(
+            f"expected a method of fusion, found {quote(given)}",
+            hint=f"did you mean {closest}?" if closest else f"one of: {', '.join(METHODS)}",
+            code="unknown_fusion",
+        )
+    return found
+
+
+def _squeeze(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")

@@ -1,0 +1,122 @@
+"""Values by query in the order of trec_eval, with its sums, for its output line by line."""
+
+from __future__ import annotations
+
+from rankscope._core import Lines, Plan, evaluate_path
+from rankscope.adapters import recognise
+from rankscope.data.policy import Policy
+from rankscope.engine.memory import Room
+from rankscope.engine.requests import count_threads
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Mapping, Sequence
+    from typing import Literal, TypeAlias
+
+    from rankscope._core import Judgments
+    from rankscope.data.policy import ScoreType
+    from rankscope.data.qrels import Qrels
+    from rankscope.file import File
+
+    Doubles: TypeAlias = memoryview[float] | array[float]
+    Form: TypeAlias = Literal["value", "count", "text"]
+    Kernel: TypeAlias = tuple[str, Mapping[str, object]]
+
+
+@record(frozen=True, slots=True)
+class QueryValues:
+    """The values of kernels for every judged query.
+
+    Args:
+        judgments: The judgments, which name the queries.
+        columns: The values of each kernel by query, in input order.
+        retrieved: The queries in the run, in the order of the bytes of their IDs.
+        judged: All judged queries, in the same order.
+    """
+
+    judgments: Judgments
+    columns: list[memoryview[float]]
+    retrieved: list[int]
+    judged: list[int]
+
+
+@record(frozen=True, slots=True)
+class PrintedColumns:
+    """What is printed of a measure for each query.
+
+    Args:
+        name: What its lines begin with.
+        form: How its values are printed.
+        columns: Its values by query: one column, or as many as a text needs.
+    """
+
+    name: str
+    form: Form
+    columns: Sequence[Doubles]
+
+
+def evaluate_kernels(
+    qrels: Qrels,
+    run: File,
+    kernels: Sequence[Kernel],
+    *,
+    score_type: ScoreType,
+    depth: int | None,
+    judged_only: bool,
+) -> QueryValues:
+    """Evaluate kernels on a run in one pass, as trec_eval ranks and cuts it.
+
+    Args:
+        qrels: The judgments.
+        run: The run, as TREC text.
+        kernels: The name and the parameters of each kernel.
+        score_type: How scores are compared.
+        depth: How many documents of each query count.
+        judged_only: Whether to remove unjudged documents after that.
+
+    Raises:
+        InputError: The run is not of the format, or no query is judged.
+        FileError: The run can't be read.
+    """
+    policy = Policy(
+        ties="doc_id",
+        empty="zero",
+        missing="zero",
+        unjudged="remove" if judged_only else "nonrelevant",
+    )
+    rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = [
+        (name, name, params, False, ("mean", None)) for name, params in kernels
+    ]
+    plan = Plan(rows, policy.to_dict(), "error", score_type, [None], None, depth)
+    found = recognise(run, "run")
+    room = Room(None, None)
+    answer, _ = evaluate_path(
+        qrels.judgments,
+        plan,
+        found.source,
+        "utf-8",
+        (room.unasked, room.find),
+        count_threads(None),
+        None,
+    )
+    ids = [query.encode("utf-8", "surrogatepass") for query in qrels.query_texts]
+    judged = sorted(range(len(ids)), key=ids.__getitem__)
+    is_present = answer.is_present()
+    return QueryValues(
+        judgments=qrels.judgments,
+        columns=[memoryview(answer.values(number)).cast("d") for number in range(len(kernels))],
+        retrieved=[query for query in judged if is_present[query]],
+        judged=judged,
+    )
+
+
+def make_lines(measures: Sequence[PrintedColumns], order: list[int]) -> Lines:
+    """Return lines and sums of measures over queries in an order.
+
+    Args:
+        measures: What to print for each query.
+        order: The numbers of the queries.
+    """
+    return Lines([(one.name, one.form, list(one.columns)) for one in measures], order)

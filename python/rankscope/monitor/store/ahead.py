@@ -1,0 +1,42 @@
+"""Works on several pieces at once, and takes the results in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import chain, islice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from typing import TypeVar
+
+    S = TypeVar("S")
+    T = TypeVar("T")
+
+
+def map_ahead(work: Callable[[T], S], pieces: Iterable[T], threads: int) -> Iterator[S]:
+    """Do work on pieces by threads, and yield what it gives in the order of the pieces.
+
+    At most one piece more than there are threads is held at a time.
+    """
+    coming = iter(pieces)
+    first = [*islice(coming, 2 if threads > 1 else 0)]
+    if len(first) < 2:
+        yield from map(work, chain(first, coming))
+        return
+    context = copy_context()
+    with ThreadPoolExecutor(threads, "rankscope-evaluate") as pool:
+        waiting: deque[Future[S]] = deque()
+        try:
+            for piece in chain(first, coming):
+                waiting.append(pool.submit(context.copy().run, work, piece))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()

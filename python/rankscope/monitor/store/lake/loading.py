@@ -1,0 +1,399 @@
+"""Loads the files of a lake, piece by piece, and keeps some of them in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar, cast
+
+from rankscope.adapters.arrow import load_arrow
+from rankscope.errors import InputError
+from rankscope.monitor.events.limits import HOUR, Limits
+from rankscope.monitor.events.reader import check_time
+from rankscope.monitor.events.rejection import RefusedError
+from rankscope.monitor.store.lake.cells import (
+    join_chunks,
+    join_texts,
+    make_keys,
+    read_texts,
+    read_times,
+)
+from rankscope.monitor.store.lake.formats import open_lake_table
+from rankscope.monitor.store.lake.joining import KeyedLabels
+from rankscope.monitor.store.lake.labels import LabelReader
+from rankscope.monitor.store.lake.pieces import WHOLE
+from rankscope.monitor.store.lake.rankings import RankingReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.store.lake.address import Kind, Lake
+    from rankscope.monitor.store.lake.cells import Foreign
+    from rankscope.monitor.store.lake.files import DataFile
+    from rankscope.monitor.store.lake.formats import LakeTable
+    from rankscope.monitor.store.lake.pieces import Piece
+    from rankscope.monitor.store.lake.rankings import Plan
+    from rankscope.monitor.store.lake.state import KnownFile
+
+T = TypeVar("T", "RankingPiece", "LabelPiece", "IdPiece")
+
+LIMITS = Limits()
+MOST_KEPT = 192 << 20
+"""The bytes of files that are kept in memory: consecutive hours share those of labels."""
+FILES = 4096
+"""The pieces of so many files are kept in mind."""
+EVENT = 0x5851F42D4C957F2D
+"""Makes other keys of the ids of events than of those of rankings."""
+
+
+class RankingPiece(NamedTuple):
+    """Rankings of a file whose time is good.
+
+    Args:
+        plan: What its columns hold.
+        table: Its rows, whose times are timestamps in UTC.
+        times: Microseconds since 1970 in UTC.
+        refused: By code, how many rankings have a bad time.
+    """
+
+    plan: Plan
+    table: Foreign
+    times: NDArray[np.int64]
+    refused: Counter[str]
+
+    @property
+    def nbytes(self) -> int:
+        """Its memory."""
+        return int(self.table.nbytes + self.times.nbytes)
+
+
+class LabelPiece(NamedTuple):
+    """Labels of a file, and by code how many were refused."""
+
+    labels: KeyedLabels
+    refused: Counter[str]
+
+    @property
+    def nbytes(self) -> int:
+        """Its memory."""
+        return self.labels.nbytes
+
+
+class IdPiece(NamedTuple):
+    """The ids of rankings of a file, whatever else their rows have.
+
+    Args:
+        ranking_ids: Texts of Arrow.
+        event_ids: Likewise; the same where events have no ids of their own.
+        times: Microseconds since 1970 in UTC.
+    """
+
+    ranking_ids: Foreign
+    event_ids: Foreign
+    times: NDArray[np.int64]
+
+    @property
+    def nbytes(self) -> int:
+        """Its memory."""
+        own = 0 if self.event_ids is self.ranking_ids else self.event_ids.nbytes
+        return int(self.ranking_ids.nbytes + own + self.times.nbytes)
+
+    def within(self, since: int, until: int) -> IdPiece:
+        """Return those of a span."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        rows = np.flatnonzero((self.times >= since) & (self.times < until))
+        if len(rows) == len(self.times):
+            return self
+        places = load_arrow().array(rows)
+        ranking_ids = self.ranking_ids.take(places)
+        is_one = self.event_ids is self.ranking_ids
+        event_ids = ranking_ids if is_one else self.event_ids.take(places)
+        return IdPiece(ranking_ids, event_ids, self.times[rows])
+
+    def make_keys(self) -> NDArray[np.uint64]:
+        """Return the keys of all ids, each once."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        keys = make_keys(self.ranking_ids)
+        if self.event_ids is not self.ranking_ids:
+            keys = np.concatenate([keys, make_keys(self.event_ids) ^ np.uint64(EVENT)])
+        return np.unique(keys)
+
+
+def join_ids(parts: list[IdPiece]) -> IdPiece:
+    """Put the ids of pieces together."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if len(parts) == 1:
+        return parts[0]
+    ranking_ids = join_texts([one.ranking_ids for one in parts])
+    is_one = all(one.event_ids is one.ranking_ids for one in parts)
+    return IdPiece(
+        ranking_ids,
+        ranking_ids if is_one else join_texts([one.event_ids for one in parts]),
+        np.concatenate([one.times for one in parts] or [np.zeros(0, dtype=np.int64)]),
+    )
+
+
+class FileLoader:
+    """Loads the files of a lake.
+
+    Args:
+        lake: The lake.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self.reopen()
+        self.ranking_reader = RankingReader(dict(lake.rankings.names), lake.rankings.attributes)
+        self.label_reader = LabelReader(dict(lake.labels.names) if lake.labels else {})
+        self._kept: OrderedDict[Hashable, RankingPiece | LabelPiece | IdPiece] = OrderedDict()
+        self._bytes = 0
+        self._pieces: dict[tuple[Kind, DataFile], tuple[Piece, ...]] = {}
+        self._lock = threading.Lock()
+        self._loading: dict[Hashable, threading.Lock] = {}
+
+    def reopen(self) -> None:
+        """Open the tables again, to see their newest versions."""
+        self.tables: dict[Kind, LakeTable] = {
+            kind: open_lake_table(one) for kind, one in self._lake.sources.items()
+        }
+
+    def plan_rankings(self, file: DataFile) -> Plan:
+        """Return what the columns of a file of rankings hold."""
+        with named(file):
+            return self.ranking_reader.plan(self.tables["rankings"].read_schema(file))
+
+    def plan_labels(self, file: DataFile) -> dict[str, str]:
+        """Return what the columns of a file of labels hold, by role."""
+        with named(file):
+            return self.label_reader.plan(self.tables["labels"].read_schema(file))
+
+    def list_pieces(self, kind: Kind, file: DataFile) -> tuple[Piece, ...]:
+        """List the pieces of a file."""
+        found = self._pieces.get((kind, file))
+        if found is None:
+            roles = self.plan_labels(file) if kind == "labels" else self.plan_rankings(file).roles
+            found = self.tables[kind].list_pieces(file, roles["time"])
+            with self._lock:
+                while len(self._pieces) >= FILES:
+                    del self._pieces[next(iter(self._pieces))]
+                self._pieces[kind, file] = found
+        return found
+
+    def read_times(
+        self, file: DataFile, piece: Piece, seen: int
+    ) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:
+        """Read the times of rankings, and by row why some are bad."""
+        with named(file):
+            name = self.plan_rankings(file).roles["time"]
+            table = self.tables["rankings"].read(file, [name], piece.groups)
+            return _read_own_times(table, name, seen)[1:]
+
+    def load_rankings(
+        self, known: KnownFile, since: int, until: int
+    ) -> Iterator[tuple[int, RankingPiece]]:
+        """Load the rankings of a file that may be in a span.
+
+        Yields:
+            The number of the first row of a piece, and the piece.
+
+        Raises:
+            FileError: It cannot be read, or has changed.
+            InputError: It does not have the columns that are needed.
+        """
+        # Rows of one ranking may be in several pieces, and a bad time concerns all of them.
+        pieces = WHOLE if known.counts else self.list_pieces("rankings", known.file)
+        for piece in pieces:
+            if piece.overlaps(since, until):
+                yield piece.first, self.load_ranking_piece(known.file, piece, known.seen)
+
+    def load_ranking_piece(self, file: DataFile, piece: Piece, seen: int) -> RankingPiece:
+        """Load rankings, or return them if they are kept.
+
+        Args:
+            file: The file.
+            piece: A piece of it.
+            seen: When it was first read: its times are checked as of then.
+        """
+
+        def load() -> RankingPiece:
+            with named(file):
+                return self._load_rankings(file, piece, seen)
+
+        return self._find(("rankings", file, piece, seen), load)
+
+    def _load_rankings(self, file: DataFile, piece: Piece, seen: int) -> RankingPiece:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
+        plan = self.plan_rankings(file)
+        table = self.tables["rankings"].read(file, plan.columns, piece.groups)
+        table, times, refused = _read_own_times(table, plan.roles["time"], seen)
+        if not refused:
+            return RankingPiece(plan, table, times, Counter())
+        bad = np.array(sorted(refused), dtype=np.int64)
+        drops = np.zeros(len(times), dtype=np.bool_)
+        drops[bad] = True
+        counts = Counter(error.code for error in refused.values())
+        if not plan.is_grouped:
+            # All rows of a ranking share its time, so that none of them is good.
+            ids = join_chunks(table[plan.roles["ranking_id"]], "ranking_id")
+            theirs = compute.unique(ids.take(arrow.array(bad)))
+            drops |= compute.is_in(ids, value_set=theirs).to_numpy(zero_copy_only=False)
+            said = {ids[place].as_py(): refused[place].code for place in reversed(bad.tolist())}
+            counts = Counter(said.values())
+        good = np.flatnonzero(~drops)
+        return RankingPiece(plan, table.take(arrow.array(good)), times[good], counts)
+
+    def load_labels(self, known: KnownFile, since: int, until: int) -> Iterator[LabelPiece]:
+        """Load the labels of a file that may be in a span; see `load_rankings`."""
+        for piece in self.list_pieces("labels", known.file):
+            if piece.overlaps(since, until):
+                yield self.load_label_piece(known.file, piece, known.seen)
+
+    def load_label_piece(self, file: DataFile, piece: Piece, seen: int) -> LabelPiece:
+        """Load labels, or return them if they are kept."""
+
+        def load() -> LabelPiece:
+            with named(file):
+                return self._load_labels(file, piece, seen)
+
+        return self._find(("labels", file, piece, seen), load)
+
+    def _load_labels(self, file: DataFile, piece: Piece, seen: int) -> LabelPiece:
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        roles = self.plan_labels(file)
+        table = self.tables["labels"].read(file, list(roles.values()), piece.groups)
+        table, times, refused = _read_own_times(table, roles["time"], seen)
+        if refused:
+            good = np.setdiff1d(np.arange(len(times)), sorted(refused))
+            table = table.take(load_arrow().array(good))
+        found = self.label_reader.read(table, roles)
+        counts = found.rejected + Counter(error.code for error in refused.values())
+        return LabelPiece(KeyedLabels.of(found.given), counts)
+
+    def load_ids(self, known: KnownFile, since: int, until: int) -> Iterator[IdPiece]:
+        """Load the ids of the rankings of a file that may be in a span; see `load_rankings`."""
+        for piece in self.list_pieces("rankings", known.file):
+            if not piece.overlaps(since, until):
+                continue
+
+            def load(piece: Piece = piece) -> IdPiece:
+                with named(known.file):
+                    return self._load_ids(known.file, piece, known.seen)
+
+            yield self._find(("ids", known.file, piece, known.seen), load)
+
+    def _load_ids(self, file: DataFile, piece: Piece, seen: int) -> IdPiece:
+        roles = self.plan_rankings(file).roles
+        names = [roles[role] for role in ("ranking_id", "time", "event_id") if role in roles]
+        table = self.tables["rankings"].read(file, names, piece.groups)
+        ranking_ids = self._read_texts(table, roles["ranking_id"])
+        event_ids = ranking_ids
+        if "event_id" in roles:
+            own = self._read_texts(table, roles["event_id"])
+            compute = load_arrow("pyarrow.compute")
+            event_ids = compute.if_else(table[roles["event_id"]].is_valid(), own, ranking_ids)
+            event_ids = join_chunks(event_ids, roles["event_id"])
+        _, times, _ = _read_own_times(table, roles["time"], seen)
+        return IdPiece(ranking_ids, event_ids, times)
+
+    @staticmethod
+    def _read_texts(table: Foreign, name: str) -> Foreign:
+        texts, _ = read_texts(join_chunks(table[name], name), LIMITS.id_bytes)
+        return texts
+
+    def keep_labels(self, name: Hashable, labels: KeyedLabels) -> None:
+        """Keep the labels of an hour, which were found among those of many files."""
+        self._keep(name, LabelPiece(labels, Counter()))
+
+    def find_kept_labels(self, name: Hashable) -> KeyedLabels | None:
+        """Return the labels of an hour if they are kept."""
+        with self._lock:
+            found = self._kept.get(name)
+        return found.labels if isinstance(found, LabelPiece) else None
+
+    def _find(self, name: Hashable, load: Callable[[], T]) -> T:
+        """Return a piece that is kept, or load it, in one thread at a time."""
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is not None:
+                self._kept.move_to_end(name)
+                return cast("T", kept)
+            loading = self._loading.setdefault(name, threading.Lock())
+        try:
+            with loading:
+                with self._lock:
+                    kept = self._kept.get(name)
+                if kept is not None:
+                    return cast("T", kept)
+                loaded = load()
+                self._keep(name, loaded)
+                return loaded
+        finally:
+            with self._lock:
+                self._loading.pop(name, None)
+
+    def _keep(self, name: Hashable, loaded: RankingPiece | LabelPiece | IdPiece) -> None:
+        if isinstance(loaded, RankingPiece) and not _has_hours(loaded.times):
+            # The rankings of one hour are read once in a run, and would only take memory.
+            return
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = loaded
+                self._bytes += loaded.nbytes
+            self._drop(MOST_KEPT)
+
+    def trim(self, most: int) -> None:
+        """Keep no more than some bytes."""
+        with self._lock:
+            self._drop(most)
+        load_arrow().default_memory_pool().release_unused()
+
+    def _drop(self, most: int) -> None:
+        """Drop what was used least recently, down to some bytes."""
+        while self._bytes > most and len(self._kept) > 1:
+            _, old = self._kept.popitem(last=False)
+            self._bytes -= old.nbytes
+
+
+@contextmanager
+def named(file: DataFile) -> Iterator[None]:
+    """Say in errors of the input which file it is."""
+    try:
+        yield
+    except InputError as error:
+        error.file = error.file or file.path
+        raise
+
+
+def _has_hours(times: NDArray[np.int64]) -> bool:
+    """Return whether times are of more than one hour."""
+    return bool(len(times)) and int(times.min()) // HOUR != int(times.max()) // HOUR
+
+
+def _read_own_times(
+    table: Foreign, name: str, seen: int
+) -> tuple[Foreign, NDArray[np.int64], dict[int, RefusedError]]:
+    """Read the times of a table, and put timestamps in UTC in their place."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    arrow = load_arrow()
+    times, refused = read_times(join_chunks(table[name], name), name)
+    far = np.flatnonzero((times > seen + LIMITS.ahead) | (times < seen - LIMITS.age))
+    for place in far.tolist():
+        if place not in refused:
+            try:
+                check_time(int(times[place]), name, seen, LIMITS)
+            except RefusedError as error:
+                refused[place] = error
+    stamps = arrow.array(times).cast(arrow.timestamp("us", "UTC"))
+    return table.set_column(table.column_names.index(name), name, stamps), times, refused

@@ -1,0 +1,235 @@
+"""A run that was fused from others."""
+
+from __future__ import annotations
+
+import itertools
+
+from rankscope._core import Run
+from rankscope.errors import UsageError
+from rankscope.names import quote
+from rankscope.records import record
+from rankscope.results.tables import Tabular
+from rankscope.results.text import show
+from rankscope.writing import replacing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from rankscope.data.ids import SourceIds
+    from rankscope.results.tables import Held
+
+AT_ONCE = 200
+"""How many queries are written at a time."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FusedRun(Tabular):
+    """A run that was fused from others. `evaluate` and all other functions take it as a run.
+
+    Args:
+        names: The names of the runs.
+        method: The method.
+        parameters: Its parameter, if it has one.
+        scale: How scores were scaled; empty for a method that goes by ranks.
+        weights: The weight of each run.
+        missing: For each run, the number of queries that others have and it doesn't.
+        source: The types of ids in the first run.
+        core: The run in the core.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> words = {"q1": {"d1": 12.0, "d2": 9.0}}
+        >>> vectors = {"q1": {"d2": 0.9, "d3": 0.7}}
+        >>> fused = rs.fuse([words, vectors])
+        >>> fused
+        rrf(k=60) of a and b: 1 query, 3 documents
+        >>> fused.to_dict()
+        {'q1': {'d2': 0.03252247488101534, 'd1': 0.01639344262295082, 'd3': 0.016129032258064516}}
+        >>> rs.evaluate({"q1": {"d2": 1}}, fused, "RR")["RR"]
+        1.0
+    """
+
+    names: tuple[str, ...]
+    method: str
+    parameters: Mapping[str, float]
+    scale: str
+    weights: tuple[float, ...]
+    missing: tuple[int, ...]
+    source: SourceIds
+    core: Run
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.core)
+
+    @property
+    def documents(self) -> int:
+        """The number of documents in all lists."""
+        return self.core.rows()
+
+    @property
+    def label(self) -> str:
+        """The method with its parameter and scale, such as `rrf(k=60)`."""
+        settings = [f"{name}={value:g}" for name, value in self.parameters.items()]
+        if self.scale:
+            settings.append(f"normalize={self.scale}")
+        return f"{self.method}({', '.join(settings)})" if settings else self.method
+
+    def write(self, path: str | os.PathLike[str], *, tag: str | None = None) -> None:
+        """Write a run file in TREC format: query, `Q0`, document, rank, score, and a tag.
+
+        Scores have as many digits as it takes to read the same numbers back.
+
+        Args:
+            path: The file, which is replaced as a whole.
+            tag: The name of the run in the last column (default: the method).
+
+        Raises:
+            UsageError: The tag is empty or has blanks.
+            FileError: The file can't be written.
+        """
+        with replacing(path) as part, part.open("wb") as file:
+            file.writelines(self.lines(tag=tag))
+
+    def lines(self, *, tag: str | None = None) -> Iterator[bytes]:
+        """Yield the lines of a run file in TREC format, many at a time; see `write`.
+
+        Raises:
+            UsageError: The tag is empty or has blanks.
+        """
+        word = self.method if tag is None else check_tag(tag)
+        for first in range(0, self.queries, AT_ONCE):
+            yield self.core.lines(first, first + AT_ONCE, word)
+
+    def to_dict(self) -> dict[Any, dict[Any, float]]:
+        """Return the score of each document by query, the best documents first."""
+        columns = self._tabulate()
+        queries, docs, scores = (_list(column) for column in columns.values())
+        lists: dict[Any, dict[Any, float]] = {}
+        for query, doc, score in zip(queries, docs, scores, strict=True):
+            lists.setdefault(query, {})[doc] = score
+        return lists
+
+    def to_arrow(self) -> pa.Table:
+        """Return the columns `query_id`, `doc_id` and `score` as an Arrow table.
+
+        Ids have the types that they have in the first run.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return Tabular.to_arrow(self) if self._has_typed_ids else self._arrange_arrow()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the same columns as a pandas data frame.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return Tabular.to_pandas(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the same columns as a Polars data frame.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return Tabular.to_polars(self)
+
+    @property
+    def _has_typed_ids(self) -> bool:
+        return bool(self.source.query.dtype or self.source.doc.dtype)
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        queries, docs, scores = self._read_columns()
+        return {
+            "query_id": self.source.query.restore_column(queries),
+            "doc_id": self.source.doc.restore_column(docs),
+            "score": scores,
+        }
+
+    def _read_columns(self) -> tuple[list[str], list[str], list[float]]:
+        """Return the query, the document and the score of each row."""
+        (query_ends, query_text), codes, (doc_ends, doc_text), scores = self.core.columns()
+        queries = _split(query_ends, query_text)
+        of_rows = [queries[code] for code in memoryview(codes).cast("B").cast("q")]
+        values: list[float] = memoryview(scores).cast("B").cast("d").tolist()  # type: ignore[assignment]  # doubles
+        return of_rows, _split(doc_ends, doc_text), values
+
+    def _arrange_arrow(self) -> pa.Table:
+        """Return an Arrow table that shares the memory of the columns."""
+        import pyarrow as pa  # noqa: PLC0415 - only for tables
+
+        (query_ends, query_text), codes, (doc_ends, doc_text), scores = self.core.columns()
+        rows = self.documents
+        of_rows = pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(codes)])
+        queries = pa.LargeStringArray.from_buffers(
+            self.queries, pa.py_buffer(query_ends), pa.py_buffer(query_text)
+        )
+        docs = pa.LargeStringArray.from_buffers(
+            rows, pa.py_buffer(doc_ends), pa.py_buffer(doc_text)
+        )
+        values = pa.Array.from_buffers(pa.float64(), rows, [None, pa.py_buffer(scores)])
+        columns = {"query_id": queries.take(of_rows), "doc_id": docs, "score": values}
+        return pa.table(columns)
+
+    def __reduce__(self) -> tuple[Callable[..., FusedRun], tuple[object, ...]]:
+        fields = {name: getattr(self, name) for name in FIELDS if name != "core"}
+        return _restore, (fields, *self._read_columns())
+
+    def __repr__(self) -> str:
+        names = [show(name) for name in self.names]
+        runs = f"{', '.join(names[:-1])} and {names[-1]}"
+        return (
+            f"{self.label} of {runs}: {_count(self.queries, 'query', 'queries')}, "
+            f"{_count(self.documents, 'document', 'documents')}"
+        )
+
+
+FIELDS = ("names", "method", "parameters", "scale", "weights", "missing", "source", "core")
+
+
+def _restore(
+    fields: Mapping[str, Any], queries: list[str], docs: list[str], scores: list[float]
+) -> FusedRun:
+    """Return a run that was pickled."""
+    core = Run.from_rows(zip(queries, docs, scores, strict=True), "float64")
+    return FusedRun(**fields, core=core)
+
+
+def check_tag(tag: str) -> str:
+    """Return the tag of a run file.
+
+    Raises:
+        UsageError: It is empty or has blanks, which separate columns.
+    """
+    if not tag or tag.split() != [tag]:
+        raise UsageError(
+            f"expected a tag without blanks, found {quote(tag)}",
+            hint="write tag='fused'",
+            code="bad_parameter",
+        )
+    return tag
+
+
+def _list(column: Held) -> list[Any]:
+    return column.tolist() if hasattr(column, "tolist") else list(column)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _split(ends: object, text: object) -> list[str]:
+    """Return texts that are stored end to end."""
+    places = memoryview(ends).cast("B").cast("q").tolist()  # type: ignore[arg-type]  # a column of the core
+    whole = bytes(memoryview(text))  # type: ignore[arg-type]  # as above
+    return [whole[start:end].decode(errors="replace") for start, end in itertools.pairwise(places)]

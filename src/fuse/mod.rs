@@ -1,0 +1,15 @@
+//! Fuses the runs of several systems into one.
+//!
+//! Every method but Condorcet's gives each document points for its place in each list and combines
+//! them: [`points`] computes the points of a list, [`combine`] combines them, and [`condorcet`] counts
+//! votes. [`fuse`](fuse()) does so for all queries.
+
+pub mod choices;
+mod combine;
+mod condorcet;
+mod fuse;
+mod points;
+mod query;
+
+pub use fuse::fuse;
+pub use query::Given;

@@ -1,0 +1,68 @@
+//! The Python function that fuses runs.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::agreement::Given;
+use super::choices;
+use super::run::Run;
+use super::watch::Watch;
+use crate::fuse::choices::{Choices, Method, Scale};
+use crate::fuse::{self, fuse};
+use crate::memory::{Vec, guard};
+
+/// Fuses runs. The method has a parameter where it needs one, such as the constant of reciprocal ranks.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // all choices of a fusion
+pub(super) fn fuse_runs(
+    py: Python<'_>,
+    runs: Vec<(Given<'_>, String)>,
+    method: (String, f64),
+    scale: &str,
+    weights: Vec<f64>,
+    ties: &str,
+    depth: Option<usize>,
+    threads: usize,
+) -> PyResult<Run> {
+    guard(|| {
+        let choices = Choices {
+            method: read_method(&method.0, method.1)?,
+            scale: choices::choose(scale, &SCALES)?,
+            weights,
+            ties: choices::field(ties)?,
+            depth: depth.unwrap_or(usize::MAX),
+        };
+        let runs: Vec<fuse::Given<'_>> =
+            runs.iter().map(|(run, name)| fuse::Given { lists: run.lists(), name }).collect();
+        let run = Watch::new(None).run(py, |watch| fuse(&runs, &choices, threads, watch))?;
+        Ok(Run { run, name: "fused".to_owned() })
+    })
+}
+
+const SCALES: [(&str, Scale); 7] = [
+    ("none", Scale::Scores),
+    ("min_max", Scale::MinMax),
+    ("max", Scale::Max),
+    ("sum", Scale::Sum),
+    ("zmuv", Scale::Zmuv),
+    ("rank", Scale::Rank),
+    ("borda", Scale::Borda),
+];
+
+fn read_method(name: &str, parameter: f64) -> PyResult<Method> {
+    Ok(match name {
+        "combsum" => Method::Sum,
+        "combmnz" => Method::Mnz,
+        "combanz" => Method::Anz,
+        "combmed" => Method::Median,
+        "combmax" => Method::Max,
+        "combmin" => Method::Min,
+        "rrf" => Method::ReciprocalRank(parameter),
+        "isr" => Method::InverseSquare,
+        "log_isr" => Method::LogInverseSquare(parameter),
+        "rbc" => Method::RankBiased(parameter),
+        "borda" => Method::Borda,
+        "condorcet" => Method::Condorcet,
+        _ => return Err(PyValueError::new_err(name.to_owned())),
+    })
+}

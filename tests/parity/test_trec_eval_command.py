@@ -1,0 +1,268 @@
+"""`rankscope trec_eval` prints what trec_eval prints, to the byte.
+
+The golden files are the output of trec_eval 9.0.4 for the qrels and the run beside them.
+Real runs are compared with the values of pytrec_eval, which are those of trec_eval 9.0.8, and
+with the output of a trec_eval where one is on the PATH.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytrec_eval
+from rankscope.cli import main
+
+from tests.parity import real
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GOLDEN = Path(__file__).with_name("trec_eval")
+QRELS, RUN = GOLDEN / "qrels.txt", GOLDEN / "run.txt"
+
+CASES = {
+    "official": "",
+    "all": "-q -m all_trec",
+    "complete": "-c -m all_trec",
+    "level-2": "-q -l2 -m all_trec",
+    "most-5": "-q -M 5 -m all_trec",
+    "judged": "-J -m all_trec",
+    "judged-most": "-J -M10 -c -q -m all_trec",
+    "no-summary": "-nq -m map -m P.5,3 -m relstring.25",
+    "set": "-q -m set",
+    "unjudged-gain": "-q -m ndcg.-1=-1,-2=-2 -m ndcg_rel.-1=-1 -m Rndcg.0=0 -m G.12=4",
+    "parameters": "--query -m yaap -m ndcg.1=3,2=9 -m G.1=3,2=9 -m Rndcg.1=3,2=9 "
+    "-m ndcg_rel.1=3,2=9 -m set_F.2 -m utility.1,-2,0.5,0.25 -N1000 -m 11pt_avg.0.2,0.5,0.8 "
+    "-m iprec_at_recall.0.25,0.1 -m Rprec_mult.0.333 -m success.3,1,2 -m map_cut.7",
+}
+
+
+def evaluate(capfd: pytest.CaptureFixture[str], *words: object, status: int = 0) -> str:
+    """Return what the command prints."""
+    assert main(["trec_eval", *map(str, words)]) == status
+    return capfd.readouterr().out
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_output_is_that_of_trec_eval(case: str, capfd: pytest.CaptureFixture[str]) -> None:
+    expected = (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
+    assert evaluate(capfd, *CASES[case].split(), QRELS, RUN) == expected
+
+
+def test_every_golden_file_is_compared() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.txt")} - {"qrels", "run"} == set(CASES)
+
+
+@pytest.fixture(params=real.TREC)
+def files(request: pytest.FixtureRequest) -> list[Path]:
+    paths = real.paths(request.param)
+    absent = [path for path in paths if not path.exists()]
+    if absent:
+        pytest.skip(f"no real data: {absent[0]} is absent (RANKSCOPE_DATA names its folder)")
+    return paths
+
+
+OPTIONS = ("-q", "-c", "-q -l2", "-q -M 100", "-q -J", "-n -q")
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_real_runs_have_the_output_of_trec_eval_where_it_is_on_the_path(
+    files: list[Path], options: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = shutil.which("trec_eval")
+    if program is None:
+        pytest.skip("no trec_eval is on the PATH")
+    words = [*options.split(), "-m", "all_trec", *map(str, files)]
+    theirs = subprocess.run([program, *words], capture_output=True, check=True, timeout=300)
+    assert evaluate(capfd, *words) == theirs.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("options", "level", "judged_only"), [("", 1, False), ("-l2", 2, False), ("-J", 1, True)]
+)
+def test_real_runs_have_the_values_and_means_of_pytrec_eval(
+    files: list[Path],
+    options: str,
+    level: int,
+    judged_only: bool,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    name = next(name for name in real.TREC if real.paths(name) == files)
+    qrels, run = real.read(name)
+    names = pytrec_eval.supported_measures - {"runid", "relstring", "num_q", "gm_map", "gm_bpref"}
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrels, names, relevance_level=level, judged_docs_only_flag=judged_only
+    )
+    theirs = evaluator.evaluate(run)
+    lines = [
+        f"{measure:<22}\t{query}\t{write(measure, value)}"
+        for query in sorted(theirs)
+        for measure, value in theirs[query].items()
+    ]
+    for measure in theirs[next(iter(theirs))]:
+        total = 0.0
+        for query in sorted(theirs):
+            total += theirs[query][measure]
+        mean = total if measure.startswith("num_") else total / len(theirs)
+        lines.append(f"{measure:<22}\tall\t{write(measure, mean)}")
+    found = evaluate(capfd, *options.split(), "-q", "-m", "all_trec", *files).splitlines()
+    assert len(lines) > len(theirs)
+    assert set(lines) <= set(found)
+
+
+def write(measure: str, value: float) -> str:
+    return f"{value:.0f}" if measure.startswith("num_") else f"{value:6.4f}"
+
+
+SMALL = {
+    "qrels": "q1 0 a 3\nq1 0 b 0\nq1 0 c 1\nq1 0 d 1\nq2 0 x 1\n",
+    "run": "q1 Q0 a 1 4 t\nq1 Q0 u 2 3 t\nq1 Q0 c 3 2 t\nq1 Q0 b 4 1 t\n",
+}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> tuple[Path, Path]:
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text(SMALL["qrels"])
+    run.write_text(SMALL["run"])
+    return qrels, run
+
+
+def values(printed: str, query: str = "q1") -> dict[str, str]:
+    rows = (line.split("\t") for line in printed.splitlines())
+    return {name.rstrip(): value for name, of, value in rows if of == query}
+
+
+def test_version_10_has_measures_and_rounding_of_its_own(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-m", "dcg", "-m", "ideal_dcg", "-m", "iprec_at_recall.0.4", "-m", "unj.2,10"]
+    words += ["-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", "-m", "11pt_avg.0.4"]
+    found = values(evaluate(capfd, "--dialect", "10", "-q", *words, *small))
+    # 0.4 of 3 relevant documents is 1.2, which version 10 rounds to 1 and version 9 to 2.
+    expected = {
+        "iprec_at_recall_0.40": 1 / 1,
+        "11pt_avg_0.4": 1 / 1,
+        "dcg": 3 / 1 + 1 / 2,
+        "ideal_dcg": 3 / 1 + 1 / math.log2(3) + 1 / 2,
+        "rbp_p=0.5": 0.5 * (1 + 0.5**2 / 3),
+        "rbp_resid_p=0.5": 0.5**4 + 0.5 * 0.5,
+        "unj_2": 1 / 2,
+        "unj_10": 1 / 10,
+    }
+    assert found == {name: f"{value:6.4f}" for name, value in expected.items()}
+    nine = values(evaluate(capfd, "-q", "-m", "iprec_at_recall.0.4", *small))
+    assert nine == {"iprec_at_recall_0.40": f"{2 / 3:6.4f}"}
+
+
+def test_version_10_prints_queries_that_are_not_in_the_run_with_c(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-c", "-q", "-m", "num_rel", "-m", "num_ret", "-m", "map", "-m", "relstring"]
+    ten = values(evaluate(capfd, "--dialect", "10", *words, *small), "q2")
+    assert ten == {"num_ret": "0", "num_rel": "1", "map": "0.0000", "relstring": "''"}
+    assert values(evaluate(capfd, *words, *small), "q2") == {}
+
+
+def test_scores_are_compared_in_the_precision_of_the_version(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "run").write_text("q Q0 a 1 1.00000001 t\nq Q0 b 2 1.0 t\n")
+    words = ["-m", "recip_rank", tmp_path / "qrels", tmp_path / "run"]
+    nine, ten = (evaluate(capfd, "--dialect", dialect, *words) for dialect in ("9", "10"))
+    assert (values(nine, "all"), values(ten, "all")) == (
+        {"recip_rank": "0.5000"},
+        {"recip_rank": "1.0000"},
+    )
+
+
+def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
+    small: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    moments = tmp_path / "moments"
+    moments.write_text("q1 P_1 0.5 0.25\nq1 num_ret 3 2\n")
+    printed = evaluate(
+        capfd, "-q", "-Z", moments, "-m", "P.1", "-m", "num_ret", "-m", "map", "-m", "num_q", *small
+    )
+    one, every = values(printed), values(printed, "all")
+    assert one == {"Znum_ret": "0.5000", "Zmap": "-1000000.0000", "ZP_1": "2.0000"}
+    assert every == {**one, "num_q": "1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["-m", "ndcg_cut_10"], 1),
+        (["-m", "unj"], 1),
+        (["-m", "P."], 1),
+        (["-m", "P.0"], 2),
+        (["-m", "P.5,5"], 2),
+        (["-m", "ndcg.x"], 2),
+        (["-m", "utility.1"], 2),
+        (["-l", "-1"], 1),
+        (["-R", "xyz"], 2),
+        (["-m", "prefs"], 4),
+        (["--no-such-option"], 1),
+    ],
+)
+def test_what_is_refused_has_the_exit_status_of_trec_eval(
+    words: list[str], status: int, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(capfd, *words, *small, status=status) == ""
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "status"),
+    [
+        (SMALL["qrels"], "", 2),
+        ("q1 0 a\n", SMALL["run"], 2),
+        (SMALL["qrels"] + "q1 0 a 3\n", SMALL["run"], 4),
+        (SMALL["qrels"], SMALL["run"] + "q1 Q0 a 9 0.5 t\n", 4),
+        ("q8 0 a 1\n", SMALL["run"], 7),
+        (SMALL["qrels"], None, 2),
+    ],
+)
+def test_broken_files_have_the_exit_status_of_trec_eval(
+    qrels: str, run: str | None, status: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    paths = tmp_path / "qrels", tmp_path / "run"
+    paths[0].write_text(qrels)
+    if run is not None:
+        paths[1].write_text(run)
+    assert evaluate(capfd, *paths, status=status) == ""
+
+
+def test_fields_after_the_sixth_are_ignored_with_a_note(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    expected = evaluate(capfd, *small)
+    small[1].write_text(SMALL["run"].replace(" t\n", " t more and more\n"))
+    assert main(["trec_eval", *map(str, small)]) == 0
+    printed = capfd.readouterr()
+    assert printed.out == expected
+    assert "fields after the sixth are ignored" in printed.err
+
+
+def test_grades_are_cut_to_whole_numbers_with_a_note(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    expected = evaluate(capfd, "-m", "ndcg", *small)
+    small[0].write_text(SMALL["qrels"].replace(" 3\n", " 3.9\n"))
+    assert main(["trec_eval", "-m", "ndcg", *map(str, small)]) == 0
+    printed = capfd.readouterr()
+    assert printed.out == expected
+    assert "grades are cut to whole numbers" in printed.err
+
+
+def test_a_measure_without_parameters_in_any_order_is_printed_in_that_of_trec_eval(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    words: Sequence[object] = ["-m", "ndcg_cut.10", "-m", "P.5", "-m", "map", "-m", "ndcg_cut.5"]
+    printed = evaluate(capfd, *words, *small)
+    assert list(values(printed, "all")) == ["map", "P_5", "ndcg_cut_10"]
