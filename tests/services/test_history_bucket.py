@@ -140,7 +140,7 @@ def test_a_bucket_that_cannot_be_reached_loses_nothing(
         asks = {
             "evaluate": kept.evaluate,
             "archive": kept.archive,
-            "delete": partial(kept.delete, user="v"),
+            "delete": partial(kept.delete, rankings=events[0].ranking_id),
             "read": lambda: list(kept.store.read("default")),
             "again": lambda: kept.writer.append("default", events[:1]),
         }

@@ -75,7 +75,8 @@ def add_archive(parser: Parser) -> None:
     """Add the arguments of `archive`."""
     parser.description = (
         "Move the rankings and labels of hours whose attribution windows are closed to Parquet "
-        "files. All commands read them there; no value changes."
+        "files, and write the value of each ranking to files beside them. All commands read "
+        "archived rankings there; no value changes."
     )
     add_store_arguments(parser, is_timed=True)
     parser.add_argument(
@@ -96,7 +97,12 @@ def run_archive(options: Namespace) -> int:
     with open_writer(options) as monitor:
         done = monitor.archive(timedelta(microseconds=options.older_than), history=options.history)
     _print_counts(
-        options, hours=done.hours, rankings=done.rankings, labels=done.labels, bytes=done.bytes
+        options,
+        hours=done.hours,
+        rankings=done.rankings,
+        labels=done.labels,
+        values=done.values,
+        bytes=done.bytes,
     )
     return 0
 

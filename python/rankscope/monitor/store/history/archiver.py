@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 TRIES = 5
 """How often an hour is read that changes while it is written."""
-IDS_AT_ONCE = 5_000
+IDS_AT_ONCE = 2_000
 """How many ids a transaction adds."""
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Row = TypeVar("Row")
 
-AT_ONCE = 500
+AT_ONCE = 100
 """How many rankings a transaction removes, with their labels."""
 IN_STATEMENT = 5_000
 """How many numbers a statement names."""
