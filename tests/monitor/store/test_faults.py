@@ -21,6 +21,7 @@ from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
 from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.files import refuse_network
+from rankscope.monitor.store.sqlite.log import measure_log
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.retention import AT_ONCE
 from rankscope.monitor.store.tables.schema import VERSION
@@ -389,14 +390,72 @@ def test_the_log_is_cut_once_no_reader_needs_it(
         assert len(read_back(store, "music", 1000)) == sent + 2
 
 
+def test_how_much_of_a_log_is_in_use_is_what_sqlite_says(tmp_path: Path) -> None:
+    path, log = tmp_path / "events.db", tmp_path / "events.db-wal"
+    assert measure_log(log) == 0
+    with closing(sqlite3.connect(path, isolation_level=None)) as written:
+        size = written.execute("PRAGMA page_size").fetchone()[0] + 24
+
+        def measure() -> tuple[int, int]:
+            _, pages, _ = written.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            return measure_log(log), 32 + pages * size
+
+        written.execute("PRAGMA journal_mode=WAL")
+        written.execute("PRAGMA wal_autocheckpoint=0")
+        assert log.stat().st_size == measure_log(log) == 0
+        written.execute("CREATE TABLE rows (content)")
+        for rows in (1, 50, 7):
+            written.executemany("INSERT INTO rows VALUES (?)", [("a" * 3000,)] * rows)
+            found, expected = measure()
+            assert found == expected
+            written.execute("PRAGMA wal_checkpoint(RESTART)")
+        assert found < log.stat().st_size
+        written.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert measure_log(log) == 0
+
+
+class DoneThread:
+    """A thread that has done its work once it was started."""
+
+    def __init__(self, target: Callable[[], None], name: str) -> None:
+        self.start = target
+        self.name = name
+
+    def is_alive(self) -> bool:
+        return False
+
+    def join(self) -> None:
+        pass
+
+
+def test_the_log_begins_anew_in_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
+    monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
+        used = before = sent = 0
+        while used >= before and sent < 1000:
+            store.append("music", [make_ranking(sent)])
+            sent += 1
+            before, used = used, measure_log(tmp_path / "events.db-wal")
+        assert used < before <= store.log_bytes
+        store.append("music", [make_ranking(sent)])
+        with closing(open_sqlite_reader(tmp_path / "events.db").engine.connect()) as reader:
+            assert reader.exec_driver_sql("SELECT count(*) FROM rankings").scalar() == sent + 1
+
+
 def test_the_writer_copies_what_the_disk_is_too_slow_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     monkeypatch.setattr(checkpointing, "AGAIN_BYTES", 1 << 15)
-    # Whatever the thread leaves is too much.
-    monkeypatch.setattr(checkpointing, "FEW_PAGES", -1)
     monkeypatch.setattr(checkpointing, "LARGEST_BYTES", 1 << 20)
+
+    def copy_nothing(checkpointer: checkpointing.Checkpointer) -> None:
+        checkpointer._left = sys.maxsize
+
+    monkeypatch.setattr(checkpointing.Checkpointer, "_copy", copy_nothing)
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
         most = sent = 0
         while store.log_bytes >= most and sent < 1000:

@@ -8,6 +8,7 @@ import threading
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import converted_errors, driver_of
 from rankscope.monitor.store.sqlite.files import beside, size_of
+from rankscope.monitor.store.sqlite.log import measure_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 AFTER_BYTES = 64 << 20
-"""The size of the log at which it is copied into the database."""
+"""The size of the log at which it is copied into the database. The file keeps twice that size."""
 AGAIN_BYTES = AFTER_BYTES // 4
 """If a reader needs the log, that is tried again after so many bytes, then after twice as many."""
 LARGEST_BYTES = 1 << 30
@@ -40,7 +41,9 @@ class Checkpointer:
 
     def __init__(self, path: Path, connection: Connection) -> None:
         self._path = path
+        self._log = beside(path, "-wal")
         self._connection = connection
+        self._used = 0
         self._next = AFTER_BYTES
         self._again = AGAIN_BYTES
         self._copying: threading.Thread | None = None
@@ -49,8 +52,8 @@ class Checkpointer:
 
     @property
     def log_bytes(self) -> int:
-        """The size of the log."""
-        return size_of(beside(self._path, "-wal"))
+        """The size of the file of the log."""
+        return size_of(self._log)
 
     def advance(self) -> None:
         """Do the next step if it is due, between two transactions of the writer.
@@ -59,21 +62,21 @@ class Checkpointer:
             FileError: The disk fails.
         """
         if self._copying is None:
-            if self.log_bytes >= self._next:
+            before, self._used = self._used, measure_log(self._log)
+            if self._used < before:
+                self._next, self._again = AFTER_BYTES, AGAIN_BYTES
+            if self._used >= self._next:
                 self._copying = threading.Thread(target=self._copy, name="rankscope-checkpoint")
                 self._copying.start()
         elif not self._copying.is_alive():
             self.close()
             if self._error is not None:
                 raise self._error
-            if self._left <= FEW_PAGES or self.log_bytes >= LARGEST_BYTES:
-                self._truncate()
-            size = self.log_bytes
-            if size < AFTER_BYTES:
-                self._next, self._again = AFTER_BYTES, AGAIN_BYTES
-            else:
-                self._next = size + self._again
-                self._again = min(2 * self._again, AFTER_BYTES)
+            if self._left <= FEW_PAGES or self._used >= LARGEST_BYTES:
+                self._finish()
+            # Unless the log now begins anew, because a reader needs it.
+            self._next = self._used + self._again
+            self._again = min(2 * self._again, AFTER_BYTES)
 
     def close(self) -> None:
         """Wait for the thread."""
@@ -97,13 +100,15 @@ class Checkpointer:
         except FileError as error:
             self._error = error
 
-    def _truncate(self) -> None:
-        """Copy the rest and truncate the log, without waiting for readers of an older state."""
+    def _finish(self) -> None:
+        """Copy the rest, so that the log begins anew, without waiting for readers of its past."""
         driver = driver_of(self._connection)
+        # To overwrite the file is faster than to make it longer.
+        mode = "RESTART" if self.log_bytes <= 2 * AFTER_BYTES else "TRUNCATE"
         with converted_errors(self._path):
             wait = driver.execute("PRAGMA busy_timeout").fetchone()[0]
             driver.execute("PRAGMA busy_timeout=0")
             try:
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                driver.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
             finally:
                 driver.execute(f"PRAGMA busy_timeout={wait}")
