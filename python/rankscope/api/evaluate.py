@@ -125,10 +125,10 @@ def evaluate(
             mapping of query to a list or set of relevant documents, a data frame or Arrow table,
             rows of (query, document, grade), or the result of `read_qrels`.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. In
-            a mapping of query to a list of documents, the first is the best. A file whose rows are
-            grouped by query is evaluated while it is read, in bounded memory; for other orders of
-            rows in a TREC file, `memory` is the bound. Or a mapping of names
-            to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named
+            a mapping of query to a list of documents, the first is the best. A file, a DuckDB
+            relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by query
+            is evaluated while it is read, in bounded memory; for other orders of rows, `memory` is
+            the bound. Or a mapping of names to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named
             after their files.
         measures: One or more measures, or their names (`"nDCG@10"`).
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
@@ -149,9 +149,9 @@ def evaluate(
             ties scores that are equal in single precision, as trec_eval 9 and pytrec_eval do.
         encoding: The encoding of files.
         threads: The number of threads (default: all cores). Values don't depend on it.
-        memory: The memory that a run in a TREC file may use whose rows aren't grouped by query, in
-            bytes or as text such as `"1GiB"` (default: half of what is free). What exceeds it is
-            written to temporary files. The judgments are always held in memory.
+        memory: The memory that the rows of such a run may use, in bytes or as text such as `"1GiB"`
+            (default: half of what is free). What exceeds it is written to temporary files. The
+            judgments are always held in memory.
         spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets).
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
         progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a

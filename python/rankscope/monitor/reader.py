@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rankscope.monitor.alerts import management, response
+from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
 from rankscope.monitor.ask.quality import add_ages, inspect_data
@@ -290,6 +291,7 @@ class ProjectReader:
         slice: Slice = (),  # noqa: A002 - the word for it
         since: Time | None = None,
         until: Time | None = None,
+        most_rankings: int = MOST_RANKINGS,
     ) -> VersionComparison:
         """Compare two versions of a model over the time in which both serve.
 
@@ -305,6 +307,8 @@ class ProjectReader:
             since: The first time that is compared (default: when both serve). A `datetime` with a
                 time zone, or ISO text.
             until: The time before which rankings are compared (default: when one stops).
+            most_rankings: How many rankings are compared at most (default: 10 million). They are
+                held in memory, about 200 bytes each.
 
         Raises:
             UsageError: There is no such measure, version or attribute.
@@ -324,6 +328,7 @@ class ProjectReader:
             place=slice,
             since=begin,
             until=end,
+            most=most_rankings,
             threads=self._threads,
         )
 

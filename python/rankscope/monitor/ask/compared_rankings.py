@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Chunk, Context
     from rankscope.monitor.store.store import StoreReader
 
-MOST_RANKINGS = 1_000_000
-"""How many rankings of both versions are compared, as they are held in memory."""
+MOST_RANKINGS = 10_000_000
+"""How many rankings of both versions are compared at most. Each takes about 200 bytes of memory."""
 MOST_CELLS = 12
 """So many combinations of attribute values are cells of their own; the others are one."""
 BEFORE = 14 * DAY
@@ -176,9 +176,15 @@ class RankingSource:
             here = int(np.isin(chunk.contexts, wanted).sum())
             count += here
             if count > self.most:
+                hint = "compare from a later time on, or compare a slice"
+                if self.most < MOST_RANKINGS:
+                    hint += (
+                        "; `rankscope monitor compare STORE` compares up to "
+                        f"{MOST_RANKINGS:,} on a machine that reads the store"
+                    )
                 raise LimitError(
                     f"expected at most {self.most:,} rankings to compare, found more",
-                    hint="compare from a later time on, or compare a slice",
+                    hint=hint,
                     code="comparison_rankings",
                 )
             if here:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Sides = Annotated[list[Count], Field(description="Of the old and of the new version.")]
 
+MOST_COMPARED = 1_000_000
+"""How many rankings a request compares, which takes 200 MB of memory."""
+
 
 class ComparisonQuery(TypedDict, total=False):
     """What is compared."""
@@ -95,7 +98,9 @@ def get_comparison(monitor: Monitor, call: Call) -> Comparison:
     check_span(call.query, monitor.clock())
     given: dict[str, Any] = to_datetimes(call.query)
     parts = tuple(sorted(given.pop("slice", ())))
-    found = monitor.compare(given.pop("measure", None), slice=parts, **given)
+    found = monitor.compare(
+        given.pop("measure", None), slice=parts, most_rankings=MOST_COMPARED, **given
+    )
     return cast("Comparison", found.to_dict())
 
 

@@ -7,6 +7,7 @@ from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.server.api.comparison import MOST_COMPARED
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.page import Page, read_configuration
@@ -125,6 +126,7 @@ def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonVie
                 new=given.get("new"),
                 slice=place,
                 since=since,
+                most_rankings=MOST_COMPARED,
             )
         except (UsageError, InputError) as error:
             wrong[""] = show(error.message)
