@@ -12,12 +12,12 @@ import tempfile
 from pathlib import Path
 
 from dev.environments import ROOT, make_environment
-from dev.parity import cases, compared, golden
+from dev.parity import cases, compared, every, golden
 
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
-SCRIPTS = ("measure", "compared")
-"""What a peer can be asked for: values of measures, and whether runs differ."""
+SCRIPTS = ("measure", "compared", "every")
+"""What a peer is asked for: values under a convention, whether runs differ, and other values."""
 
 
 def main() -> int:
@@ -68,6 +68,8 @@ def ask(peer: str) -> bool:
     paths = [golden.write(today | convention) for convention in found.get("measure", ())]
     if "compared" in found:
         paths.append(compared.write(peer, today | found["compared"]))
+    if "every" in found:
+        paths.append(every.write(peer, today | found["every"]))
     for path in paths:
         print(path.relative_to(ROOT))
     return True

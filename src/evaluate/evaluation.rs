@@ -4,8 +4,9 @@ use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::averaging::Averaging;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
+use crate::evaluate::batches::Batches;
 use crate::evaluate::scorer::{Scorer, append_values};
-use crate::kernels::Query;
+use crate::kernels::{Query, Ranking};
 use crate::kernels::views::Views;
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
@@ -102,7 +103,8 @@ pub struct Evaluation {
 ///
 /// # Errors
 /// Where the policy refuses a query, or a value is beyond double precision.
-pub fn finish(plan: &Plan, axis: &Axis, scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
+pub fn finish(plan: &Plan, axis: &Axis, mut scorers: Vec<Scorer<'_>>) -> Result<Evaluation> {
+    scorers.iter_mut().try_for_each(Scorer::finish)?;
     let queries = axis.len();
     let measures = plan.measures.len();
     let mut made = Evaluation {
@@ -264,11 +266,18 @@ impl Evaluation {
                     .value(id));
                 }
                 Missing::Zero => {
-                    let nothing = Query { ideal: axis.ideal(query, &mut room), ..Query::EMPTY };
+                    let subtopics = axis.subtopics_of(query);
+                    let nothing = Query {
+                        ideal: axis.ideal(query, &mut room),
+                        subtopics: subtopics.map(|of| Ranking { judged: &[], of }),
+                        ..Query::EMPTY
+                    };
                     row.clear();
                     ratios.clear();
                     let out = (&mut row, &mut ratios);
-                    append_values(plan, &nothing, &mut Views::default(), out);
+                    let mut batches = Batches::default();
+                    append_values(plan, &nothing, &mut Views::default(), out, &mut batches);
+                    batches.put(plan, &mut row, true)?;
                     for (column, &value) in self.values.iter_mut().zip(&row) {
                         column[query] = value;
                     }

@@ -1,9 +1,10 @@
 //! Computes all measures of one query after another.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::evaluate::batches::Batches;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::Plan;
-use crate::kernels::Query;
+use crate::kernels::{Query, Ranking};
 use crate::kernels::views::Views;
 use crate::memory::{Vec, vec};
 use crate::policy::Aggregate;
@@ -29,6 +30,8 @@ pub struct Scorer<'a> {
     /// Room for the ideal order.
     ideal: Vec<f64>,
     views: Views,
+    batches: Batches,
+    mistake: Option<Error>,
     pub(super) seen: Vec<Outcome>,
     pub(super) values: Vec<f64>,
     pub(super) ratios: Vec<(f64, f64)>,
@@ -51,6 +54,8 @@ impl<'a> Scorer<'a> {
             ranked: Ranked::default(),
             ideal: Vec::new(),
             views: Views::default(),
+            batches: Batches::default(),
+            mistake: None,
             seen: Vec::new(),
             values: Vec::new(),
             ratios: Vec::new(),
@@ -94,6 +99,9 @@ impl<'a> Scorer<'a> {
     fn score_joined(&mut self, query: usize, list: &List<'_>) {
         self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
         self.flat += u64::from(list.is_flat());
+        if self.axis.subtopics().is_some() {
+            self.ranked.name_judged();
+        }
         let ranked = std::mem::take(&mut self.ranked);
         self.score_ranked(query, &ranked, list.rows.len());
         self.ranked = ranked;
@@ -102,9 +110,10 @@ impl<'a> Scorer<'a> {
     /// Evaluates a list of so many documents by the ranks and grades of the judged ones.
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
     pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
-        let Ranked { ranks, grades, ties, .. } = ranked;
+        let Ranked { ranks, grades, ties, judged, .. } = ranked;
         let ideal = self.axis.ideal(query, &mut self.ideal);
-        let whole = Query { ranks, grades, ties, retrieved, ideal };
+        let subtopics = self.axis.subtopics_of(query).map(|of| Ranking { judged, of });
+        let whole = Query { ranks, grades, ties, retrieved, ideal, subtopics };
         self.candidates.see(retrieved, ranks.len(), ideal);
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.at_cutoffs) {
             let shown = k.min(retrieved);
@@ -113,7 +122,23 @@ impl<'a> Scorer<'a> {
         }
         self.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
         let out = (&mut self.values, &mut self.ratios);
-        append_values(self.plan, &whole, &mut self.views, out);
+        append_values(self.plan, &whole, &mut self.views, out, &mut self.batches);
+        self.put_batches(false);
+    }
+
+    fn put_batches(&mut self, all: bool) {
+        if self.mistake.is_none() {
+            self.mistake = self.batches.put(self.plan, &mut self.values, all).err();
+        }
+    }
+
+    /// Computes what is computed of several queries at once.
+    ///
+    /// # Errors
+    /// Where such a measure fails.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.put_batches(true);
+        self.mistake.take().map_or(Ok(()), Err)
     }
 }
 
@@ -123,11 +148,13 @@ pub(super) fn append_values(
     whole: &Query<'_>,
     views: &mut Views,
     (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
+    batches: &mut Batches,
 ) {
     let seen = plan.see(whole, views);
-    for measure in &plan.measures {
+    for (number, measure) in plan.measures.iter().enumerate() {
         let query = seen.by(plan.condenses(measure));
-        values.push(measure.kernel.value(query));
+        let later = batches.take(plan, number, query, values.len());
+        values.push(later.unwrap_or_else(|| measure.kernel.value(query)));
         if measure.aggregate == Aggregate::RatioOfSums {
             ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));
         }

@@ -33,7 +33,7 @@ pub(super) struct Err {
 
 impl Err {
     pub(super) fn new(params: &Params) -> Self {
-        Self { k: params.cutoff(), max_grade: params.max_grade }
+        Self { k: params.cutoff(), max_grade: params.max_grade.unwrap_or(f64::INFINITY) }
     }
 }
 
@@ -72,8 +72,10 @@ pub(super) struct Rbp {
     k: usize,
     p: f64,
     rel: f64,
-    /// The largest grade, where gains are shares of it.
-    graded: Option<f64>,
+    /// What grades are divided by, where they are the gains.
+    scale: Option<f64>,
+    /// The largest grade, where there is one.
+    max_grade: f64,
 }
 
 impl Rbp {
@@ -82,14 +84,15 @@ impl Rbp {
             k: params.cutoff(),
             p: params.p,
             rel: params.least_relevant(),
-            graded: params.graded.then_some(params.max_grade),
+            scale: params.graded.then_some(params.max_grade.unwrap_or(1.0)),
+            max_grade: params.max_grade.filter(|_| params.graded).unwrap_or(f64::INFINITY),
         }
     }
 
     fn gain(&self, grade: f64) -> f64 {
-        match self.graded {
+        match self.scale {
             None => f64::from(u8::from(grade >= self.rel)),
-            Some(max_grade) => grade.max(0.0) / max_grade,
+            Some(scale) => grade.max(0.0) / scale,
         }
     }
 }
@@ -116,8 +119,8 @@ impl Kernel for Rbp {
     }
 
     fn apart(&self) -> Apart {
-        let Self { k, p, rel, graded } = *self;
-        match graded {
+        let Self { k, p, rel, scale, .. } = *self;
+        match scale {
             // The cutoff stands for any number that is the same for all lists.
             None => Apart::Sum { rel, k, p, denominator: Denominator::Cutoff },
             Some(_) => Apart::Graded { k, p },
@@ -125,7 +128,7 @@ impl Kernel for Rbp {
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
-        self.graded.map_or(Ok(()), |max_grade| check_largest(grades, max_grade))
+        check_largest(grades, self.max_grade)
     }
 }
 

@@ -22,17 +22,23 @@ struct Sizes {
 
 impl Sizes {
     /// None without relevant documents.
-    fn of(query: &Query<'_>, rel: f64) -> Option<Self> {
+    fn of(query: &Query<'_>, k: usize, rel: f64) -> Option<Self> {
         let relevant = query.relevant(rel);
         (relevant > 0).then(|| Self {
-            found: real(query.found(rel)),
-            retrieved: real(query.retrieved),
+            found: query.expected_relevant(k, rel),
+            retrieved: real(query.retrieved.min(k)),
             relevant: real(relevant),
         })
     }
 
     fn precision(&self) -> f64 {
         if self.retrieved > 0.0 { self.found / self.retrieved } else { 0.0 }
+    }
+
+    /// As a share of the highest precision of so many documents.
+    fn relative_precision(&self) -> f64 {
+        let most = self.retrieved.min(self.relevant);
+        if most > 0.0 { self.found / most } else { 0.0 }
     }
 
     fn recall(&self) -> f64 {
@@ -50,27 +56,25 @@ impl Sizes {
 }
 
 macro_rules! set_kernel {
-    ($(#[$doc:meta])* $name:ident, |$sizes:ident, $beta:ident| $value:expr) => {
+    ($(#[$doc:meta])* $name:ident, |$sizes:ident, $params:ident| $value:expr) => {
         $(#[$doc])*
-        pub(super) struct $name {
-            rel: f64,
-            beta: f64,
-        }
+        pub(super) struct $name(Params);
 
         impl $name {
             pub(super) fn new(params: &Params) -> Self {
-                Self { rel: params.least_relevant(), beta: params.beta }
+                Self(params.clone())
             }
         }
 
         impl Kernel for $name {
             fn value(&self, query: &Query<'_>) -> f64 {
-                let $beta = self.beta;
-                Sizes::of(query, self.rel).map_or(f64::NAN, |$sizes| $value)
+                let $params = &self.0;
+                let sizes = Sizes::of(query, $params.cutoff(), $params.least_relevant());
+                sizes.map_or(f64::NAN, |$sizes| $value)
             }
 
             fn unknown(&self) -> Unknown {
-                Unknown::Relevance { rel: self.rel, k: usize::MAX }
+                Unknown::Relevance { rel: self.0.least_relevant(), k: self.0.cutoff() }
             }
         }
     };
@@ -79,20 +83,20 @@ macro_rules! set_kernel {
 set_kernel!(
     /// The share of the retrieved documents that are relevant.
     SetPrecision,
-    |sizes, _beta| sizes.precision()
+    |sizes, params| if params.relative { sizes.relative_precision() } else { sizes.precision() }
 );
 set_kernel!(
     /// The share of the relevant documents that were retrieved.
     SetRecall,
-    |sizes, _beta| sizes.recall()
+    |sizes, _params| sizes.recall()
 );
 set_kernel!(
     /// The weighted harmonic mean of both.
     SetF,
-    |sizes, beta| harmonic(sizes.precision(), sizes.recall(), beta)
+    |sizes, params| harmonic(sizes.precision(), sizes.recall(), params.beta)
 );
 set_kernel!(
     /// Their product.
     SetAp,
-    |sizes, _beta| sizes.product()
+    |sizes, _params| sizes.product()
 );

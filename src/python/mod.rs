@@ -10,6 +10,7 @@ mod chunks;
 mod column;
 mod errors;
 mod evaluation;
+mod function;
 mod event_columns;
 mod events;
 mod explain;

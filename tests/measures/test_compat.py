@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.measures import AP, CG, RBP, RR, F, IPrec, Measure, NumRelRet, P, SetF, nDCG, parse
+from rankscope.measures import (
+    AP,
+    CG,
+    INST,
+    RBP,
+    RR,
+    F,
+    IPrec,
+    Measure,
+    NumRelRet,
+    P,
+    SetF,
+    SetRelP,
+    nDCG,
+    parse,
+)
 from rankscope.measures.compat import TOOLS, name_in, translations
 
 TYPE_CHECKING = False
@@ -50,7 +65,11 @@ def test_notes_are_sentences(tool: Tool) -> None:
         (P @ 5, "P_5", "P@5", "precision@5", None),
         (RR, "recip_rank", "RR", "mrr", None),
         (IPrec @ 0.1, "iprec_at_recall_0.10", "IPrec@0.1", None, None),
-        (RBP(p=0.9), "rbp", "RBP(p=0.9)", "rbp.9", None),
+        (RBP(p=0.9), "rbp", "RBP(p=0.9)", None, None),
+        (RBP(p=0.9, graded=True, max_grade=None), None, None, "rbp.9", None),
+        (SetRelP, "set_relative_P", "SetP(relative=True)", None, None),
+        (INST(T=2, max_rel=3), None, "INST(T=2.0, max_rel=3)", None, None),
+        (NumRelRet @ 5, None, None, "hits@5", None),
         (SetF, "set_F", "SetF", "f1", None),
         (F @ 10, None, None, "f1@10", None),
         (NumRelRet, "num_rel_ret", "NumRet(rel=1)", "hits", None),

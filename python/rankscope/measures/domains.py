@@ -24,7 +24,9 @@ IDEALS = ("judged", "retrieved", "whole", "slots")
 
 LARGEST_CUTOFF = 10**100
 LARGEST_DIVISOR = 2**53
+LARGEST_DEPTH = 10**6
 LARGEST_EXPONENT = 1023
+LARGEST_PERSISTENCE = 0.9999
 
 
 @record(frozen=True, slots=True)
@@ -87,6 +89,12 @@ def _integer_up_to(limit: int) -> Callable[[object], Value]:
         return number
 
     return read
+
+
+def _depth(value: object) -> Value:
+    if value is None:
+        raise ValueError
+    return _integer_up_to(LARGEST_DEPTH)(value)
 
 
 def _read_flag(value: object) -> bool:
@@ -157,18 +165,35 @@ def _numbers(value: object) -> tuple[float, ...]:
     return numbers
 
 
+def _read_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004 - as all domains do
+    return str(value)
+
+
+NUMBER = Domain("a number", _number)
+TEXT = Domain("text", _read_text)
 CUTOFF = Domain("a positive integer", _integer_up_to(LARGEST_CUTOFF))
 DIVISOR = Domain("a positive integer up to 2**53", _integer_up_to(LARGEST_DIVISOR))
+DEPTH = Domain("a positive integer up to 1,000,000", _depth)
 LEVEL = Domain("a number, 0 or more", _level)
 OPTIONAL_LEVEL = Domain("a number, 0 or more, or None", _read_optional_level)
 FLAG = Domain("True or False", _read_flag)
 PROBABILITY = Domain("a number between 0 and 1, both excluded", _between(0, 1, open_ends=True))
+PERSISTENCE = Domain(
+    f"a number above 0 and up to {LARGEST_PERSISTENCE}",
+    lambda value: _between(0, LARGEST_PERSISTENCE)(POSITIVE.read(value)),
+)
 FRACTION = Domain("a number from 0 to 1", _between(0, 1))
 POSITIVE = Domain("a positive number", _between(0, math.inf, open_ends=True))
 BASE = Domain("a number above 1", _between(1, math.inf, open_ends=True))
 TOP_GRADE = Domain(
     f"a positive number up to {LARGEST_EXPONENT}",
     lambda value: _between(0, LARGEST_EXPONENT)(POSITIVE.read(value)),
+)
+OPTIONAL_TOP_GRADE = Domain(
+    f"{TOP_GRADE.expected}, or None",
+    lambda value: None if value is None else TOP_GRADE.read(value),
 )
 IDEAL = one_of(*IDEALS)
 GAIN = Domain(

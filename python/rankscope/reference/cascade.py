@@ -24,14 +24,20 @@ def err(query: Query, *, k: int | None, max_grade: float) -> float:
 
 
 def rbp(
-    query: Query, *, k: int | None, p: float, rel: float, graded: bool, max_grade: float
+    query: Query,
+    *,
+    k: int | None,
+    p: float,
+    rel: float,
+    graded: bool,
+    max_grade: float | None,
 ) -> float:
     """Return the sum of gains, weighted by the probability of reading this far."""
 
     def gain(grade: float | None) -> float:
         if grade is None:
             return 0.0
-        return max(grade, 0) / max_grade if graded else float(grade >= rel)
+        return max(grade, 0) / (max_grade or 1) if graded else float(grade >= rel)
 
     if max(map(gain, query.judged), default=0) <= 0:
         return math.nan

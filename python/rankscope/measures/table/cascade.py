@@ -30,9 +30,10 @@ MAX_GRADE = Parameter(
 )
 MAX_GRADE_WHERE_GRADED = Parameter(
     "max_grade",
-    domains.TOP_GRADE,
+    domains.OPTIONAL_TOP_GRADE,
     4.0,
-    "The highest grade of the scale; a higher grade is an error.",
+    "The highest grade of the scale; a higher grade is an error. With None, grades are gains "
+    "without a scale.",
     only_with=("graded", (True,)),
 )
 
@@ -97,7 +98,7 @@ ROWS = (
                 note="Without rel it requests graded gains, which none of its providers has.",
             ),
         ),
-        ranx=(Name("rbp{p}", note="Same for grades 0 and 1; other grades count without scaling."),),
+        ranx=(Name("rbp{p}", {"graded": True, "max_grade": None}),),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
         example=Example(
             "RBP(p=0.5)",

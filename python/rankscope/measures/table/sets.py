@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from rankscope.measures.spec import Example, Name, Row
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
 from rankscope.measures.table.binary import CLEVERDON, NO_RELEVANT, RIJSBERGEN
-from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL
+from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL, K
+
+RELATIVE = Parameter(
+    "relative",
+    domains.FLAG,
+    False,
+    "Whether to divide by the highest value that is possible for this number of documents.",
+)
 
 ROWS = (
     Row(
         name="SetP",
         kernel="set_precision",
-        parameters=(REL, JUDGED_ONLY),
+        parameters=(K, REL, RELATIVE, JUDGED_ONLY),
+        at="k",
         formula=r"\mathrm{SetP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{retrieved}|}",
         definition="The share of the retrieved documents that are relevant, or 0 if none was "
-        "retrieved.",
+        "retrieved. With a cutoff, only the first k documents count as retrieved.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
         references=(CLEVERDON,),
-        trec_eval=(Name("set_P"),),
-        ir_measures=(Name("SetP", takes=("rel", "judged_only")),),
+        trec_eval=(Name("set_P"), Name("set_relative_P", {"relative": True})),
+        ir_measures=(
+            Name("SetP", takes=("rel", "relative", "judged_only")),
+            Name("SetRelP", {"relative": True}),
+        ),
         ranx=(Name("precision"),),
         properties=frozenset(
             {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
@@ -32,10 +44,12 @@ ROWS = (
     Row(
         name="SetR",
         kernel="set_recall",
-        parameters=(REL,),
+        parameters=(K, REL),
+        at="k",
         formula=r"\mathrm{SetR} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{relevant}|}",
-        definition="The share of the relevant documents that were retrieved.",
+        definition="The share of the relevant documents that were retrieved. With a cutoff, only "
+        "the first k documents count as retrieved.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
