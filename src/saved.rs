@@ -13,7 +13,7 @@ use crate::policy::Field;
 const MAGIC: &[u8; 8] = b"rankscop";
 
 /// The version of the form. Change it whenever what is written changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const HEADER: usize = MAGIC.len() + 4 + 4;
 const CHECKSUM: usize = 8;

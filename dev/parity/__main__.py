@@ -12,12 +12,12 @@ import tempfile
 from pathlib import Path
 
 from dev.environments import ROOT, make_environment
-from dev.parity import cases, compared, fused, golden
+from dev.parity import cases, compared, every, fused, golden
 
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
-SCRIPTS = ("measure", "compared", "fused")
-"""What a peer can be asked for: values of measures, whether runs differ, and fused runs."""
+SCRIPTS = ("measure", "compared", "every", "fused")
+"""What a peer is asked for: values under a convention, p-values, other values, and fused runs."""
 
 
 def main() -> int:
@@ -68,6 +68,8 @@ def ask(peer: str) -> bool:
     paths = [golden.write(today | convention) for convention in found.get("measure", ())]
     if "compared" in found:
         paths.append(compared.write(peer, today | found["compared"]))
+    if "every" in found:
+        paths.append(every.write(peer, today | found["every"]))
     if "fused" in found:
         paths.append(fused.write(peer, today | found["fused"]))
     for path in paths:

@@ -32,6 +32,9 @@ TITLES = {
     "sets": "Set measures",
     "judged": "Incomplete judgments",
     "cascade": "User models",
+    "cwl": "The C/W/L framework",
+    "agreement": "Agreement with the best order",
+    "diversity": "Diversity",
     "count": "Counts",
     "loss": "Losses",
 }
@@ -68,6 +71,12 @@ SYMBOLS = (
     (r"\\beta", r"\beta", "the parameter `beta`"),
     (r"\bp\^", r"p", "the parameter `p`"),
     (r"g_\{\\max\}", r"g_{\max}", "the parameter `max_grade`"),
+    (r"\\alpha", r"\alpha", "the parameter `alpha`"),
+    (r"\bT\b", r"T", "the parameter `T`"),
+    (r"C_i", r"C_i", "the probability that the user continues from rank $i$ to the next"),
+    (r"c_s\(", r"c_s(r)", "the number of documents down to rank $r$ that cover subtopic $s$"),
+    (r"n\^\{\*\}_r", r"n^{*}_r", "the same as $n_r$ in the best order"),
+    (r"\bS\b", r"S", "the number of subtopics that a judged document covers"),
 )
 
 
@@ -173,6 +182,8 @@ def write_example(row: Row) -> str:
     """Return the worked example: the computation and the code."""
     example = row.example
     value = evaluate_example(row)
+    if example.subtopics:
+        return write_subtopics(example, value)
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     judged = " ".join(f"{grade:g}" for grade in example.not_retrieved)
     others = f" Judged but not retrieved: {judged}." if judged else ""
@@ -186,15 +197,46 @@ def write_example(row: Row) -> str:
     )
 
 
-def literal(lists: dict[str, dict[str, float]]) -> str:
+def write_subtopics(example: Example, value: float) -> str:
+    """Return the worked example of a measure of diversity."""
+
+    def show(covered: tuple[str, ...] | None) -> str:
+        return "–" if covered is None else "+".join(covered)
+
+    depth = len(example.ranking)
+    ranked, others = (
+        " ".join(map(show, part)) for part in (example.subtopics[:depth], example.subtopics[depth:])
+    )
+    qrels, run = as_inputs(example)
+    return (
+        f"Subtopics of the documents in rank order: {ranked} (– means unjudged). Judged but not "
+        f"retrieved: {others}.\n\n"
+        f"```text\n{example.measure} = {example.formula} = {example.value:g}\n```\n\n"
+        f"```python\n>>> import rankscope as rs\n>>> qrels = {literal(qrels)}\n"
+        f">>> run = {literal(run)}\n"
+        f'>>> rs.evaluate(qrels, run, "{example.measure}")["{example.measure}"]\n{value!r}\n```'
+    )
+
+
+def literal(lists: object) -> str:
     """Return a nested dict as Python source, with double quotes."""
     return repr(lists).replace("'", '"')
 
 
-def as_inputs(example: Example) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+def as_inputs(
+    example: Example,
+) -> tuple[
+    dict[str, dict[str, float]] | dict[str, dict[str, list[str]]], dict[str, dict[str, float]]
+]:
     """Return an example as judgments and a run."""
     depth = len(example.ranking)
     run = {f"d{rank}": float(depth + 1 - rank) for rank in range(1, depth + 1)}
+    if example.subtopics:
+        topics: dict[str, list[str]] = {}
+        for number, covered in enumerate(example.subtopics, start=1):
+            for topic in covered or ():
+                topics.setdefault(topic, []).append(f"d{number}")
+        return {"q1": topics}, {"q1": run}
     grades = dict(zip(run, example.ranking, strict=True))
     more = {f"d{depth + rank}": grade for rank, grade in enumerate(example.not_retrieved, start=1)}
     judged = {doc: grade for doc, grade in grades.items() if grade is not None} | more

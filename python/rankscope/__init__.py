@@ -85,6 +85,8 @@ if TYPE_CHECKING:
     from rankscope.file import File as File
     from rankscope.measures import Measure as Measure
     from rankscope.measures import parse as parse
+    from rankscope.measures.function import RankedLists as RankedLists
+    from rankscope.measures.function import measure as measure
     from rankscope.report import Report as Report
     from rankscope.results import Bounds as Bounds
     from rankscope.results import Compared as Compared
@@ -138,6 +140,7 @@ else:
             "Policy": "rankscope.data",
             "PolicyError": "rankscope.errors",
             "Qrels": "rankscope.data.qrels",
+            "RankedLists": "rankscope.measures.function",
             "Rankings": "rankscope.api.rankings",
             "RankscopeError": "rankscope.errors",
             "Regrets": "rankscope.results",
@@ -177,6 +180,7 @@ else:
             "jaccard": "rankscope.api.agreement.lists",
             "judge_agreement": "rankscope.api.judges",
             "kendall_tau": "rankscope.api.agreement.lists",
+            "measure": "rankscope.measures.function",
             "ndcg": "rankscope.api.grades",
             "ndcg_score": "rankscope.api.score",
             "overlap": "rankscope.api.agreement.lists",
@@ -228,6 +232,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Qrels",
+    "RankedLists",
     "Rankings",
     "RankscopeError",
     "Regrets",
@@ -268,6 +273,7 @@ __all__ = [
     "jaccard",
     "judge_agreement",
     "kendall_tau",
+    "measure",
     "ndcg",
     "ndcg_score",
     "overlap",

@@ -237,8 +237,19 @@ class Judgments:
 
     @staticmethod
     def from_path(
-        source: _Source, encoding: str, duplicates: str, progress: _Progress
+        source: _Source,
+        encoding: str,
+        duplicates: str,
+        progress: _Progress,
+        has_subtopics: bool,
     ) -> Judgments: ...
+    @staticmethod
+    def from_subtopic_rows(rows: object, duplicates: str) -> Judgments: ...
+    @staticmethod
+    def from_subtopic_columns(
+        queries: _IdColumn, topics: _IdColumn, docs: _IdColumn, grades: _Numbers, duplicates: str
+    ) -> Judgments: ...
+    def subtopics(self) -> int | None: ...
     @staticmethod
     def from_dict(qrels: object, duplicates: str) -> Judgments: ...
     @staticmethod

@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::averaging::Averaging;
+use crate::evaluate::batches::Batches;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
 use crate::evaluate::scorer::{Scored, append_values};
-use crate::kernels::Query;
 use crate::kernels::views::Views;
+use crate::kernels::{Query, Ranking};
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::number::aggregate::Part;
@@ -102,7 +103,10 @@ pub struct Evaluation {
 ///
 /// # Errors
 /// Where the policy refuses a query, or a value is beyond double precision.
-pub fn finish(plan: &Plan, axis: &Axis, parts: Vec<Scored>) -> Result<Evaluation> {
+pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evaluation> {
+    if let Some(mistake) = parts.iter_mut().find_map(|part| part.mistake.take()) {
+        return Err(mistake);
+    }
     let queries = axis.len();
     let measures = plan.measures.len();
     let mut made = Evaluation {
@@ -264,11 +268,18 @@ impl Evaluation {
                     .value(id));
                 }
                 Missing::Zero => {
-                    let nothing = Query { ideal: axis.ideal(query, &mut room), ..Query::EMPTY };
+                    let subtopics = axis.subtopics_of(query);
+                    let nothing = Query {
+                        ideal: axis.ideal(query, &mut room),
+                        subtopics: subtopics.map(|of| Ranking { judged: &[], of }),
+                        ..Query::EMPTY
+                    };
                     row.clear();
                     ratios.clear();
                     let out = (&mut row, &mut ratios);
-                    append_values(plan, &nothing, &mut Views::default(), out);
+                    let mut batches = Batches::default();
+                    append_values(plan, &nothing, &mut Views::default(), out, &mut batches);
+                    batches.put(plan, &mut row, true)?;
                     for (column, &value) in self.values.iter_mut().zip(&row) {
                         column[query] = value;
                     }

@@ -29,7 +29,7 @@ pub fn evaluate_run(
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Evaluation> {
-    plan.check(judgments.axis())?;
+    plan.check_lists(judgments.axis())?;
     match score_run((plan, judgments), run, Vec::new(), threads, watch) {
         (_, Some(error)) => Err(error),
         (scored, None) => finish_all((plan, judgments), run.queries(), run.notes(), scored),

@@ -307,7 +307,14 @@ impl<'a> Rows<'a> {
         sort_grades(&mut self.best);
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
         let retrieved = self.scores.len();
-        self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal: &self.best })
+        self.kernel.value(&Query {
+            ranks,
+            grades,
+            ties,
+            retrieved,
+            ideal: &self.best,
+            subtopics: None,
+        })
     }
 
     /// Writes the best grades, as many as the value depends on.
@@ -336,12 +343,19 @@ impl<'a> Rows<'a> {
             if levels.is_none() || !self.kernel.gains().is_some_and(Gains::are_grades) {
                 self.ranked.take_in_order(&self.found, &self.in_order, self.ties);
                 let Ranked { ranks, grades, ties, .. } = &self.ranked;
-                return self.kernel.value(&Query { ranks, grades, ties, retrieved, ideal });
+                return self.kernel.value(&Query {
+                    ranks,
+                    grades,
+                    ties,
+                    retrieved,
+                    ideal,
+                    subtopics: None,
+                });
             }
             average_tied(&mut self.found, &self.in_order);
         }
         let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
-        self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal })
+        self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal, subtopics: None })
     }
 }
 

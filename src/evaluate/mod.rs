@@ -1,6 +1,7 @@
 //! Evaluation: the values of all measures for every query, and their aggregates.
 
 pub mod averaging;
+mod batches;
 pub mod candidates;
 pub mod evaluation;
 pub mod held;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::averaging::{Averaging, check_weights, unavailable};
 use crate::kernels::views::{Seen, Views};
-use crate::kernels::{Kernel, Query};
+use crate::kernels::{Kernel, Needs, Query};
 use crate::memory::Vec;
 use crate::policy::{
     Aggregate, Duplicates, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
@@ -88,9 +88,36 @@ impl Plan {
     /// Refuses grades that a measure or the policy has no answer for.
     ///
     /// # Errors
-    /// Where there are such grades.
+    /// Where there are such grades, or a measure needs more than grades.
     pub fn check(&self, axis: &Axis) -> Result<()> {
         self.check_grades(axis.grades())
+    }
+
+    /// The same for lists that are evaluated beside their judgments, which may have subtopics.
+    ///
+    /// # Errors
+    /// As [`Plan::check`], or where a measure needs subtopics that the judgments do not have.
+    pub fn check_lists(&self, axis: &Axis) -> Result<()> {
+        let needs = |measure: &&Measure| measure.kernel.needs() == Needs::Subtopics;
+        if let Some(Measure { name, .. }) = self.measures.iter().find(needs) {
+            if axis.subtopics().is_none() {
+                return Err(Error::new(
+                    Kind::Measure,
+                    "subtopics_missing",
+                    format!("expected judgments by subtopic, which {name} needs, found others"),
+                )
+                .hint("pass qrels whose second column is the subtopic, and say subtopics=True"));
+            }
+            if self.policy.unretrieved == Unretrieved::Ignore {
+                return Err(Error::new(
+                    Kind::Policy,
+                    "subtopics_unavailable",
+                    format!("expected unretrieved=\"count\", which {name} needs, found \"ignore\""),
+                )
+                .hint("its ideal is made of all judged documents: leave unretrieved out"));
+            }
+        }
+        self.check_values(axis.grades())
     }
 
     /// Refuses grades, which ascend, as [`Plan::check`] does.
@@ -98,6 +125,23 @@ impl Plan {
     /// # Errors
     /// Where there are such grades.
     pub fn check_grades(&self, grades: &[f64]) -> Result<()> {
+        let needs = |measure: &&Measure| measure.kernel.needs() != Needs::Grades;
+        if let Some(Measure { name, kernel, .. }) = self.measures.iter().find(needs) {
+            let (code, what) = match kernel.needs() {
+                Needs::Batches => ("function_unavailable", "which is a function"),
+                _ => ("subtopics_unavailable", "which needs subtopics"),
+            };
+            return Err(Error::new(
+                Kind::Measure,
+                code,
+                format!("expected a measure of the grades of each query, found {name}, {what}"),
+            )
+            .hint("rankscope.evaluate computes it"));
+        }
+        self.check_values(grades)
+    }
+
+    fn check_values(&self, grades: &[f64]) -> Result<()> {
         if self.policy.negative == Negative::Error
             && let Some(grade) = grades.first().filter(|&&grade| grade < 0.0)
         {

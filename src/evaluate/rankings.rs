@@ -53,7 +53,7 @@ impl Rankings {
             )
             .hint("ties are chosen when Rankings are made: pass ties= there"));
         }
-        plan.check(self.axis())?;
+        plan.check_lists(self.axis())?;
         let threads = if self.scores().len() < FEW_ROWS { 1 } else { threads };
         let next = AtomicUsize::new(0);
         let work = |_: Watch<'_>| {
@@ -69,6 +69,8 @@ impl Rankings {
                 for query in (start..end).filter(|&query| self.is_present(query)) {
                     let (relevance, scores) = self.list(query, &mut room);
                     ranked.take_in_order(relevance, scores, self.ties());
+                    ranked.judged.clear();
+                    ranked.judged.extend(self.judged(query));
                     scorer.score_ranked(query, &ranked, scores.len());
                 }
             }

@@ -1,10 +1,11 @@
 //! Computes all measures of one query after another.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::evaluate::batches::Batches;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::Plan;
-use crate::kernels::Query;
 use crate::kernels::views::Views;
+use crate::kernels::{Query, Ranking};
 use crate::memory::Vec;
 use crate::policy::Aggregate;
 use crate::qrels::axis::Axis;
@@ -32,6 +33,8 @@ pub struct Scored {
     pub(super) candidates: Candidates,
     /// Documents dropped because they were given twice.
     pub dropped: u64,
+    /// Why a measure that is written in Python could not be computed.
+    pub(super) mistake: Option<Error>,
 }
 
 impl Scored {
@@ -51,6 +54,7 @@ pub struct Scorer<'a> {
     /// Room for the ideal order.
     ideal: Vec<f64>,
     views: Views,
+    batches: Batches,
     made: Scored,
 }
 
@@ -72,13 +76,15 @@ impl<'a> Scorer<'a> {
             ranked: Ranked::default(),
             ideal: Vec::new(),
             views: Views::default(),
+            batches: Batches::default(),
             made,
         }
     }
 
     /// What all lists came to.
     #[must_use]
-    pub fn finish(self) -> Scored {
+    pub fn finish(mut self) -> Scored {
+        self.put_batches(true);
         self.made
     }
 
@@ -109,6 +115,9 @@ impl<'a> Scorer<'a> {
     fn score_joined(&mut self, query: usize, list: &List<'_>) {
         self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
         self.made.flat += u64::from(list.is_flat());
+        if self.axis.subtopics().is_some() {
+            self.ranked.name_judged();
+        }
         let ranked = std::mem::take(&mut self.ranked);
         self.score_ranked(query, &ranked, list.rows.len());
         self.ranked = ranked;
@@ -117,9 +126,11 @@ impl<'a> Scorer<'a> {
     /// Evaluates a list of so many documents by the ranks and grades of the judged ones.
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
     pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
-        let Ranked { ranks, grades, ties, .. } = ranked;
+        let Ranked { ranks, grades, ties, judged, .. } = ranked;
         let ideal = self.axis.ideal(query, &mut self.ideal);
-        let whole = Query { ranks, grades, ties, retrieved, ideal }.first(self.plan.depth);
+        let subtopics = self.axis.subtopics_of(query).map(|of| Ranking { judged, of });
+        let whole =
+            Query { ranks, grades, ties, retrieved, ideal, subtopics }.first(self.plan.depth);
         let retrieved = whole.retrieved;
         self.made.candidates.see(retrieved, whole.ranks.len(), ideal);
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.made.at_cutoffs) {
@@ -129,7 +140,15 @@ impl<'a> Scorer<'a> {
         }
         self.made.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
         let out = (&mut self.made.values, &mut self.made.ratios);
-        append_values(self.plan, &whole, &mut self.views, out);
+        append_values(self.plan, &whole, &mut self.views, out, &mut self.batches);
+        self.put_batches(false);
+    }
+
+    /// Computes what is computed of several queries at once.
+    fn put_batches(&mut self, all: bool) {
+        if self.made.mistake.is_none() {
+            self.made.mistake = self.batches.put(self.plan, &mut self.made.values, all).err();
+        }
     }
 }
 
@@ -139,11 +158,13 @@ pub(super) fn append_values(
     whole: &Query<'_>,
     views: &mut Views,
     (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
+    batches: &mut Batches,
 ) {
     let seen = plan.see(whole, views);
-    for measure in &plan.measures {
+    for (number, measure) in plan.measures.iter().enumerate() {
         let query = seen.by(plan.condenses(measure));
-        values.push(measure.kernel.value(query));
+        let later = batches.take(plan, number, query, values.len());
+        values.push(later.unwrap_or_else(|| measure.kernel.value(query)));
         if measure.aggregate == Aggregate::RatioOfSums {
             ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));
         }

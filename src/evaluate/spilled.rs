@@ -132,7 +132,7 @@ impl SpilledTable {
         self.grades.extend(rankings.axis().grades());
         self.grades.sort_unstable_by(f64::total_cmp);
         self.grades.dedup();
-        if choices.plan.check(rankings.axis()).is_err() {
+        if choices.plan.check_lists(rankings.axis()).is_err() {
             self.keep(((GRADES, 0, 0), None));
             return Ok(());
         }

@@ -42,7 +42,7 @@ pub fn evaluate(
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<(Evaluation, u64)> {
-    plan.check(judgments.axis())?;
+    plan.check_lists(judgments.axis())?;
     if input.is_rereadable() {
         let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
         let blocks = Blocks::new(input.open(watch)?, watch)?;

@@ -33,8 +33,7 @@ pub(super) struct Err {
 
 impl Err {
     pub(super) fn new(params: &Params) -> Self {
-        // A probability needs a scale that is the same for all queries.
-        Self { k: params.cutoff(), max_grade: params.max_grade.unwrap_or(4.0) }
+        Self { k: params.cutoff(), max_grade: params.max_grade.unwrap_or(f64::INFINITY) }
     }
 }
 
@@ -73,8 +72,10 @@ pub(super) struct Rbp {
     k: usize,
     p: f64,
     rel: f64,
-    /// Where gains are shares of the largest grade: that grade, or none for the one of each query.
-    graded: Option<Option<f64>>,
+    /// What grades are divided by, where they are the gains; none for the largest one of each query.
+    scale: Option<Option<f64>>,
+    /// The largest grade, where there is one.
+    max_grade: f64,
 }
 
 impl Rbp {
@@ -83,14 +84,20 @@ impl Rbp {
             k: params.cutoff(),
             p: params.p,
             rel: params.least_relevant(),
-            graded: params.graded.then_some(params.max_grade),
+            scale: params
+                .graded
+                .then(|| (!params.is_scaled_by_query).then(|| params.max_grade.unwrap_or(1.0))),
+            max_grade: params
+                .max_grade
+                .filter(|_| params.graded && !params.is_scaled_by_query)
+                .unwrap_or(f64::INFINITY),
         }
     }
 
-    fn gain(&self, grade: f64, max_grade: f64) -> f64 {
-        match self.graded {
+    fn gain(&self, grade: f64, top: f64) -> f64 {
+        match self.scale {
             None => f64::from(u8::from(grade >= self.rel)),
-            Some(_) => grade.max(0.0) / max_grade,
+            Some(_) => grade.max(0.0) / top,
         }
     }
 }
@@ -99,14 +106,13 @@ impl Kernel for Rbp {
     fn value(&self, query: &Query<'_>) -> f64 {
         let Some(&largest) = query.ideal.first() else { return f64::NAN };
         // Grades up to 1 are gains already.
-        let max_grade = self.graded.flatten().unwrap_or(largest.max(1.0));
-        if self.gain(largest, max_grade) <= 0.0 {
+        let top = self.scale.flatten().unwrap_or(largest.max(1.0));
+        if self.gain(largest, top) <= 0.0 {
             return f64::NAN;
         }
         let mut weights = Weights::new(self.p);
         let sum = query.places(self.k).fold(0.0, |sum, place| {
-            let gains =
-                place.grades.iter().fold(0.0, |sum, &grade| sum + self.gain(grade, max_grade));
+            let gains = place.grades.iter().fold(0.0, |sum, &grade| sum + self.gain(grade, top));
             if place.size == 1 {
                 return sum + gains * weights.at(place.first);
             }
@@ -118,12 +124,12 @@ impl Kernel for Rbp {
 
     fn unknown(&self) -> Unknown {
         // One more grade can change the scale.
-        if self.graded == Some(None) { Unknown::Anything } else { Unknown::Rising }
+        if self.scale == Some(None) { Unknown::Anything } else { Unknown::Rising }
     }
 
     fn apart(&self) -> Apart {
-        let Self { k, p, rel, graded } = *self;
-        match graded {
+        let Self { k, p, rel, scale, .. } = *self;
+        match scale {
             // The cutoff stands for any number that is the same for all lists.
             None => Apart::Sum { rel, k, p, denominator: Denominator::Cutoff },
             Some(Some(_)) => Apart::Graded { k, p },
@@ -132,7 +138,7 @@ impl Kernel for Rbp {
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {
-        self.graded.flatten().map_or(Ok(()), |max_grade| check_largest(grades, max_grade))
+        check_largest(grades, self.max_grade)
     }
 }
 

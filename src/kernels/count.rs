@@ -14,20 +14,21 @@ pub(super) const TABLE: &[(&str, Make)] = &[
 
 /// Retrieved documents; with a smallest relevant grade, only those that are relevant.
 pub(super) struct NumRet {
+    k: usize,
     rel: Option<f64>,
 }
 
 impl NumRet {
     pub(super) fn new(params: &Params) -> Self {
-        Self { rel: params.rel }
+        Self { k: params.cutoff(), rel: params.rel }
     }
 }
 
 impl Kernel for NumRet {
     fn value(&self, query: &Query<'_>) -> f64 {
         match self.rel {
-            None => real(query.retrieved),
-            Some(rel) => real(query.found(rel)),
+            None => real(query.retrieved.min(self.k)),
+            Some(rel) => query.expected_relevant(self.k, rel),
         }
     }
 }

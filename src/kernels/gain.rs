@@ -1,4 +1,4 @@
-//! Cumulated gain: CG, DCG, IDCG and nDCG under every gain, discount and ideal.
+//! Cumulated gain: CG, DCG, IDCG and nDCG under every gain, discount and ideal; Q-measure.
 //!
 //! Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, 2002. Terms are
 //! divisions, added in rank order, so that values equal those of `trec_eval` to the last bit.
@@ -6,7 +6,7 @@
 use super::gains::Gains;
 use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Ideal, Params};
-use super::query::Query;
+use super::query::{Query, real};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -16,6 +16,7 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("dcg", |params| Box::new(Dcg::new(params))),
     ("idcg", |params| Box::new(Idcg::new(params))),
     ("cg", |params| Box::new(Cg::new(params))),
+    ("q", |params| Box::new(Q::new(params))),
 ];
 
 macro_rules! gain_kernel {
@@ -114,5 +115,51 @@ pub(super) fn normalise((sum, ideal): (f64, f64)) -> f64 {
         if ideal.is_infinite() { ideal } else { sum / ideal }
     } else {
         f64::NAN
+    }
+}
+
+/// Q-measure: Sakai, *New performance metrics based on multigrade relevance*, 2004.
+pub(super) struct Q {
+    gains: Gains,
+    rel: f64,
+    beta: f64,
+}
+
+impl Q {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { gains: Gains::new(params), rel: params.least_relevant(), beta: params.beta }
+    }
+}
+
+impl Kernel for Q {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let relevant = query.relevant(self.rel);
+        if relevant == 0 {
+            return f64::NAN;
+        }
+        let mut best: Vec<f64> =
+            query.ideal[..relevant].iter().map(|&grade| self.gains.of(grade)).collect();
+        best.sort_unstable_by(|a, b| b.total_cmp(a));
+        // The cumulated gains of the list and of the best order, down to the rank of the last document.
+        let (mut found, mut gain, mut most, mut depth) = (0, 0.0, 0.0, 0);
+        let mut sum = 0.0;
+        for (place, _) in query.relevant_places(self.gains.k, self.rel) {
+            found += 1;
+            gain += self.gains.of(place.grades[0]);
+            while depth < place.first && depth < relevant {
+                most += best[depth];
+                depth += 1;
+            }
+            sum += (real(found) + self.beta * gain) / (real(place.first) + self.beta * most);
+        }
+        sum / real(relevant)
+    }
+
+    fn averages_ties(&self) -> bool {
+        false
+    }
+
+    fn check(&self, grades: &[f64]) -> Result<()> {
+        self.gains.check(grades)
     }
 }

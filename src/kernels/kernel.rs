@@ -1,10 +1,22 @@
 //! The interface of a measure.
 
 use super::gains::Gains;
+use super::lists::Batched;
 use super::params::{Denominator, Params};
 use super::query::Query;
 use crate::error::Result;
 use crate::memory::Vec;
+
+/// What a measure depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// The grades of one query.
+    Grades,
+    /// Subtopics, which the judgments must have.
+    Subtopics,
+    /// Several queries at once.
+    Batches,
+}
 
 /// How a value depends on grades that are not known. In all cases but [`Unknown::Anything`], moving a
 /// document of a higher grade up never lowers it.
@@ -90,6 +102,16 @@ pub trait Kernel: Send + Sync {
     /// Whether the expected value over ties is computed exactly; else there is none.
     fn averages_ties(&self) -> bool {
         true
+    }
+
+    /// What it depends on besides the grades of one query.
+    fn needs(&self) -> Needs {
+        Needs::Grades
+    }
+
+    /// The measure as one that is computed of several queries at once, if it is.
+    fn batched(&self) -> Option<&dyn Batched> {
+        None
     }
 
     /// Whether retrieved documents of grade 0 can be left out of the judged ones without changing the

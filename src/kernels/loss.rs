@@ -208,7 +208,14 @@ mod tests {
             let ties = if are_averaged { Ties::Average } else { Ties::Input };
             ranked.take_in_order(&grades, &scores, ties);
             let Ranked { ranks, grades, ties, .. } = &ranked;
-            let query = Query { ranks, grades, ties, retrieved: docs.len(), ideal: &ideal };
+            let query = Query {
+                ranks,
+                grades,
+                ties,
+                retrieved: docs.len(),
+                ideal: &ideal,
+                subtopics: None,
+            };
             let params = Params { k, ..Params::default() };
             let value = crate::kernels::make("ndcg", &params).unwrap().value(&query);
             let parts = losses(&params, &query);

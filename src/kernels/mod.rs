@@ -1,15 +1,19 @@
 //! Measures as functions of one ranked query. A kernel sees grades and ranks, never documents.
 
+mod agreement;
 mod binary;
 mod cascade;
 mod count;
+mod cwl;
 mod discounts;
+mod diversity;
 mod draw;
 mod experimental;
 mod gain;
 mod gains;
 mod judged;
 mod kernel;
+mod lists;
 mod loss;
 mod params;
 mod query;
@@ -18,14 +22,15 @@ mod sets;
 pub mod views;
 
 pub use gains::Gains;
-pub use kernel::{Apart, Kernel, Make, Unknown};
-pub use params::{Denominator, Discount, Gain, Ideal, Params, Rounding};
-pub use query::{Place, Query, Tie};
+pub use kernel::{Apart, Kernel, Make, Needs, Unknown};
+pub use lists::{Batched, Lists};
+pub use params::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding};
+pub use query::{Place, Query, Ranking, Tie};
 
 use crate::error::{Error, Kind, Result};
 
 /// The kernels of each family by name.
-const FAMILIES: [&[(&str, Make)]; 8] = [
+const FAMILIES: [&[(&str, Make)]; 11] = [
     gain::TABLE,
     loss::TABLE,
     binary::TABLE,
@@ -33,6 +38,9 @@ const FAMILIES: [&[(&str, Make)]; 8] = [
     sets::TABLE,
     judged::TABLE,
     cascade::TABLE,
+    cwl::TABLE,
+    agreement::TABLE,
+    diversity::TABLE,
     count::TABLE,
 ];
 
@@ -115,7 +123,7 @@ mod tests {
         let mut ranked = Ranked::default();
         ranked.take_in_order(&relevance, &scores, ties);
         let Ranked { ranks, grades, ties, .. } = &ranked;
-        kernel.value(&Query { ranks, grades, ties, retrieved: order.len(), ideal })
+        kernel.value(&Query { ranks, grades, ties, retrieved: order.len(), ideal, subtopics: None })
     }
 
     proptest! {
@@ -141,8 +149,14 @@ mod tests {
                 let mut ideal = of_docs.clone();
                 ideal.sort_by(|a, b| b.total_cmp(a));
                 let retrieved = grades.len();
-                let query =
-                    Query { ranks: &ranks, grades: &of_docs, ties: &[], retrieved, ideal: &ideal };
+                let query = Query {
+                    ranks: &ranks,
+                    grades: &of_docs,
+                    ties: &[],
+                    retrieved,
+                    ideal: &ideal,
+                    subtopics: None,
+                };
                 kernel.value(&query)
             };
             for (name, make) in super::kernels() {

@@ -149,6 +149,25 @@ impl Rounding {
     }
 }
 
+/// What is computed of a user of the C/W/L framework.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// The gain of a document that is read.
+    Utility,
+    /// The gain of all that is read until the user stops.
+    TotalUtility,
+    /// The cost of a document that is read, each of which costs 1.
+    Cost,
+    /// The cost of all that is read until the user stops.
+    TotalCost,
+    /// How many documents are read.
+    Items,
+}
+
+/// The most ranks that a user may read, and how many it is where nothing is said.
+const DEEPEST: usize = 1_000_000;
+const USUAL_DEPTH: usize = 1000;
+
 /// Parameters of all kernels; each reads those that it knows.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -156,8 +175,10 @@ pub struct Params {
     pub k: Option<usize>,
     /// The smallest grade that is relevant.
     pub rel: Option<f64>,
-    /// The weight of recall against precision in F.
+    /// The weight of recall against precision in F, of gain in Q-measure, and of the next rank in NRBP.
     pub beta: f64,
+    /// How much of the worth of a subtopic is lost each time that it is covered.
+    pub alpha: f64,
     /// The persistence of RBP.
     pub p: f64,
     /// The recall level of `IPrec`.
@@ -173,7 +194,9 @@ pub struct Params {
     pub worth: [f64; 4],
     /// How many documents the collection has.
     pub documents: f64,
-    /// The largest grade of ERR and graded RBP; none for the largest one of each query.
+    /// Whether graded RBP divides grades by the largest one of each query.
+    pub is_scaled_by_query: bool,
+    /// The largest grade of ERR and graded RBP; none where RBP takes grades as they are.
     pub max_grade: Option<f64>,
     /// Whether RBP takes gains from grades.
     pub graded: bool,
@@ -185,6 +208,20 @@ pub struct Params {
     pub ideal: Ideal,
     /// What AP, precision and recall divide by; none for what each usually does.
     pub denominator: Option<Denominator>,
+    /// The gain that a user wants: T of the C/W/L framework.
+    pub target: f64,
+    /// The grade of which the gain is 0 in the C/W/L framework.
+    pub min_rel: f64,
+    /// The grade of which the gain is 1 in the C/W/L framework.
+    pub max_rel: f64,
+    /// What is computed of a C/W/L user.
+    pub quantity: Quantity,
+    /// Whether it is how much that would rise if all that is unknown had the highest gain.
+    pub is_residual: bool,
+    /// Whether compatibility is a share of the best one.
+    pub normalizes: bool,
+    /// Whether set precision is a share of the highest one that is possible.
+    pub relative: bool,
     /// Whether negative grades have a gain; else they have none.
     pub negative_gain: bool,
     /// Whether nDCG is taken between the worst order and the best.
@@ -201,6 +238,7 @@ impl Default for Params {
             k: None,
             rel: None,
             beta: 1.0,
+            alpha: 0.5,
             p: 0.8,
             recall: 0.0,
             rounding: Rounding::Up,
@@ -208,12 +246,20 @@ impl Default for Params {
             multiple: 1.0,
             worth: [1.0, -1.0, 0.0, 0.0],
             documents: 0.0,
+            is_scaled_by_query: false,
             max_grade: Some(4.0),
             graded: false,
             gain: Gain::Linear,
             discount: Discount::Log2,
             ideal: Ideal::Judged,
             denominator: None,
+            target: 1.0,
+            min_rel: 0.0,
+            max_rel: 4.0,
+            quantity: Quantity::Utility,
+            is_residual: false,
+            normalizes: true,
+            relative: false,
             negative_gain: false,
             min_max: false,
             unjudged_gain: 0.0,
@@ -225,6 +271,11 @@ impl Default for Params {
 impl Params {
     pub(super) fn cutoff(&self) -> usize {
         self.k.unwrap_or(usize::MAX)
+    }
+
+    /// How many ranks a user may read.
+    pub(super) fn depth(&self) -> usize {
+        self.k.map_or(USUAL_DEPTH, |k| k.min(DEEPEST))
     }
 
     pub(super) fn least_relevant(&self) -> f64 {

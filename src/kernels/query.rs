@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::qrels::subtopics::OfQuery;
+
 /// One query, ranked: all that a measure depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
@@ -16,6 +18,17 @@ pub struct Query<'a> {
     pub retrieved: usize,
     /// The grades of all judged documents, retrieved or not, largest first.
     pub ideal: &'a [f64],
+    /// The subtopics, where the judgments have any.
+    pub subtopics: Option<Ranking<'a>>,
+}
+
+/// The subtopics of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranking<'a> {
+    /// Which of the judged documents of the query is at each of the ranks of the list that have one.
+    pub judged: &'a [u32],
+    /// The subtopics of the judged documents.
+    pub of: OfQuery<'a>,
 }
 
 /// Documents of one score, any order of which is as likely as any other.
@@ -63,7 +76,8 @@ impl Place<'_> {
 
 impl<'a> Query<'a> {
     /// Nothing retrieved, and nothing judged.
-    pub const EMPTY: Self = Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[] };
+    pub const EMPTY: Self =
+        Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[], subtopics: None };
 
     /// The same with the first `depth` documents only.
     #[must_use]
@@ -73,7 +87,9 @@ impl<'a> Query<'a> {
         }
         let kept = self.ranks.partition_point(|&rank| rank as usize <= depth);
         let (ranks, grades) = (&self.ranks[..kept], &self.grades[..kept]);
-        Self { ranks, grades, retrieved: depth, ..*self }
+        let subtopics =
+            self.subtopics.map(|of_list| Ranking { judged: &of_list.judged[..kept], ..of_list });
+        Self { ranks, grades, retrieved: depth, subtopics, ..*self }
     }
 
     /// How many judged documents are relevant, retrieved or not.
@@ -128,11 +144,6 @@ impl<'a> Query<'a> {
         }
         let judged = self.places(k).map(|place| place.expected_within(place.grades.len(), k));
         judged.fold(0.0, |sum: f64, count| sum + count).round() as usize
-    }
-
-    /// How many relevant documents were retrieved.
-    pub(super) fn found(&self, rel: f64) -> usize {
-        self.grades.iter().filter(|&&grade| grade >= rel).count()
     }
 
     /// How many relevant documents are expected among the first `k`.

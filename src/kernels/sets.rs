@@ -11,7 +11,6 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("set_recall", |params| Box::new(SetRecall::new(params))),
     ("set_f", |params| Box::new(SetF::new(params))),
     ("set_ap", |params| Box::new(SetAp::new(params))),
-    ("set_relative_precision", |params| Box::new(SetRelativePrecision::new(params))),
     ("utility", |params| Box::new(Utility::new(params))),
 ];
 
@@ -24,11 +23,11 @@ struct Sizes {
 
 impl Sizes {
     /// None without relevant documents.
-    fn of(query: &Query<'_>, rel: f64) -> Option<Self> {
+    fn of(query: &Query<'_>, k: usize, rel: f64) -> Option<Self> {
         let relevant = query.relevant(rel);
         (relevant > 0).then(|| Self {
-            found: real(query.found(rel)),
-            retrieved: real(query.retrieved),
+            found: query.expected_relevant(k, rel),
+            retrieved: real(query.retrieved.min(k)),
             relevant: real(relevant),
         })
     }
@@ -37,14 +36,14 @@ impl Sizes {
         if self.retrieved > 0.0 { self.found / self.retrieved } else { 0.0 }
     }
 
-    fn recall(&self) -> f64 {
-        self.found / self.relevant
-    }
-
-    /// The relevant documents found, as a share of as many as a set of this size can have.
+    /// As a share of the highest precision of so many documents.
     fn relative_precision(&self) -> f64 {
         let most = self.retrieved.min(self.relevant);
         if most > 0.0 { self.found / most } else { 0.0 }
+    }
+
+    fn recall(&self) -> f64 {
+        self.found / self.relevant
     }
 
     /// Precision times recall, rounded as `trec_eval` rounds it: one division.
@@ -58,27 +57,25 @@ impl Sizes {
 }
 
 macro_rules! set_kernel {
-    ($(#[$doc:meta])* $name:ident, |$sizes:ident, $beta:ident| $value:expr) => {
+    ($(#[$doc:meta])* $name:ident, |$sizes:ident, $params:ident| $value:expr) => {
         $(#[$doc])*
-        pub(super) struct $name {
-            rel: f64,
-            beta: f64,
-        }
+        pub(super) struct $name(Params);
 
         impl $name {
             pub(super) fn new(params: &Params) -> Self {
-                Self { rel: params.least_relevant(), beta: params.beta }
+                Self(params.clone())
             }
         }
 
         impl Kernel for $name {
             fn value(&self, query: &Query<'_>) -> f64 {
-                let $beta = self.beta;
-                Sizes::of(query, self.rel).map_or(f64::NAN, |$sizes| $value)
+                let $params = &self.0;
+                let sizes = Sizes::of(query, $params.cutoff(), $params.least_relevant());
+                sizes.map_or(f64::NAN, |$sizes| $value)
             }
 
             fn unknown(&self) -> Unknown {
-                Unknown::Relevance { rel: self.rel, k: usize::MAX }
+                Unknown::Relevance { rel: self.0.least_relevant(), k: self.0.cutoff() }
             }
         }
     };
@@ -87,27 +84,22 @@ macro_rules! set_kernel {
 set_kernel!(
     /// The share of the retrieved documents that are relevant.
     SetPrecision,
-    |sizes, _beta| sizes.precision()
+    |sizes, params| if params.relative { sizes.relative_precision() } else { sizes.precision() }
 );
 set_kernel!(
     /// The share of the relevant documents that were retrieved.
     SetRecall,
-    |sizes, _beta| sizes.recall()
+    |sizes, _params| sizes.recall()
 );
 set_kernel!(
     /// The weighted harmonic mean of both.
     SetF,
-    |sizes, beta| harmonic(sizes.precision(), sizes.recall(), beta)
+    |sizes, params| harmonic(sizes.precision(), sizes.recall(), params.beta)
 );
 set_kernel!(
     /// Their product.
     SetAp,
-    |sizes, _beta| sizes.product()
-);
-set_kernel!(
-    /// Precision as a share of the highest one that a set of this size can have.
-    SetRelativePrecision,
-    |sizes, _beta| sizes.relative_precision()
+    |sizes, _params| sizes.product()
 );
 
 /// What the four kinds of documents are worth together.
@@ -126,7 +118,8 @@ impl Utility {
 
 impl Kernel for Utility {
     fn value(&self, query: &Query<'_>) -> f64 {
-        let (found, relevant) = (real(query.found(self.rel)), real(query.relevant(self.rel)));
+        let (found, relevant) =
+            (query.expected_relevant(usize::MAX, self.rel), real(query.relevant(self.rel)));
         let retrieved = real(query.retrieved);
         let counts = [
             found,

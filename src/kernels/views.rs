@@ -1,6 +1,6 @@
 //! Views of a query: without unjudged documents, or without judgments of documents not retrieved.
 
-use super::query::{Query, Tie};
+use super::query::{Query, Ranking, Tie};
 use crate::memory::Vec;
 
 /// Room for what measures see of one query after another.
@@ -39,7 +39,7 @@ impl Views {
         if condenses {
             condensed.fill(whole);
         }
-        let condensed = condenses.then(|| condensed.view(ideal));
+        let condensed = condenses.then(|| condensed.view(ideal, whole.subtopics));
         Seen { whole: Query { ideal, ..*whole }, condensed }
     }
 }
@@ -64,6 +64,8 @@ pub struct Condensed {
     ranks: Vec<u32>,
     grades: Vec<f64>,
     ties: Vec<Tie>,
+    /// Which judged documents they are, where there are subtopics.
+    judged: Vec<u32>,
 }
 
 impl Condensed {
@@ -73,6 +75,11 @@ impl Condensed {
         self.ranks.clear();
         self.grades.clear();
         self.ties.clear();
+        self.judged.clear();
+        if let Some(Ranking { judged, .. }) = query.subtopics {
+            let kept = judged.iter().zip(query.grades).filter(|&(_, &grade)| grade >= 0.0);
+            self.judged.extend(kept.map(|(&doc, _)| doc));
+        }
         for place in query.places(usize::MAX) {
             let first = self.next_rank();
             let before = self.grades.len();
@@ -93,8 +100,9 @@ impl Condensed {
 
     /// The list as measures see it, with the ideal of the whole one.
     #[must_use]
-    pub fn view<'a>(&'a self, ideal: &'a [f64]) -> Query<'a> {
-        let Self { ranks, grades, ties } = self;
-        Query { ranks, grades, ties, retrieved: ranks.len(), ideal }
+    pub fn view<'a>(&'a self, ideal: &'a [f64], subtopics: Option<Ranking<'a>>) -> Query<'a> {
+        let Self { ranks, grades, ties, judged } = self;
+        let subtopics = subtopics.map(|Ranking { of, .. }| Ranking { judged, of });
+        Query { ranks, grades, ties, retrieved: ranks.len(), ideal, subtopics }
     }
 }

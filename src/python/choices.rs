@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::kernels::{Denominator, Discount, Gain, Ideal, Params, Rounding};
+use crate::kernels::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding};
 use crate::memory::{self, Vec};
 use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 
@@ -60,18 +60,24 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
         ..Params::default()
     };
     for (name, value) in fields {
+        let name = name.extract::<String>()?;
+        if name == "max_grade" {
+            params.is_scaled_by_query = value.cast::<PyString>().is_ok();
+            if !params.is_scaled_by_query {
+                params.max_grade = value.extract()?;
+            }
+        }
         if value.is_none() {
             continue;
         }
-        match name.extract::<String>()?.as_str() {
+        match name.as_str() {
             // A cutoff beyond any list is none.
             "k" => params.k = value.extract().ok(),
             "rel" => params.rel = Some(value.extract()?),
+            "alpha" => params.alpha = value.extract()?,
             "beta" => params.beta = value.extract()?,
             "p" => params.p = value.extract()?,
             "recall" => params.recall = value.extract()?,
-            // A word says that it is the largest grade of each query.
-            "max_grade" => params.max_grade = value.extract().ok(),
             "rounding" => {
                 let known = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
                 params.rounding = choose(&value.extract::<String>()?, &known)?;
@@ -86,6 +92,23 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
             "unjudged_gain" => params.unjudged_gain = value.extract()?,
             "negative_gain" => params.negative_gain = value.extract()?,
             "documents" => params.documents = value.extract()?,
+            "max_grade" | "function" => {}
+            "T" => params.target = value.extract()?,
+            "min_rel" => params.min_rel = value.extract()?,
+            "max_rel" => params.max_rel = value.extract()?,
+            "residual" => params.is_residual = value.extract()?,
+            "normalize" => params.normalizes = value.extract()?,
+            "relative" => params.relative = value.extract()?,
+            "value" => {
+                let known = [
+                    ("utility", Quantity::Utility),
+                    ("total_utility", Quantity::TotalUtility),
+                    ("cost", Quantity::Cost),
+                    ("total_cost", Quantity::TotalCost),
+                    ("items", Quantity::Items),
+                ];
+                params.quantity = choose(&value.extract::<String>()?, &known)?;
+            }
             "graded" => params.graded = value.extract()?,
             "gain" => params.gain = read_gain(&value)?,
             "discount" => params.discount = read_discount(value.cast::<PyDict>()?)?,

@@ -9,7 +9,8 @@ use super::cells::Numbers;
 use super::errors::to_python;
 use super::input::{Source, input};
 use super::objects::{
-    Documents, Number, documents, each_row, entries, read_id, read_number, read_query,
+    Documents, Number, documents, each_row, each_subtopic_row, entries, read_id, read_number,
+    read_query,
 };
 use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, names, text};
@@ -19,7 +20,7 @@ use crate::error::show;
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
-use crate::qrels::judgments;
+use crate::qrels::{judgments, subtopics};
 use crate::saved::{Reader, What, Writer};
 
 /// The judgments of many queries.
@@ -35,12 +36,15 @@ impl Judgments {
         encoding: &str,
         duplicates: &str,
         progress: Option<Py<PyAny>>,
+        has_subtopics: bool,
     ) -> PyResult<Self> {
         guard(|| {
             let input = input(py, source, encoding)?;
             let duplicates = choices::field(duplicates)?;
-            let read = Watch::new(progress)
-                .run(py, |watch| judgments::Judgments::read(&input, duplicates, watch))?;
+            let read = Watch::new(progress).run(py, |watch| match has_subtopics {
+                false => judgments::Judgments::read(&input, duplicates, watch),
+                true => subtopics::read(&input, duplicates, watch),
+            })?;
             Ok(Self(Arc::new(read)))
         })
     }
@@ -104,6 +108,51 @@ impl Judgments {
             )?;
             Self::finish(py, builder, duplicates, notes)
         })
+    }
+
+    /// From rows of query, subtopic, document and grade.
+    #[staticmethod]
+    fn from_subtopic_rows(rows: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
+        guard(|| {
+            let py = rows.py();
+            let mut notes = Notes::default();
+            let mut builder = subtopics::Builder::default();
+            each_subtopic_row(rows, "qrels", &mut notes, |ids, grade, line, notes| {
+                notes.add_grade(grade, (0, line));
+                builder.add(ids, grade, line).map_err(|error| to_python(py, &error))
+            })?;
+            let made = builder.finish(choices::field(duplicates)?, notes);
+            Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
+        })
+    }
+
+    /// From columns of queries, subtopics, documents and grades.
+    #[staticmethod]
+    fn from_subtopic_columns(
+        py: Python<'_>,
+        queries: table::Ids,
+        topics: table::Ids,
+        docs: table::Ids,
+        grades: Numbers,
+        duplicates: &str,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+            let (queries, topics, docs) = (queries.view(py)?, topics.view(py)?, docs.view(py)?);
+            let grades = grades.view()?;
+            let duplicates = choices::field(duplicates)?;
+            let made = py.detach(|| {
+                let columns = [queries.column(), topics.column(), docs.column()];
+                subtopics::from_columns(columns, &grades, duplicates, threads)
+            });
+            made.map(|made| Self(Arc::new(made)))
+                .map_err(|error| to_python(py, &error.file("qrels")))
+        })
+    }
+
+    /// How many judgments of subtopics there are; none where they have no subtopics.
+    fn subtopics(&self) -> Option<usize> {
+        self.0.axis().subtopics().map(subtopics::Subtopics::len)
     }
 
     /// From columns of queries, documents and grades.

@@ -13,6 +13,7 @@ mod evaluation;
 mod event_columns;
 mod events;
 mod explain;
+mod function;
 mod fuse;
 mod input;
 mod judgments;

@@ -224,6 +224,50 @@ pub(super) fn each_row(
     Ok(())
 }
 
+/// Calls `each` with the query, subtopic and document, the grade and the number of each row. A row of
+/// `ir_measures` names its fields; others are query, subtopic, document and grade.
+pub(super) fn each_subtopic_row(
+    rows: &Bound<'_, PyAny>,
+    name: &str,
+    notes: &mut Notes,
+    mut each: impl FnMut((&[u8], &[u8], &[u8]), f64, u64, &mut Notes) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = rows.py();
+    for (row, line) in rows.try_iter()?.zip(1..) {
+        let row = row?;
+        if line % 4096 == 0 {
+            py.check_signals()?;
+        }
+        let fields = match row.hasattr("iteration")? {
+            true => ["query_id", "iteration", "doc_id", "relevance"]
+                .map(|field| row.getattr(field))
+                .into_iter()
+                .collect::<PyResult<Vec<_>>>()?,
+            false if row.cast::<PyTuple>().is_ok() || row.cast::<PyList>().is_ok() => {
+                row.try_iter()?.collect::<PyResult<Vec<_>>>()?
+            }
+            false => Vec::new(),
+        };
+        let [query, subtopic, doc, grade] = &fields[..] else {
+            let found = row.get_type().name()?;
+            let found = row.len().map_or_else(|_| found.to_string(), |n| format!("{found} of {n}"));
+            let message =
+                format!("expected rows of query, subtopic, document and grade, found {found}");
+            let error = Error::new(Kind::Format, "row_shape", message)
+                .hint("a row is a tuple of four, or a Qrel of ir_measures")
+                .file(name)
+                .line(line);
+            return Err(to_python(py, &error));
+        };
+        let mut read = |id| read_id(id, name, notes).map_err(|raised| at_line(py, raised, line));
+        let (query, subtopic, doc) = (read(query)?, read(subtopic)?, read(doc)?);
+        let grade = read_number(grade, Number::Grade, || name.to_owned())
+            .map_err(|raised| at_line(py, raised, line))?;
+        each((&query, &subtopic, &doc), grade, line, notes)?;
+    }
+    Ok(())
+}
+
 /// Whether an object is a sequence of three fields and not a text.
 fn is_row(row: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(tuple) = row.cast_exact::<PyTuple>() {

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 
 use super::choices;
 use super::errors::to_python;
+use super::function::Function;
 use crate::evaluate::plan::{self, Measure};
 use crate::kernels::{self, Gains};
 use crate::memory::{Vec, guard};
@@ -37,9 +38,15 @@ impl Plan {
             let policy = choices::read_policy(policy)?;
             let measures = measures.into_iter().map(
                 |MeasureRow(name, kernel, params, judged_only, aggregate)| {
+                    let function = params.get_item("function")?;
                     let params = choices::read_params(&params, &policy)?;
-                    let kernel =
-                        kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?;
+                    let kernel = match function {
+                        Some(function) => {
+                            Box::new(Function::new(&name, function.unbind(), &params))
+                        }
+                        None => kernels::make(&kernel, &params)
+                            .map_err(|error| to_python(py, &error))?,
+                    };
                     let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
                     Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
                 },

@@ -240,7 +240,7 @@ pub fn evaluate_dict(
         let asked = plan;
         let (judgments, plan) = (&judgments.0, &*plan.0);
         let refuse = |error: Error| to_python(py, &error.file("run"));
-        plan.check(judgments.axis()).map_err(refuse)?;
+        plan.check_lists(judgments.axis()).map_err(refuse)?;
         let mut scorer = Scorer::new(plan, judgments.axis());
         let mut notes = Notes::default();
         let mut queries = Ids::default();

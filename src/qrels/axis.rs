@@ -9,6 +9,7 @@ use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{self, Vec, vec};
 use crate::number::levels::Grade;
 use crate::qrels::grades::Grades;
+use crate::qrels::subtopics::{self, Subtopics};
 use crate::saved::{Reader, Writer, damaged, require};
 use crate::threads;
 
@@ -23,6 +24,8 @@ pub struct Axis {
     /// The same as doubles, once somebody asked.
     doubles: OnceLock<Vec<f64>>,
     grades: Vec<f64>,
+    /// The subtopics of the judged documents, where the judgments have any.
+    subtopics: Option<Subtopics>,
 }
 
 /// What queries are called.
@@ -210,6 +213,7 @@ impl Axis {
         self.ideal.write_to(out);
         out.offsets(&self.offsets);
         out.doubles(&self.grades);
+        Subtopics::write_to(self.subtopics.as_ref(), out);
     }
 
     /// Reads an axis that was saved.
@@ -223,7 +227,9 @@ impl Axis {
         require(offsets.len() == names.len() + 1)?;
         let grades = saved.doubles()?;
         require(grades.is_sorted_by(|one, other| one < other))?;
-        let made = Self::of_sorted(names, offsets, ideal, grades);
+        let subtopics = Subtopics::read_from(saved, &offsets)?;
+        let mut made = Self::of_sorted(names, offsets, ideal, grades);
+        made.set_subtopics(subtopics);
         for ends in made.offsets.windows(2) {
             let of_query = (ends[0]..ends[1]).map(|at| made.ideal.get(at));
             require(of_query.clone().all(|grade| made.knows(grade)))?;
@@ -240,7 +246,25 @@ impl Axis {
     }
 
     fn of_sorted(names: Names, offsets: Vec<usize>, ideal: Grades, grades: Vec<f64>) -> Self {
-        Self { names, offsets, ideal, doubles: OnceLock::new(), grades }
+        Self { names, offsets, ideal, doubles: OnceLock::new(), grades, subtopics: None }
+    }
+
+    /// Adds subtopics, by the judged documents of each query.
+    pub fn set_subtopics(&mut self, subtopics: Option<Subtopics>) {
+        self.subtopics = subtopics;
+    }
+
+    /// The subtopics of the judged documents, where the judgments have any.
+    #[must_use]
+    pub fn subtopics(&self) -> Option<&Subtopics> {
+        self.subtopics.as_ref()
+    }
+
+    /// The subtopics of the judged documents of a query.
+    #[must_use]
+    pub fn subtopics_of(&self, query: usize) -> Option<subtopics::OfQuery<'_>> {
+        let docs = self.offsets[query]..self.offsets[query + 1];
+        self.subtopics.as_ref().map(|subtopics| subtopics.of_query(query, docs))
     }
 
     /// How many queries there are.

@@ -14,6 +14,7 @@ use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
 use crate::qrels::duplicates::{judged_twice, resolve};
 use crate::qrels::numbered::{self, Numbered, no_judgments};
+use crate::qrels::subtopics::Subtopics;
 use crate::saved::{Reader, Writer, require};
 use crate::table::cells::Cells;
 use crate::table::columns::IdColumn;
@@ -31,6 +32,53 @@ pub struct Judgments {
     by_text: OnceLock<ByText>,
     by_number: OnceLock<Numbered>,
     notes: Notes,
+}
+
+/// What the second column of qrels holds, which is a subtopic where there are several of them.
+#[derive(Debug, Default)]
+struct SecondColumn {
+    first: Vec<u8>,
+    differs: bool,
+}
+
+impl SecondColumn {
+    #[inline]
+    fn see(&mut self, field: &[u8]) {
+        if !is_same(&self.first, field) {
+            self.differs |= !self.first.is_empty();
+            self.first = memory::copy(field);
+        }
+    }
+
+    /// Refuses judgments that have a document several times, each time with another subtopic.
+    fn check(&self, made: Judgments) -> Result<Judgments> {
+        let again = made.notes.iter().find(|(code, ..)| code.starts_with("duplicate"));
+        match again.filter(|_| self.differs) {
+            Some((.., line)) => Err(of_subtopics().line(line)),
+            None => Ok(made),
+        }
+    }
+
+    fn explain(&self, error: Error) -> Error {
+        if self.differs && error.code() == "duplicate_conflict" {
+            return of_subtopics().line(error.place().line.unwrap_or(0));
+        }
+        error
+    }
+}
+
+/// The error for judgments of subtopics that are taken for others.
+fn of_subtopics() -> Error {
+    Error::new(
+        Kind::Duplicate,
+        "subtopics_found",
+        "expected one line for each query and document, found several with different numbers in \
+         the second column, as in judgments of subtopics",
+    )
+    .hint(
+        "say subtopics=True or --subtopics; measures that know no subtopics then take the highest \
+         grade of each document",
+    )
 }
 
 /// Judged documents of each query, to be found by their text.
@@ -69,12 +117,14 @@ impl Judgments {
         let mut block = Block::default();
         let mut tape = Tape::default();
         let mut before = 0;
+        let mut topics = SecondColumn::default();
         if blocks.had_bom {
             notes.add(Note::Bom, (0, 1));
         }
         while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
             let number = block.number;
-            let add = |query: &[u8], doc: &[u8], grade: f64, line: u64| {
+            let add = |query: &[u8], subtopic: &[u8], doc: &[u8], grade: f64, line: u64| {
+                topics.see(subtopic);
                 builder.add(query, doc, grade, before + line)
             };
             let count = trec::read_qrels(block.text(), number, &mut tape, &mut notes, add)
@@ -84,7 +134,18 @@ impl Judgments {
             watch(Event::Read(blocks.consumed()))?;
         }
         notes.resolve(&lines);
-        builder.finish(duplicates, notes).map_err(|error| error.file(&name))
+        let made = builder.finish(duplicates, notes).and_then(|made| topics.check(made));
+        made.map_err(|error| topics.explain(error).file(&name))
+    }
+
+    /// The same judgments, beside which there are subtopics.
+    #[must_use]
+    pub fn with_subtopics(mut self, subtopics: Subtopics) -> Self {
+        // They were just made, so nobody else has them.
+        if let Some(axis) = Arc::get_mut(&mut self.axis) {
+            axis.set_subtopics(Some(subtopics));
+        }
+        self
     }
 
     /// The judged queries, in first-seen order, and the grades of each.
@@ -139,6 +200,7 @@ impl Judgments {
             (None, None) => Numbered::default().write_to(out),
         }
         out.offsets(self.axis.offsets());
+        Subtopics::write_to(self.axis.subtopics(), out);
     }
 
     /// Reads judgments that were saved.
@@ -158,7 +220,9 @@ impl Judgments {
             of_query.sort_unstable();
             require(of_query.windows(2).all(|pair| pair[0] < pair[1]))?;
         }
-        let axis = Axis::new(names, offsets, memory::copy(&numbered.grades), threads);
+        let subtopics = Subtopics::read_from(saved, &offsets)?;
+        let mut axis = Axis::new(names, offsets, memory::copy(&numbered.grades), threads);
+        axis.set_subtopics(subtopics);
         Ok(Self {
             axis: Arc::new(axis),
             by_text: OnceLock::new(),
@@ -226,13 +290,15 @@ impl JudgedQuery<'_> {
         self.classes[word] & bit != 0
     }
 
-    /// The grade of a document with its [`IdHasher`] hash, if it is judged; ask
-    /// [`JudgedQuery::may_have`] first.
+    /// Which of the judged documents a document with its [`IdHasher`] hash is, and its grade, if it is
+    /// judged; ask [`JudgedQuery::may_have`] first.
     #[must_use]
-    pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<f64> {
+    #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
+    pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<(u32, f64)> {
         let is_same =
             |index: usize| is_same(self.texts.get(self.entries[index].text as usize), doc);
-        interner::find(self.slots, hash, is_same).map(|index| self.entries[index].grade)
+        let found = interner::find(self.slots, hash, is_same);
+        found.map(|index| (index as u32, self.entries[index].grade))
     }
 }
 

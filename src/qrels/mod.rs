@@ -6,3 +6,4 @@ pub mod duplicates;
 pub mod grades;
 pub mod judgments;
 pub mod numbered;
+pub mod subtopics;

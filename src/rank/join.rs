@@ -43,9 +43,9 @@ impl Joiner {
             let judged = judgments.of_query(query);
             for (index, &hash) in self.repeats.hashes.iter().enumerate() {
                 if judged.may_have(hash)
-                    && let Some(grade) = judged.find_document(list.rows[index].doc, hash)
+                    && let Some((judged, grade)) = judged.find_document(list.rows[index].doc, hash)
                 {
-                    self.hits.push(Hit { row: index as u32, grade });
+                    self.hits.push(Hit { row: index as u32, judged, grade });
                 }
             }
         }
@@ -81,9 +81,9 @@ impl Joiner {
         for (index, row) in rows.iter().enumerate() {
             let hash = self.hasher.hash(row.doc);
             if judged.may_have(hash)
-                && let Some(grade) = judged.find_document(row.doc, hash)
+                && let Some((judged, grade)) = judged.find_document(row.doc, hash)
             {
-                self.hits.push(Hit { row: index as u32, grade });
+                self.hits.push(Hit { row: index as u32, judged, grade });
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::text::trec::Row;
 pub struct Hit {
     /// Index into the rows.
     pub row: u32,
+    /// Which of the judged documents of the query it is.
+    pub judged: u32,
     /// Its grade.
     pub grade: f64,
 }
@@ -22,12 +24,15 @@ pub struct Ranked {
     pub ranks: Vec<u32>,
     /// The grades at these ranks.
     pub grades: Vec<f64>,
+    /// Which of the judged documents of the query is at each of these ranks, where that was asked for.
+    pub judged: Vec<u32>,
     /// Whether any of them shares its score with another document.
     pub is_tied: bool,
     /// The ties with judged documents, where they are averaged over; those documents are all at the
     /// first rank of their tie.
     pub ties: Vec<Tie>,
-    places: Vec<(u32, f64)>,
+    /// Rank, judged document and grade.
+    places: Vec<(u32, u32, f64)>,
     sorter: Sorter,
 }
 
@@ -54,7 +59,13 @@ impl Ranked {
         self.ranks.clear();
         self.grades.clear();
         self.ranks.extend(self.places.iter().map(|place| place.0));
-        self.grades.extend(self.places.iter().map(|place| place.1));
+        self.grades.extend(self.places.iter().map(|place| place.2));
+    }
+
+    /// Says which of the judged documents of the query each of the ranked ones is.
+    pub fn name_judged(&mut self) {
+        self.judged.clear();
+        self.judged.extend(self.places.iter().map(|place| place.1));
     }
 
     /// Takes the judged documents of a list that is in rank order; unjudged ones have a NaN grade.
@@ -129,14 +140,14 @@ impl Ranked {
             let (tied, later) = rest.split_at(inside);
             rest = later;
             if end - start == 1 {
-                self.places.push((start as u32 + 1, first.grade));
+                self.places.push((start as u32 + 1, first.judged, first.grade));
                 continue;
             }
             self.is_tied = true;
             if ties == Ties::Average {
                 let tie = Tie { first: start as u32 + 1, size: (end - start) as u32 };
                 self.ties.push(tie);
-                self.places.extend(tied.iter().map(|hit| (tie.first, hit.grade)));
+                self.places.extend(tied.iter().map(|hit| (tie.first, hit.judged, hit.grade)));
                 continue;
             }
             self.sorter.order.clear();
@@ -156,7 +167,7 @@ impl Ranked {
             let before = self.places.len();
             for row in run {
                 if let Ok(index) = hits.binary_search_by_key(row, |hit| hit.row) {
-                    self.places.push((first, hits[index].grade));
+                    self.places.push((first, hits[index].judged, hits[index].grade));
                 }
             }
             if size > 1 && self.places.len() > before {
@@ -171,12 +182,13 @@ impl Ranked {
     fn place_ordered(&mut self, start: usize, hits: &[Hit]) {
         if hits.len() == 1 {
             let at = self.sorter.order.iter().position(|&row| row == hits[0].row).unwrap_or(0);
-            self.places.push(((start + at) as u32 + 1, hits[0].grade));
+            self.places.push(((start + at) as u32 + 1, hits[0].judged, hits[0].grade));
             return;
         }
         for (at, row) in self.sorter.order.iter().enumerate() {
             if let Ok(index) = hits.binary_search_by_key(row, |hit| hit.row) {
-                self.places.push(((start + at) as u32 + 1, hits[index].grade));
+                let Hit { judged, grade, .. } = hits[index];
+                self.places.push(((start + at) as u32 + 1, judged, grade));
             }
         }
     }
@@ -203,7 +215,7 @@ impl Ranked {
                     })
                     .count();
             }
-            self.places.push(((above + before) as u32 + 1, hit.grade));
+            self.places.push(((above + before) as u32 + 1, hit.judged, hit.grade));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Kind, Result, earlier};
-use crate::ids::interner::Ids;
+use crate::ids::interner::{IdHasher, Ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
@@ -37,6 +37,9 @@ pub struct Rankings {
     /// The different documents; none where rows have no identifiers.
     docs: Docs,
     codes: Vec<u32>,
+    /// Of each row with a grade, which of the judged documents of its query it is; empty without
+    /// subtopics.
+    judged: Vec<u32>,
     is_present: Vec<bool>,
     /// The queries of the run that are not judged.
     run_only: Vocabulary,
@@ -77,6 +80,7 @@ impl Rankings {
             scores: Vec::with_capacity(run.rows()),
             docs: Docs::default(),
             codes: Vec::with_capacity(run.rows()),
+            judged: Vec::new(),
             is_present: of_run.iter().map(Option::is_some).collect(),
             run_only: Vocabulary::Texts(run_only),
             is_grouped: true,
@@ -114,6 +118,7 @@ impl Rankings {
         made.relevance = Grades::Doubles(relevance);
         made.docs = Docs::new(None, Vocabulary::Texts(docs));
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        made.find_judged(judgments);
         Ok(made)
     }
 
@@ -155,6 +160,7 @@ impl Rankings {
             scores: joined.scores,
             docs: joined.docs,
             codes: joined.codes,
+            judged: Vec::new(),
             is_present: joined.is_present,
             run_only: joined.run_only,
             is_grouped: true,
@@ -163,6 +169,7 @@ impl Rankings {
             flat: 0,
         };
         made.rank(threads);
+        made.find_judged(judgments);
         made.note_gaps(run.are_ranks);
         Ok(made)
     }
@@ -231,6 +238,7 @@ impl Rankings {
             scores,
             docs: Docs::new(None, docs),
             codes,
+            judged: Vec::new(),
             run_only: Vocabulary::default(),
             is_grouped,
             attributes,
@@ -255,6 +263,7 @@ impl Rankings {
         out.flags(&self.is_present);
         self.docs.write_to(out);
         out.codes(&self.codes);
+        out.codes(&self.judged);
         self.run_only.write_to(out);
         self.attributes.write_to(out);
     }
@@ -279,6 +288,14 @@ impl Rankings {
         let docs = Vocabulary::read_from(saved)?;
         let codes = saved.codes(docs.len())?;
         require(codes.is_empty() || codes.len() == scores.len())?;
+        let judged = saved.codes(usize::MAX)?;
+        let needed = if axis.subtopics().is_some() { scores.len() } else { 0 };
+        require(judged.len() == needed)?;
+        for query in 0..if judged.is_empty() { 0 } else { axis.len() } {
+            let docs = axis.offsets()[query + 1] - axis.offsets()[query];
+            let of_query = &judged[offsets[query]..offsets[query + 1]];
+            require(of_query.iter().all(|&doc| doc == 0 || (doc as usize) < docs))?;
+        }
         let run_only = Vocabulary::read_from(saved)?;
         let attributes = Attributes::read_from(saved, axis.len())?;
         Ok(Self {
@@ -290,6 +307,7 @@ impl Rankings {
             scores,
             docs: Docs::new(None, docs),
             codes,
+            judged,
             is_present,
             run_only,
             is_grouped,
@@ -297,6 +315,33 @@ impl Rankings {
             notes,
             flat,
         })
+    }
+
+    /// Finds out which judged documents the rows are, where there are subtopics.
+    fn find_judged(&mut self, judgments: &Judgments) {
+        if self.axis.subtopics().is_none() {
+            return;
+        }
+        let hasher = IdHasher::default();
+        self.judged = vec![0; self.scores.len()];
+        for query in 0..self.axis.len() {
+            let judged = judgments.of_query(query);
+            for row in self.offsets[query]..self.offsets[query + 1] {
+                if !self.relevance.get(row).is_nan() {
+                    let doc = self.docs.get(self.codes[row]);
+                    let found = judged.find_document(&doc, hasher.hash(&doc));
+                    self.judged[row] = found.map_or(0, |(judged, _)| judged);
+                }
+            }
+        }
+    }
+
+    /// Of the rows of a query that have a grade, which of its judged documents each is, where there
+    /// are subtopics.
+    pub fn judged(&self, query: usize) -> impl Iterator<Item = u32> {
+        let rows = self.offsets[query]..self.offsets[query + 1];
+        let named = self.judged.get(rows.clone()).unwrap_or_default().iter().zip(rows);
+        named.filter(|&(_, row)| !self.relevance.get(row).is_nan()).map(|(&judged, _)| judged)
     }
 
     /// Puts the rows of each query in rank order.

@@ -136,7 +136,7 @@ impl Tags {
     }
 }
 
-/// Reads a block of qrels; calls `each` with query, document, grade and line.
+/// Reads a block of qrels; calls `each` with query, second field, document, grade and line.
 ///
 /// # Errors
 /// Where the block is not qrels, with lines counted from the start of the block.
@@ -145,10 +145,10 @@ pub fn read_qrels<'a>(
     block: u64,
     tape: &mut Tape,
     notes: &mut Notes,
-    mut each: impl FnMut(&'a [u8], &'a [u8], f64, u64) -> Result<()>,
+    mut each: impl FnMut(&'a [u8], &'a [u8], &'a [u8], f64, u64) -> Result<()>,
 ) -> Result<u64> {
     each_line(text, block, tape, notes, "query 0 document grade", |notes, line, fields| {
-        let [query, _, doc, grade] = fields;
+        let [query, second, doc, grade] = fields;
         let grade = decimal::parse(grade).map_err(|mistake| {
             name_number_mistake("rel", "grade", mistake, grade)
                 .line(line)
@@ -157,7 +157,7 @@ pub fn read_qrels<'a>(
         check_length(doc).and_then(|()| check_length(query)).map_err(|error| error.line(line))?;
         notes.add_grade(grade, (block, line));
         // -0.0 is the grade 0.
-        each(query, doc, grade + 0.0, line)
+        each(query, second, doc, grade + 0.0, line)
     })
 }
 

@@ -65,7 +65,7 @@ def test_every_measure_is_where_the_recipe_says() -> None:
 
 def test_nothing_else_lists_the_measures() -> None:
     assert set(_core.KERNELS) == set(KERNELS) == {row.kernel for row in TABLE.values()}
-    assert set(objects.__all__) == {*TABLE, "NumRelRet"}
+    assert set(objects.__all__) == {*TABLE, "NumRelRet", "SetRelP"}
 
 
 def test_every_policy_value_is_where_the_recipe_says() -> None:

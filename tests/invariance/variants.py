@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankscope.measures import Measure, Parameter, Row
+    from rankscope.measures.domains import Domain
 
 GRADES = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 """The grades of generated judgments; tables and scales here cover them."""
@@ -51,6 +52,13 @@ VALUES: dict[str, tuple[object, ...]] = {
     "miss": (0, -0.5),
     "rejection": (0, 0.25),
     "documents": (0, 100),
+    "T": (1, 2.5),
+    "min_rel": (0, 1),
+    "max_rel": (4, 2),
+    "residual": (False, True),
+    "alpha": (0.5, 0, 0.9),
+    "normalize": (True, False),
+    "relative": (False, True),
 }
 """For each parameter the values that are gone through; of one that takes words only, all words."""
 
@@ -58,7 +66,16 @@ VALUES: dict[str, tuple[object, ...]] = {
 def values_of(parameter: Parameter) -> tuple[object, ...]:
     """The values of a parameter that are gone through."""
     listed = VALUES.get(parameter.name, ())
-    return (*listed, *(word for word in parameter.domain.choices if word not in listed))
+    listed = (*listed, *(word for word in parameter.domain.choices if word not in listed))
+    return tuple(one for one in listed if one is None or _is_in(parameter.domain, one))
+
+
+def _is_in(domain: Domain, value: object) -> bool:
+    try:
+        domain.read(value)
+    except ValueError:
+        return False
+    return True
 
 
 def variants(row: Row) -> list[Measure]:
@@ -107,5 +124,6 @@ def choose_pairs(measures: Iterable[Measure]) -> list[Measure]:
     return chosen
 
 
-VARIANTS = [variant for row in TABLE.values() for variant in variants(row)]
+VARIANTS = [variant for row in TABLE.values() if not row.subtopics for variant in variants(row)]
+"""Of measures that need subtopics, `test_subtopics.py` has the variants."""
 NAMES = {variant.name for variant in VARIANTS}

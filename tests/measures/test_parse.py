@@ -96,9 +96,13 @@ SAME = {
     "f1@10": "F@10",
     "hit_rate@10": "Success@10",
     "hits": "NumRet(rel=1)",
+    "hits@10": "NumRet(rel=1)@10",
+    "hits@10-l2": "NumRet(rel=2)@10",
+    "hr@5": "Success@5",
+    "hit_rate@5-l2": "Success(rel=2)@5",
     "r-precision": "Rprec",
-    "rbp.80": "RBP",
-    "rbp.95": "RBP(p=0.95)",
+    "rbp.80": "RBP(graded=True, max_grade=None)",
+    "rbp.95": "RBP(p=0.95, graded=True, max_grade=None)",
     "precision@5-l2": "P(rel=2)@5",
     "map-l2": "AP(rel=2)",
     "r-precision-l2": "Rprec(rel=2)",
@@ -185,7 +189,7 @@ def test_an_unknown_name_says_what_was_meant(text: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("hits@5", "Success@5 is 1 for a query with a hit, and NumRet(rel=1) counts hits"),
+        ("Hits@5", "Success@5 is 1 for a query with a hit, and NumRet(rel=1)@5 counts hits"),
         (
             "context_precision@5",
             "AP(denominator='found')@5 is that of Ragas, P@5 the ID-based one",

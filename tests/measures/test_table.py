@@ -24,6 +24,7 @@ def test_every_row_has_an_object_of_its_name() -> None:
     assert {name: measure.name for name, measure in objects().items()} == {
         **{name: name for name in TABLE},
         "NumRelRet": "NumRet(rel=1)",
+        "SetRelP": "SetP(relative=True)",
     }
 
 
@@ -75,7 +76,9 @@ def test_loading_the_table_loads_no_array_library_and_nothing_only_errors_need()
     assert done.stdout == "set()\n"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if not row.subtopics], ids=lambda row: row.name
+)
 def test_the_better_of_two_rankings_has_the_better_value(row: Row) -> None:
     measure = parse(row.example.measure)
     assert measure.better == row.better

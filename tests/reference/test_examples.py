@@ -14,16 +14,35 @@ ROWS = list(TABLE.values())
 Ranking = list[float | None]
 
 
-def evaluate(measure: Measure, ranking: Ranking, judged: list[float]) -> float:
+def evaluate(
+    measure: Measure,
+    ranking: Ranking,
+    judged: list[float],
+    covered: tuple[tuple[str, ...] | None, ...] = (),
+) -> float:
     kernel, params = measure.kernel_spec(grades=judged, depth=max(len(ranking), len(judged)))
-    return value(kernel, params, ranking, judged, judged_only=measure.judged_only)
+    documents = [f"d{number}" for number in range(max(len(ranking), len(covered)))]
+    return value(
+        kernel,
+        params,
+        ranking,
+        judged,
+        judged_only=measure.judged_only,
+        documents=documents[: len(ranking)],
+        subtopics={
+            document: dict.fromkeys(topics, 1.0)
+            for document, topics in zip(documents, covered, strict=False)
+            if topics is not None
+        },
+    )
 
 
 def of_example(row: Row) -> float:
     example = row.example
     found = [grade for grade in example.ranking if grade is not None]
     measure = parse(example.measure)
-    one = evaluate(measure, list(example.ranking), [*found, *example.not_retrieved])
+    judged = [*found, *example.not_retrieved]
+    one = evaluate(measure, list(example.ranking), judged, example.subtopics)
     return mean([one], measure.row.mean)
 
 

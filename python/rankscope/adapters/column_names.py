@@ -79,6 +79,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """The names under which a column is found that is not named."""
 
+ROLES = {**SYNONYMS, "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent")}
+"""The same, with the column that only judgments by subtopic have."""
+
 QUERY_NAMES = {
     "query_id",
     "qid",
@@ -167,7 +170,7 @@ def find_column(
         # A column of its own name, such as one to group by, has no role.
         of = "" if role == name else f" of {role}"
         raise no_column(names, f"the column {quote(name)}{of}", name)
-    found = [column for column in names if column in SYNONYMS[role]]
+    found = [column for column in names if column in ROLES[role]]
     if len(found) > 1:
         found = [column for column in found if column not in attributes] or found
     sure, unsure = BESIDE.get(role, (set(), set()))
@@ -210,7 +213,8 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
             f"If it holds grades, write {write_choice('relevance', run)}"
         )
         raise error
-    others = [name for name in names if name not in {query, doc, *TIMES, *USERS}]
+    subtopic = given.get("subtopic")
+    others = [name for name in names if name not in {query, doc, subtopic, *TIMES, *USERS}]
     if others:
         error = no_role(names, "relevance")
         close = guess_column(others, "relevance")
@@ -224,8 +228,8 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
 
 def no_role(names: Sequence[str], role: str) -> FormatError:
     """Return the error for a table without a column of a role."""
-    usual = ", ".join(SYNONYMS[role][:MOST_USUAL])
-    more = ", …" if len(SYNONYMS[role]) > MOST_USUAL else ""
+    usual = ", ".join(ROLES[role][:MOST_USUAL])
+    more = ", …" if len(ROLES[role]) > MOST_USUAL else ""
     return no_column(names, f"a column of {role} ({usual}{more})", role)
 
 
@@ -237,10 +241,10 @@ def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
         wanted: What was expected.
         name: The name of the column, or its role.
     """
-    close = _find_close([name, *SYNONYMS.get(name, ())], names)
+    close = _find_close([name, *ROLES.get(name, ())], names)
     if close:
         hint = f"did you mean {close!r}?"
-    elif name in SYNONYMS:
+    elif name in ROLES:
         # What orders the documents can be ranks as well as scores.
         role = "rank" if name == "score" and _is_likely(names, "rank") else name
         hint = f"name it: {write_choice(role, guess_column(names, role))}"

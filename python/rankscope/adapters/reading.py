@@ -8,9 +8,17 @@ from contextlib import contextmanager
 from rankscope._core import Judgments, Rankings, Run
 from rankscope.adapters.column_names import explain_users, find_column
 from rankscope.adapters.foreign import is_integer
-from rankscope.adapters.tables import FoundColumns, open_table, read_judged, read_retrieved
+from rankscope.adapters.tables import (
+    FoundColumns,
+    find_subtopics,
+    open_table,
+    read_judged,
+    read_retrieved,
+    read_subtopics,
+)
 from rankscope.data.ids import TEXT, IdColumn, SourceIds
-from rankscope.errors import DuplicateError, InputError, RankscopeError
+from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
 
 JUDGED = (("query",), ("doc",))
+JUDGED_BY_SUBTOPIC = (*JUDGED, ("subtopic",))
 JOINED = (("query",), ("relevance",), ("score", "rank"))
 LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
@@ -38,6 +47,7 @@ def read_judgments(
     encoding: str,
     columns: Mapping[str, str],
     notes: list[Note],
+    subtopics: bool = False,
     progress: Progress = None,
 ) -> tuple[Judgments, SourceIds]:
     """Read judgments, and describe their ids.
@@ -48,6 +58,7 @@ def read_judgments(
         encoding: How text is encoded.
         columns: By role, the names of columns that are given.
         notes: Takes code, count and first line of what is suspicious but legal.
+        subtopics: Whether each judgment is of a subtopic of the query.
         progress: A function that is called with the bytes read so far.
 
     Raises:
@@ -55,23 +66,83 @@ def read_judgments(
         FileError: The file can't be read.
     """
     if given.kind == "table":
+        needed = JUDGED_BY_SUBTOPIC if subtopics else JUDGED
         with see_table(
-            given, JUDGED, columns, encoding=encoding, notes=notes, progress=progress
+            given, needed, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of, ids):
             queries, docs, grades, are_implicit, source = read_judged(table, found, ids)
-            made = Judgments.from_columns(queries, docs, grades, duplicates)
+            if subtopics:
+                topics = read_subtopics(table, found)
+                made = Judgments.from_subtopic_columns(queries, topics, docs, grades, duplicates)
+            else:
+                with _explained(table, found):
+                    made = Judgments.from_columns(queries, docs, grades, duplicates)
+                    _refuse_repeated(made, table, found)
             if are_implicit:
                 notes.append(("implicit_grades", len(grades), 0))
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made, source
     if given.kind == "file":
-        made = Judgments.from_path(given.source, encoding, duplicates, progress)
+        made = Judgments.from_path(given.source, encoding, duplicates, progress, subtopics)
+    elif subtopics:
+        rows = given.value if given.kind == "rows" else _subtopic_rows(given.value)
+        made = Judgments.from_subtopic_rows(rows, duplicates)
     elif given.kind == "mapping":
         made = Judgments.from_dict(given.value, duplicates)
     else:
         made = Judgments.from_rows(given.value, duplicates)
     notes += made.notes()
     return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+
+
+def _subtopic_rows(given: Mapping[object, object]) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of a mapping of query to subtopic to its documents.
+
+    Raises:
+        FormatError: It isn't one.
+    """
+    for query, topics in given.items():
+        for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, None)]:
+            if isinstance(docs, Mapping):
+                yield from ((query, topic, doc, grade) for doc, grade in docs.items())
+            elif isinstance(docs, list | tuple | set | frozenset):
+                yield from ((query, topic, doc, 1) for doc in docs)
+            else:
+                raise FormatError(
+                    "expected a mapping of query to subtopic to document to grade, found "
+                    f"{type(topics if topic is None else docs).__name__} below query "
+                    f"{quote(query)}",
+                    hint='write {"q1": {"subtopic": {"doc": 1}}}',
+                    code="not_a_mapping",
+                    file="qrels",
+                )
+
+
+@contextmanager
+def _explained(table: object, found: Mapping[str, str | None]) -> Iterator[None]:
+    """Say of a document that is judged twice that a table has a column of subtopics."""
+    try:
+        yield
+    except DuplicateError:
+        if find_subtopics(table, found) is not None:
+            raise _of_subtopics(table, found) from None
+        raise
+
+
+def _refuse_repeated(made: Judgments, table: object, found: Mapping[str, str | None]) -> None:
+    is_repeated = any(code.startswith("duplicate") for code, *_ in made.notes())
+    if is_repeated and find_subtopics(table, found) is not None:
+        raise _of_subtopics(table, found)
+
+
+def _of_subtopics(table: object, found: Mapping[str, str | None]) -> DuplicateError:
+    return DuplicateError(
+        "expected one row for each query and document, found several, with a column "
+        f"{quote(find_subtopics(table, found))} as in judgments of subtopics",
+        hint="say subtopics=True or --subtopics; measures that know no subtopics then take the "
+        "highest grade of each document",
+        code="subtopics_found",
+    )
 
 
 def describe_keys(given: Mapping[object, object]) -> SourceIds:
@@ -361,7 +432,7 @@ def _open(
 
     named = {**names, **given.columns}
     roles = [role for of in needed for role in of]
-    is_judged = needed is JUDGED
+    is_judged = needed in {JUDGED, JUDGED_BY_SUBTOPIC}
     roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
     return open_batches(
         given.location,

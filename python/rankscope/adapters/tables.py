@@ -192,6 +192,24 @@ def read_judged(
     return queries, docs, found.read_numbers("relevance"), False, ids
 
 
+def find_subtopics(table: object, names: Mapping[str, str | None]) -> str | None:
+    """Find the column of subtopics in a table of judgments, if there is one."""
+    return find_column(open_table(table).names, "subtopic", names.get("subtopic"))
+
+
+def read_subtopics(table: object, names: Mapping[str, str | None]) -> IdColumn:
+    """Read the column of subtopics in a table of judgments.
+
+    Raises:
+        InputError: It is missing, or holds invalid values.
+    """
+    source = open_table(table)
+    name = find_subtopics(table, names)
+    if name is None:
+        raise no_role(source.names, "subtopic")
+    return FoundColumns(source, {"subtopic": name}).read_ids("subtopic")
+
+
 def read_retrieved(
     table: object, names: Mapping[str, str | None]
 ) -> tuple[IdColumn, IdColumn, NDArray[Any], bool]:

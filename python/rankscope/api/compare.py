@@ -393,7 +393,13 @@ def rank_runs(
         if not isinstance(qrels, Qrels):
             engine.refuse_one_stdin_for_both(qrels, run)
     if not isinstance(qrels, Qrels):
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            subtopics=engine.needs_subtopics(measures),
+            duplicates=duplicates,
+            encoding=encoding,
+        )
     return {
         name: Rankings.from_run(
             qrels,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         weights: Mapping[str, float] | Sequence[float] | None
         interval: float | Interval | None
         cluster: Mapping[str, object] | Sequence[object] | None
+        subtopics: bool | None
         duplicates: Duplicates
         score_type: ScoreType | None
         encoding: Literal["utf-8", "latin-1"]
@@ -49,6 +50,7 @@ def read_qrels(
     qrels: InputLike,
     *,
     columns: Mapping[str, str] | None = None,
+    subtopics: bool = False,
     duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     progress: Progress = None,
@@ -58,6 +60,10 @@ def read_qrels(
     Args:
         qrels: As in `evaluate`.
         columns: As in `evaluate`.
+        subtopics: Whether each judgment is of a subtopic of the query, as measures of diversity
+            need: the second column of a TREC file, the column `subtopic` of a table, rows of
+            (query, subtopic, document, grade), or a mapping of query to subtopic to document to
+            grade.
         duplicates: What to do with a document that is judged twice with different grades.
         encoding: The encoding of a file.
         progress: As in `evaluate`, for the judgments.
@@ -75,7 +81,12 @@ def read_qrels(
         [1.0, 0.0]
     """
     return engine.load_qrels(
-        qrels, columns=columns, duplicates=duplicates, encoding=encoding, progress=progress
+        qrels,
+        columns=columns,
+        subtopics=subtopics,
+        duplicates=duplicates,
+        encoding=encoding,
+        progress=progress,
     )
 
 
@@ -108,6 +119,7 @@ def evaluate(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     interval: float | Interval | None = None,
     cluster: Mapping[str, object] | Sequence[object] | None = None,
+    subtopics: bool | None = None,
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -142,6 +154,9 @@ def evaluate(
         cluster: What makes queries depend on one another, such as the user: a mapping of query to
             cluster, or a sequence in the order of the qrels. Intervals are then over clusters. A
             query whose cluster is `None` is a cluster of its own.
+        subtopics: Whether each judgment is of a subtopic; see `read_qrels` (default: only if a
+            measure of diversity is among the measures). Measures that know no subtopics then take
+            the highest grade of each document.
         duplicates: What to do with a document that occurs twice in a query: `"error"`, keep the
             `"first"`, or keep the one with the larger grade or score (`"max"`). Judgments that
             repeat the same grade count once.
@@ -199,6 +214,7 @@ def evaluate(
         qrels = engine.load_qrels(
             qrels,
             columns=columns,
+            subtopics=engine.needs_subtopics(measures) if subtopics is None else subtopics,
             duplicates=duplicates,
             encoding=encoding,
             progress=progress is True,

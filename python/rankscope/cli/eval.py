@@ -29,6 +29,7 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import Once, OnceFlag
 from rankscope.data.diagnostics import describe, gather
+from rankscope.engine import needs_subtopics
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
@@ -62,6 +63,12 @@ def add_arguments(parser: Parser) -> None:
     add_interval_options(parser)
     add_reading_options(parser)
     add_file_options(parser)
+    parser.add_argument(
+        "--subtopics",
+        action=OnceFlag,
+        help="read judgments by subtopic, which is the second column of TREC qrels or the column "
+        "`subtopic` of a table (default: only if a measure of diversity is among the measures)",
+    )
     parser.add_argument(
         "--memory",
         action=Once,
@@ -139,6 +146,7 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
         with ProgressBar("judgments") as progress:
             qrels = rs.read_qrels(
                 name_file(path, "qrels", options),
+                subtopics=options.subtopics or needs_subtopics(measures),
                 duplicates=options.duplicates,
                 encoding=options.encoding,
                 progress=progress,

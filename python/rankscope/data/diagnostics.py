@@ -31,6 +31,8 @@ SENTENCES = {
     "n_missing": "judged queries that are not in the run: {count} (missing={missing})",
     "n_run_only": "queries of the run without judgments, not evaluated: {count}",
     "n_no_relevant": "judged queries without a relevant document: {count} (empty={empty})",
+    "subtopics_joined": "judgments by subtopic: {count}; measures that know no subtopics take the "
+    "highest grade of each document",
     "tied_scores": "queries whose documents all have the same score: {count} (ties={ties})",
     "all_unjudged": "retrieved documents of judged queries, none of which is judged: {count}",
     "sampled_candidates": "queries with {candidates} documents, one of them relevant: {count}; if "

@@ -25,6 +25,7 @@ class Queries:
         read_ids: Returns the IDs of the queries as text, in input order.
         notes: The code, count and first line of each diagnostic.
         source: The columns of IDs as the caller has them.
+        subtopics: The number of judgments by subtopic, 0 if the judgments have no subtopics.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Queries:
     read_ids: Callable[[], list[str]]
     notes: tuple[tuple[str, int, int], ...] = ()
     source: SourceIds = TEXT
+    subtopics: int = 0
 
     @property
     def ids(self) -> Ids:
@@ -41,7 +43,8 @@ class Queries:
     def __reduce__(self) -> tuple[object, ...]:
         # With the IDs alone: a result that travels leaves the documents at home.
         read_ids: Callable[[], list[str]] = partial(list, tuple(self.read_ids()))
-        return Queries, (self.name, self.duplicates, read_ids, self.notes, self.source)
+        fields = (self.name, self.duplicates, read_ids, self.notes, self.source, self.subtopics)
+        return Queries, fields
 
 
 @record(frozen=True, slots=True)
@@ -79,5 +82,10 @@ class Qrels:
     def queries(self) -> Queries:
         """The judged queries."""
         return Queries(
-            self.name, self.duplicates, self.judgments.query_ids, self.notes, self.source
+            self.name,
+            self.duplicates,
+            self.judgments.query_ids,
+            self.notes,
+            self.source,
+            self.judgments.subtopics() or 0,
         )

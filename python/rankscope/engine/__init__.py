@@ -26,6 +26,7 @@ from rankscope.engine.requests import DUPLICATES as DUPLICATES
 from rankscope.engine.requests import ENCODINGS as ENCODINGS
 from rankscope.engine.requests import Request as Request
 from rankscope.engine.requests import count_threads as count_threads
+from rankscope.engine.requests import needs_subtopics as needs_subtopics
 from rankscope.engine.requests import read_measure as read_measure
 from rankscope.engine.requests import read_measures as read_measures
 from rankscope.engine.requests import read_policy as read_policy

@@ -80,6 +80,7 @@ def load_qrels(
     duplicates: str,
     encoding: str,
     columns: Mapping[str, str] | None = None,
+    subtopics: bool = False,
     progress: Progress = None,
 ) -> Qrels:
     """Read judgments.
@@ -100,6 +101,7 @@ def load_qrels(
             encoding=encoding,
             columns=named,
             notes=notes,
+            subtopics=subtopics,
             progress=told,
         )
     return Qrels(judgments, found.name, duplicates, tuple(notes), source)
@@ -471,6 +473,8 @@ def describe_answer(
         describe(code, count, choices, file=run_name, line=line)
         for code, count, line in (*run_notes, *answer.notes())
     ]
+    if queries.subtopics and not all(measure.row.subtopics for measure in request.measures):
+        notes.append(describe("subtopics_joined", queries.subtopics, choices))
     levels = [measure.parameters.get("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):
         notes = [note for note in notes if note.code != "fractional_rel"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DUPLICATES = CHOICES["duplicates"]
 SCORE_TYPES = CHOICES["score_type"]
 ENCODINGS = ("utf-8", "latin-1")
-ROLES = ("query", "doc", "relevance", "score", "rank")
+ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic")
 """What the columns of judgments and runs may be."""
 
 
@@ -60,6 +60,15 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
             code="same_name",
         )
     return once, len(measures) - len(once)
+
+
+def needs_subtopics(given: Measures) -> bool:
+    """Return whether any measure needs judgments by subtopic.
+
+    Raises:
+        MeasureError: One is not known.
+    """
+    return any(measure.row.subtopics for measure in read_measures(given)[0])
 
 
 def read_measure(given: Measures) -> Measure:

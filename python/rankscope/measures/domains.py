@@ -24,7 +24,9 @@ IDEALS = ("judged", "retrieved", "whole", "slots")
 
 LARGEST_CUTOFF = 10**100
 LARGEST_DIVISOR = 2**53
+LARGEST_DEPTH = 10**6
 LARGEST_EXPONENT = 1023
+LARGEST_PERSISTENCE = 0.9999
 
 
 @record(frozen=True, slots=True)
@@ -94,6 +96,12 @@ def _read_count(value: object) -> float:
     if not 0 <= number <= LARGEST_DIVISOR or not number.is_integer():
         raise ValueError
     return number
+
+
+def _depth(value: object) -> Value:
+    if value is None:
+        raise ValueError
+    return _integer_up_to(LARGEST_DEPTH)(value)
 
 
 def _read_flag(value: object) -> bool:
@@ -171,18 +179,31 @@ def _read_levels(value: object) -> Weights:
     return levels
 
 
-def _read_scale(value: object) -> float | str:
-    if value == "query":
-        return "query"
+def _read_scale(value: object) -> float | str | None:
+    if value is None or value == "query":
+        return value  # type: ignore[return-value]  # the word
     return TOP_GRADE.read(value)  # type: ignore[return-value]  # a number
 
 
+def _read_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004 - as all domains do
+    return str(value)
+
+
+NUMBER = Domain("a number", _number)
+TEXT = Domain("text", _read_text)
 CUTOFF = Domain("a positive integer", _integer_up_to(LARGEST_CUTOFF))
 DIVISOR = Domain("a positive integer up to 2**53", _integer_up_to(LARGEST_DIVISOR))
+DEPTH = Domain("a positive integer up to 1,000,000", _depth)
 LEVEL = Domain("a number, 0 or more", _level)
 OPTIONAL_LEVEL = Domain("a number, 0 or more, or None", _read_optional_level)
 FLAG = Domain("True or False", _read_flag)
 PROBABILITY = Domain("a number between 0 and 1, both excluded", _between(0, 1, open_ends=True))
+PERSISTENCE = Domain(
+    f"a number above 0 and up to {LARGEST_PERSISTENCE}",
+    lambda value: _between(0, LARGEST_PERSISTENCE)(POSITIVE.read(value)),
+)
 FRACTION = Domain("a number from 0 to 1", _between(0, 1))
 POSITIVE = Domain("a positive number", _between(0, math.inf, open_ends=True))
 BASE = Domain("a number above 1", _between(1, math.inf, open_ends=True))
@@ -190,10 +211,11 @@ TOP_GRADE = Domain(
     f"a positive number up to {LARGEST_EXPONENT}",
     lambda value: _between(0, LARGEST_EXPONENT)(POSITIVE.read(value)),
 )
-SCALE = Domain(f'a positive number up to {LARGEST_EXPONENT}, or "query"', _read_scale, ("query",))
+SCALE = Domain(
+    f'a positive number up to {LARGEST_EXPONENT}, "query", or None', _read_scale, ("query",)
+)
 LEVELS = Domain("a list of different numbers from 0 to 1", _read_levels)
 COUNT = Domain("a whole number, 0 or more", _read_count)
-NUMBER = Domain("a number", _number)
 IDEAL = one_of(*IDEALS)
 GAIN = Domain(
     '"linear", "exp2", "binary", a table (a list by grade or a mapping from grade to gain) or a '

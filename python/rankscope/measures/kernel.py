@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from rankscope.measures.spec import Measure, Parameter
 
     Shape: TypeAlias = dict[str, str | float | list[float]]
-    Param: TypeAlias = bool | float | str | list[list[float]] | list[float] | Shape | None
+    Param: TypeAlias = (
+        bool
+        | float
+        | str
+        | list[list[float]]
+        | list[float]
+        | Shape
+        | Callable[..., list[float]]
+        | None
+    )
 
 LONGEST_LIST = 2**63 - 1
 SHAPES = {"log": "base", "jk": "base", "zipf": "s"}
@@ -25,6 +34,11 @@ def kernel_spec(
     measure: Measure, grades: Collection[float] | None, depth: int | None
 ) -> tuple[str, dict[str, Param]]:
     """Return the computation of a measure in the core; see `Measure.kernel_spec`."""
+    if measure.row.function is not None:
+        return measure.row.kernel, {
+            "k": None if measure.k is None else min(measure.k, LONGEST_LIST),
+            "function": measure.row.function.bind(measure),
+        }
     values = measure.parameters
     params: dict[str, Param] = {}
     for parameter in measure.row.parameters:
@@ -144,6 +158,11 @@ def _no_cutoff(measure: Measure, setting: str) -> MeasureError:
 
 def _missing(measure: Measure, parameter: Parameter) -> MeasureError:
     row = measure.row
+    if parameter.name != row.at:
+        scaled = f"{row.name}({parameter.name}=4)"
+        example = f"{scaled}@10" if row.at and row.parameter(row.at).required else scaled
+        hint = f"write {example} for grades up to 4"
+        return MeasureError(f"{measure} needs {parameter.name}", hint=hint, code="bad_parameter")
     example = 0.1 if parameter.name == "recall" else 10
     hint = f"write {row.name}@{example}"
     if row.uncut:

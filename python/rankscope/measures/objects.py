@@ -12,6 +12,7 @@ nDCG: Final = measure("nDCG")  # noqa: N816 - its name in the field
 DCG: Final = measure("DCG")
 IDCG: Final = measure("IDCG")
 CG: Final = measure("CG")
+Q: Final = measure("Q")
 RetrievalLoss: Final = measure("RetrievalLoss")
 TruncationLoss: Final = measure("TruncationLoss")
 OrderingLoss: Final = measure("OrderingLoss")
@@ -31,10 +32,10 @@ G: Final = measure("G")
 nDCGRel: Final = measure("nDCGRel")  # noqa: N816 - its name in the field
 RnDCG: Final = measure("RnDCG")
 SetP: Final = measure("SetP")
+SetRelP: Final = measure("SetP")(relative=True)
 SetR: Final = measure("SetR")
 SetF: Final = measure("SetF")
 SetAP: Final = measure("SetAP")
-SetRelP: Final = measure("SetRelP")
 Utility: Final = measure("Utility")
 Bpref: Final = measure("Bpref")
 GMBpref: Final = measure("GMBpref")
@@ -44,6 +45,25 @@ Unjudged: Final = measure("Unjudged")
 ERR: Final = measure("ERR")
 RBP: Final = measure("RBP")
 RBPResidual: Final = measure("RBPResidual")
+SDCG: Final = measure("SDCG")
+BPM: Final = measure("BPM")
+INST: Final = measure("INST")
+INSQ: Final = measure("INSQ")
+NERR8: Final = measure("NERR8")
+NERR9: Final = measure("NERR9")
+NERR10: Final = measure("NERR10")
+NERR11: Final = measure("NERR11")
+Accuracy: Final = measure("Accuracy")
+Compat: Final = measure("Compat")
+alpha_nDCG: Final = measure("alpha_nDCG")  # noqa: N816 - its name in the field
+alpha_DCG: Final = measure("alpha_DCG")  # noqa: N816 - its name in the field
+ERR_IA: Final = measure("ERR_IA")
+nERR_IA: Final = measure("nERR_IA")  # noqa: N816 - its name in the field
+NRBP: Final = measure("NRBP")
+nNRBP: Final = measure("nNRBP")  # noqa: N816 - its name in the field
+AP_IA: Final = measure("AP_IA")
+P_IA: Final = measure("P_IA")
+StRecall: Final = measure("StRecall")
 NumRet: Final = measure("NumRet")
 NumRel: Final = measure("NumRel")
 NumRelRet: Final = measure("NumRet")(rel=1)
@@ -52,16 +72,30 @@ NumQ: Final = measure("NumQ")
 
 __all__ = [
     "AP",
+    "AP_IA",
+    "BPM",
     "CG",
     "DCG",
     "ERR",
+    "ERR_IA",
     "GMAP",
     "IDCG",
+    "INSQ",
+    "INST",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
+    "NRBP",
+    "P_IA",
     "RBP",
     "RR",
-    "YAAP",
+    "Accuracy",
     "BinG",
+    "SDCG",
+    "YAAP",
     "Bpref",
+    "Compat",
     "F",
     "G",
     "GMBpref",
@@ -75,6 +109,7 @@ __all__ = [
     "NumRet",
     "OrderingLoss",
     "P",
+    "Q",
     "R",
     "RBPResidual",
     "RetrievalLoss",
@@ -85,11 +120,16 @@ __all__ = [
     "SetP",
     "SetR",
     "SetRelP",
+    "StRecall",
     "Success",
     "TruncationLoss",
     "Unjudged",
     "Utility",
+    "alpha_DCG",
+    "alpha_nDCG",
     "infAP",
     "nDCG",
     "nDCGRel",
+    "nERR_IA",
+    "nNRBP",
 ]

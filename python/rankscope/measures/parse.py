@@ -7,7 +7,7 @@ from functools import cache
 
 from rankscope.errors import MeasureError
 from rankscope.measures import compat, spelling
-from rankscope.measures.spec import ROWS, Measure, default_measure
+from rankscope.measures.spec import FUNCTIONS, ROWS, Measure, default_measure
 from rankscope.names import LONGEST_NAME, LONGEST_QUOTE, find_closest, quote
 from rankscope.records import record
 
@@ -31,7 +31,7 @@ TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 WORDS = {"True": True, "False": False, "None": None}
 
 MANY_MEANINGS = {
-    "hits": "Success@{at} is 1 for a query with a hit, and NumRet(rel=1) counts hits",
+    "hits": "Success@{at} is 1 for a query with a hit, and NumRet(rel=1)@{at} counts hits",
     "context_precision": "AP(denominator='found')@{at} is that of Ragas, P@{at} the ID-based one",
     "context_recall": "R@{at} is the ID-based one; that of Ragas compares texts",
 }
@@ -248,6 +248,8 @@ def _table(fold: Callable[[str], str]) -> dict[tuple[str, bool], tuple[Spelling,
 def _resolve(written: _Call) -> Measure:
     if written.head in ROWS:  # so that most programs don't need the names in other tools
         return default_measure(ROWS[written.head])
+    if written.head in FUNCTIONS:
+        return default_measure(FUNCTIONS[written.head])
     if len(written.head) > LONGEST_NAME or _distinguish(written):
         raise _unknown(written)
     for fold in (str, str.casefold):
@@ -313,7 +315,7 @@ def _distinguish(written: _Call) -> str:
     """Return what to write instead of a name that tools use for different measures, or nothing."""
     head = written.head[: LONGEST_NAME + 1].casefold()
     at = "k" if written.at is None else spelling.literal(written.at)
-    if at == "k" and head == "hits":  # the count of hits of ranx
+    if written.head == "hits" or (at == "k" and head == "hits"):  # the count of hits of ranx
         return ""
     return MANY_MEANINGS.get(head, "").format(at=at)
 

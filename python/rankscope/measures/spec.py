@@ -11,10 +11,16 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from typing import Literal
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Literal, Protocol
 
     from rankscope.measures.domains import Domain, Value
+
+    class Caller(Protocol):
+        """What calls the function of a measure that is written in Python."""
+
+        def bind(self, asked: Measure) -> Callable[..., list[float]]:
+            """Return the function that the core calls."""
 
 
 @record(frozen=True, slots=True)
@@ -29,6 +35,7 @@ class Parameter:
         required: Whether it must be set before the measure can be evaluated.
         only_with: Another parameter, and the values of it with which this one can be set.
         needs_k: The values that require a cutoff.
+        above: Another parameter, whose value is smaller.
     """
 
     name: str
@@ -38,6 +45,7 @@ class Parameter:
     required: bool = False
     only_with: tuple[str, tuple[Value, ...]] | None = None
     needs_k: tuple[Value, ...] = ()
+    above: str = ""
 
 
 NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
@@ -70,6 +78,8 @@ class Example:
         not_retrieved: The grades of the judged documents that are not in the list.
         formula: The computation with the numbers of this example, as a Python expression.
         value: The value, rounded to four places.
+        subtopics: If the measure needs subtopics, those to which each document is relevant: first
+            the retrieved documents, then the others. `None` for unjudged documents.
     """
 
     measure: str
@@ -77,6 +87,7 @@ class Example:
     not_retrieved: tuple[float, ...]
     formula: str
     value: float
+    subtopics: tuple[tuple[str, ...] | None, ...] = ()
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -103,8 +114,10 @@ class Row:
         ranx: Its names in ranx.
         sklearn: Its names in scikit-learn.
         properties: The properties it has with the default parameters; see `PROPERTIES`.
+        subtopics: Whether it needs judgments by subtopic.
         uncut: If a cutoff is required, the corresponding measure for the whole list.
         example: A worked example.
+        function: What calls the function of a measure that is written in Python.
     """
 
     name: str
@@ -126,8 +139,10 @@ class Row:
     ranx: tuple[Name, ...] = ()
     sklearn: tuple[Name, ...] = ()
     properties: frozenset[str] = frozenset()
+    subtopics: bool = False
     uncut: str = ""
     example: Example
+    function: Caller | None = None
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by its name.
@@ -146,6 +161,9 @@ class Row:
 
 ROWS: dict[str, Row] = {}
 """The row of each measure by its name; `rankscope.measures.table` fills it."""
+
+FUNCTIONS: dict[str, Row] = {}
+"""The row of each measure that is written in Python; `rankscope.measure` fills it."""
 
 PROPERTIES = {
     "swap_monotone": "Moving a document above one with a lower grade never lowers the value.",
@@ -270,7 +288,8 @@ class Measure:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Measure):
             return NotImplemented
-        return self.row.name == other.row.name and self.values == other.values
+        is_same = self.row.name == other.row.name and self.row.function is other.row.function
+        return is_same and self.values == other.values
 
     def __hash__(self) -> int:
         return hash((self.row.name, self.values))
@@ -288,7 +307,13 @@ def default_measure(row: Row) -> Measure:
 
 
 def _rebuild(name: str, values: tuple[Value, ...]) -> Measure:
-    return Measure(ROWS[name], values)
+    if name not in ROWS and name not in FUNCTIONS:
+        raise MeasureError(
+            f"{name} is a function that this process doesn't have",
+            hint=f"define it first: rankscope.measure({name!r}, function)",
+            code="unknown_measure",
+        )
+    return Measure(ROWS.get(name) or FUNCTIONS[name], values)
 
 
 def _read(row: Row, name: str, value: object) -> Value:
@@ -301,6 +326,7 @@ def _read(row: Row, name: str, value: object) -> Value:
 
 def _check_company(row: Row, values: dict[str, Value], given: Mapping[str, object]) -> None:
     for parameter in row.parameters:
+        _check_order(row, parameter, values)
         if parameter.only_with is None:
             continue
         companion, allowed = parameter.only_with
@@ -314,6 +340,19 @@ def _check_company(row: Row, values: dict[str, Value], given: Mapping[str, objec
                 hint=f"remove {parameter.name}, or add {companion}={allowed[0]!r}",
                 code="bad_parameter",
             )
+
+
+def _check_order(row: Row, parameter: Parameter, values: dict[str, Value]) -> None:
+    if not parameter.above:
+        return
+    upper, lower = values[parameter.name], values[parameter.above]
+    if isinstance(upper, float) and isinstance(lower, float) and upper <= lower:
+        raise MeasureError(
+            f"{row.name}: expected {parameter.name} to be above {parameter.above}, found "
+            f"{parameter.name}={upper:g} and {parameter.above}={lower:g}",
+            hint=f"{parameter.name} is the highest grade of the scale",
+            code="bad_parameter",
+        )
 
 
 def _outside(row: Row, parameter: Parameter, value: object) -> MeasureError:

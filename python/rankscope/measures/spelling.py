@@ -20,7 +20,7 @@ LONGEST_PLAIN_NAME = 120
 
 IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
 IR_NAMES = {"cutoff": "k", "gains": "gain"}
-IR_FLOATS = {"beta", "p", "recall"}
+IR_FLOATS = {"T", "alpha", "beta", "p", "recall"}
 """The parameters that ir_measures rejects as integers: `SetF(beta=2.0)`, `IPrec@1.0`."""
 
 

@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from rankscope.reference import binary, cascade, count, experimental, gain, judged, loss, sets
+from rankscope.reference import (
+    agreement,
+    binary,
+    cascade,
+    count,
+    cwl,
+    diversity,
+    experimental,
+    gain,
+    judged,
+    loss,
+    sets,
+)
 from rankscope.reference.means import mean as mean
 from rankscope.reference.order import Retrieved as Retrieved
 from rankscope.reference.order import rank as rank
+from rankscope.reference.query import NO_SUBTOPICS
 from rankscope.reference.query import Query as Query
 
 TYPE_CHECKING = False
@@ -18,7 +31,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
-FAMILIES = (gain, loss, binary, experimental, sets, judged, cascade, count)
+FAMILIES = (
+    gain,
+    loss,
+    binary,
+    experimental,
+    sets,
+    judged,
+    cascade,
+    cwl,
+    agreement,
+    diversity,
+    count,
+)
 
 
 def _find_kernels(family: ModuleType) -> dict[str, Callable[..., float]]:
@@ -48,6 +73,8 @@ def value(
     *,
     negative: str = "nonrelevant",
     judged_only: bool = False,
+    documents: Sequence[str] = (),
+    subtopics: Mapping[str, Mapping[str, float]] = NO_SUBTOPICS,
 ) -> float:
     """Return the value of a measure for one query.
 
@@ -58,6 +85,8 @@ def value(
         judged: The grades of all judged documents of the query, retrieved or not.
         negative: `gain` if negative grades have a gain. If not, their gain is 0.
         judged_only: Whether to remove documents that are unjudged or have a negative grade first.
+        documents: For measures of diversity, the retrieved documents in rank order.
+        subtopics: For measures of diversity, the grade of each judged document for each subtopic.
 
     Returns:
         The value, or NaN if it is undefined.
@@ -66,5 +95,5 @@ def value(
         >>> value("rr", {"k": None, "rel": 1}, ranking=[0, 2, None, 1], judged=[2, 1, 1, 0])
         0.5
     """
-    query = Query(ranking, judged, negative_gain=negative == "gain")
+    query = Query(ranking, judged, negative == "gain", documents, subtopics)
     return KERNELS[kernel](query.condensed() if judged_only else query, **params)

@@ -24,7 +24,13 @@ def err(query: Query, *, k: int | None, max_grade: float) -> float:
 
 
 def rbp(
-    query: Query, *, k: int | None, p: float, rel: float, graded: bool, max_grade: float | str
+    query: Query,
+    *,
+    k: int | None,
+    p: float,
+    rel: float,
+    graded: bool,
+    max_grade: float | str | None,
 ) -> float:
     """Return the sum of gains, weighted by the probability of reading this far."""
     top = max([1.0, *query.judged]) if isinstance(max_grade, str) else max_grade
@@ -32,7 +38,7 @@ def rbp(
     def gain(grade: float | None) -> float:
         if grade is None:
             return 0.0
-        return max(grade, 0) / top if graded else float(grade >= rel)
+        return max(grade, 0) / (top or 1) if graded else float(grade >= rel)
 
     if max(map(gain, query.judged), default=0) <= 0:
         return math.nan

@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from rankscope.reference.query import Query
 
 
-def num_ret(query: Query, *, rel: float | None) -> float:
+def num_ret(query: Query, *, k: int | None, rel: float | None) -> float:
     """Return the number of retrieved documents, or of the relevant ones among them."""
-    return float(len(query.ranking) if rel is None else len(query.relevant_ranks(rel)))
+    return float(len(query.ranking[:k]) if rel is None else len(query.relevant_ranks(rel, k)))
 
 
 def num_rel(query: Query, *, rel: float) -> float:

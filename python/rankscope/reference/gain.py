@@ -51,6 +51,22 @@ def ndcg(query: Query, *, k: int | None, gain: Gain, discount: Discount, ideal: 
     return dcg(query, k=k, gain=gain, discount=discount) / best if best > 0 else math.nan
 
 
+def q(query: Query, *, k: int | None, rel: float, gain: Gain, beta: float) -> float:
+    """Return Q-measure: the mean blend of precision and cumulated gain at the relevant ranks."""
+    relevant = query.relevant(rel)
+    if relevant == 0:
+        return math.nan
+    best = sorted((gain_of(query, one, gain) for one in query.judged if one >= rel), reverse=True)
+    total = found = 0.0
+    for count, rank in enumerate(query.relevant_ranks(rel, k), start=1):
+        found += gain_of(query, query.ranking[rank - 1], gain)
+        most = 0.0
+        for value in best[:rank]:
+            most += value
+        total += (count + beta * found) / (rank + beta * most)
+    return total / relevant
+
+
 def ideal_gains(query: Query, k: int | None, gain: Gain, ideal: str) -> list[float]:
     """Return the gains above 0 of the ideal list, largest first."""
     if ideal == "slots":

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from types import MappingProxyType
+
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+NO_SUBTOPICS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 @record(frozen=True, slots=True)
@@ -17,11 +22,15 @@ class Query:
         ranking: The grades of the retrieved documents in rank order, `None` if unjudged.
         judged: The grades of all judged documents, retrieved or not.
         negative_gain: Whether negative grades have a gain. If not, their gain is 0.
+        documents: For measures of diversity, the retrieved documents in rank order.
+        subtopics: For measures of diversity, the grade of each judged document for each subtopic.
     """
 
     ranking: Sequence[float | None]
     judged: Sequence[float]
     negative_gain: bool = False
+    documents: Sequence[str] = ()
+    subtopics: Mapping[str, Mapping[str, float]] = NO_SUBTOPICS
 
     def relevant(self, rel: float) -> int:
         """Return the number of relevant documents, retrieved or not."""
@@ -34,5 +43,7 @@ class Query:
 
     def condensed(self) -> Query:
         """Return the query without documents that are unjudged or have a negative grade."""
-        kept = [grade for grade in self.ranking if grade is not None and grade >= 0]
-        return Query(kept, self.judged, self.negative_gain)
+        is_kept = [grade is not None and grade >= 0 for grade in self.ranking]
+        kept = [*compress(self.ranking, is_kept)]
+        documents = [*compress(self.documents, is_kept)]
+        return Query(kept, self.judged, self.negative_gain, documents, self.subtopics)

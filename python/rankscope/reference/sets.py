@@ -11,21 +11,25 @@ if TYPE_CHECKING:
     from rankscope.reference.query import Query
 
 
-def set_precision(query: Query, *, rel: float) -> float:
+def set_precision(query: Query, *, k: int | None, rel: float, relative: bool) -> float:
     """Return the share of the retrieved documents that are relevant, or 0 without any."""
-    if query.relevant(rel) == 0:
+    relevant = query.relevant(rel)
+    if relevant == 0:
         return math.nan
-    return len(query.relevant_ranks(rel)) / len(query.ranking) if query.ranking else 0.0
+    retrieved = len(query.ranking[:k])
+    most = min(retrieved, relevant) if relative else retrieved
+    return len(query.relevant_ranks(rel, k)) / most if most else 0.0
 
 
-def set_recall(query: Query, *, rel: float) -> float:
+def set_recall(query: Query, *, k: int | None, rel: float) -> float:
     """Return the share of the relevant documents that were retrieved."""
-    return share(len(query.relevant_ranks(rel)), query.relevant(rel))
+    return share(len(query.relevant_ranks(rel, k)), query.relevant(rel))
 
 
 def set_f(query: Query, *, rel: float, beta: float) -> float:
     """Return the weighted harmonic mean of set precision and set recall."""
-    return harmonic(set_precision(query, rel=rel), set_recall(query, rel=rel), beta)
+    precision = set_precision(query, k=None, rel=rel, relative=False)
+    return harmonic(precision, set_recall(query, k=None, rel=rel), beta)
 
 
 def set_ap(query: Query, *, rel: float) -> float:
@@ -34,14 +38,6 @@ def set_ap(query: Query, *, rel: float) -> float:
         return math.nan
     found, retrieved = len(query.relevant_ranks(rel)), len(query.ranking)
     return found * found / (retrieved * query.relevant(rel)) if retrieved else 0.0
-
-
-def set_relative_precision(query: Query, *, rel: float) -> float:
-    """Return set precision as a share of the highest one for this size."""
-    if query.relevant(rel) == 0:
-        return math.nan
-    most = min(len(query.ranking), query.relevant(rel))
-    return len(query.relevant_ranks(rel)) / most if most else 0.0
 
 
 def utility(

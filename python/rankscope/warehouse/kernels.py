@@ -28,6 +28,8 @@ def write_value(plan: Plan, measure: Measure) -> str:
     Raises:
         MeasureError: SQL can't compute it, or a required parameter isn't set.
     """
+    if measure.row.function is not None:
+        raise refuse_measure(measure, "it is a Python function")
     measure.kernel_spec(grades=(), depth=1 if measure.k is None else None)
     kernel = measure.row.kernel
     if measure.row.mean == "geometric":
@@ -146,7 +148,11 @@ def _iprec(plan: Plan, measure: Measure) -> str:
 
 
 def _set_precision(plan: Plan, measure: Measure) -> str:
-    return _defined(plan, measure, _precision_of_set(plan, measure))
+    if not measure.parameters["relative"]:
+        return _defined(plan, measure, _precision_of_set(plan, measure))
+    most = _smaller(_shown(plan.lists(measure), measure.k), _relevant(plan, measure))
+    found = f"{as_double(_hits(plan, measure))} / {most}"
+    return _defined(plan, measure, f"(CASE WHEN {most} > 0 THEN {found} ELSE 0 END)")
 
 
 def _set_recall(plan: Plan, measure: Measure) -> str:
@@ -212,13 +218,14 @@ def _rbp(plan: Plan, measure: Measure) -> str:
     p, lists = _setting(measure, "p"), plan.lists(measure)
     lists.needs_discounts = True
     is_graded = measure.parameters["graded"]
-    highest = number(_setting(measure, "max_grade"))
+    max_grade = measure.parameters["max_grade"]
+    scale = "" if max_grade is None else f" / {number(_setting(measure, 'max_grade'))}"
     gained = "grade > 0" if is_graded else _is_relevant(measure)
     weights = [1.0]
     for _ in range(1, plan.reach(measure.k)):
         weights.append(weights[-1] * p)
     weight = plan.tabulate("chance", p, weights)
-    gain = f"grade / {highest} * {weight}" if is_graded else weight
+    gain = f"grade{scale} * {weight}" if is_graded else weight
     total = lists.add_up("rbp", f"{gained} AND {within(measure.k)}", gain)
     _check_depth(plan, measure, lists.sums, gained, "list_rank")
     known = plan.totals.add("with_gain", f"COUNT(CASE WHEN {gained} THEN 1 END)")
@@ -227,7 +234,7 @@ def _rbp(plan: Plan, measure: Measure) -> str:
 
 def _num_ret(plan: Plan, measure: Measure) -> str:
     if measure.parameters["rel"] is None:
-        return as_double(_retrieved(plan.lists(measure)))
+        return as_double(_shown(plan.lists(measure), measure.k))
     return as_double(_hits(plan, measure))
 
 
@@ -269,7 +276,8 @@ def _shown(lists: Lists, k: int | None) -> str:
 
 
 def _precision_of_set(plan: Plan, measure: Measure) -> str:
-    retrieved, hits = _retrieved(plan.lists(measure)), as_double(_hits(plan, measure))
+    retrieved = _shown(plan.lists(measure), measure.k)
+    hits = as_double(_hits(plan, measure))
     return f"(CASE WHEN {retrieved} > 0 THEN {hits} / {retrieved} ELSE 0 END)"
 
 
@@ -332,7 +340,29 @@ KERNELS: dict[str, Kernel] = {
 """The kernels that SQL can compute."""
 
 LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
+USER = "the probability of reading a rank depends on all documents above it"
+SUBTOPICS = "the judgments of SQL have no subtopics"
 REFUSED = {
+    "accuracy": "the pairs of documents are more than the rows",
+    "alpha_dcg": SUBTOPICS,
+    "alpha_ndcg": SUBTOPICS,
+    "ap_ia": SUBTOPICS,
+    "bpm": USER,
+    "compat": "the overlap with the best order depends on the rank of each document in both",
+    "err_ia": SUBTOPICS,
+    "insq": "its weights reach below the end of the list",
+    "inst": USER,
+    "nerr10": USER,
+    "nerr11": USER,
+    "nerr8": USER,
+    "nerr9": USER,
+    "nerr_ia": SUBTOPICS,
+    "nnrbp": SUBTOPICS,
+    "nrbp": SUBTOPICS,
+    "p_ia": SUBTOPICS,
+    "q": "it divides by the cumulated gain of the best order at each rank",
+    "sdcg": "its weights reach below the end of the list",
+    "strecall": SUBTOPICS,
     "err": "the probability of reading on is a product over ranks, and SQL only has sums",
     "ordering_loss": LOSS,
     "rbp_residual": "what may follow depends on the length of the list, in powers of p",

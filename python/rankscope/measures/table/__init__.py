@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from rankscope.measures.spec import ROWS, Measure, default_measure
-from rankscope.measures.table import binary, cascade, count, experimental, gain, judged, loss, sets
+from rankscope.measures.table import (
+    agreement,
+    binary,
+    cascade,
+    count,
+    cwl,
+    diversity,
+    experimental,
+    gain,
+    judged,
+    loss,
+    sets,
+)
 
-FAMILIES = (gain, loss, binary, experimental, sets, judged, cascade, count)
+FAMILIES = (
+    gain,
+    loss,
+    binary,
+    experimental,
+    sets,
+    judged,
+    cascade,
+    cwl,
+    agreement,
+    diversity,
+    count,
+)
 
 TABLE = ROWS
 TABLE |= {row.name: row for family in FAMILIES for row in family.ROWS}

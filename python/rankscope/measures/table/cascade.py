@@ -33,7 +33,8 @@ MAX_GRADE_WHERE_GRADED = Parameter(
     domains.SCALE,
     4.0,
     "The highest grade of the scale, of which a higher grade is an error; `query` takes the "
-    "highest grade of each query, or 1 if that is lower.",
+    "highest grade of each query, or 1 if that is lower. With None, grades are gains without a "
+    "scale.",
     only_with=("graded", (True,)),
 )
 
@@ -98,7 +99,7 @@ ROWS = (
                 note="Without rel it requests graded gains, which none of its providers has.",
             ),
         ),
-        ranx=(Name("rbp{p}", note="Same for grades 0 and 1; other grades count without scaling."),),
+        ranx=(Name("rbp{p}", {"graded": True, "max_grade": None}),),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
         example=Example(
             "RBP(p=0.5)",

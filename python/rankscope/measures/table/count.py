@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.measures import domains
 from rankscope.measures.spec import Example, Name, Parameter, Row
-from rankscope.measures.table.parameters import REL
+from rankscope.measures.table.parameters import REL, K
 
 OPTIONAL_REL = Parameter(
     "rel",
@@ -12,14 +12,17 @@ OPTIONAL_REL = Parameter(
     None,
     "The lowest grade that counts; by default, all documents count.",
 )
+HITS = "It is a mean over queries; in rankscope, a sum."
 
 ROWS = (
     Row(
         name="NumRet",
         kernel="num_ret",
-        parameters=(OPTIONAL_REL,),
+        parameters=(K, OPTIONAL_REL),
+        at="k",
         formula=r"\mathrm{NumRet} = |\mathrm{retrieved}|",
-        definition="The number of retrieved documents, or of the relevant ones with rel.",
+        definition="The number of retrieved documents, or of the relevant ones with rel; with a "
+        "cutoff, of those among the first k.",
         value_range=(0, float("inf")),
         mean="sum",
         better="neither",
@@ -27,8 +30,11 @@ ROWS = (
         references=("trec_eval, measures num_ret and num_rel_ret",),
         trec_eval=(Name("num_ret"), Name("num_rel_ret", {"rel": 1})),
         ir_measures=(Name("NumRet", takes=("rel",)), Name("NumRelRet", {"rel": 1})),
-        ranx=(Name("hits", {"rel": 1}, note="It is a mean over queries; in rankscope, a sum."),),
-        properties=frozenset({"swap_monotone", "order_free"}),
+        ranx=(
+            Name("hits", {"rel": 1}, note=HITS),
+            Name("hits@{k}", {"rel": 1}, note=HITS),
+        ),
+        properties=frozenset({"swap_monotone", "cutoff_local", "order_free"}),
         example=Example("NumRet", ranking=(1, None, 0), not_retrieved=(1,), formula="3", value=3.0),
     ),
     Row(

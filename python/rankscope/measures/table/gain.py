@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from rankscope.measures.spec import Example, Name, Row
-from rankscope.measures.table.parameters import BASE, DISCOUNT, GAIN, IDEAL, JUDGED_ONLY, K, S
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
+from rankscope.measures.table.parameters import (
+    BASE,
+    DISCOUNT,
+    GAIN,
+    IDEAL,
+    JUDGED_ONLY,
+    REL,
+    K,
+    S,
+)
+
+BLEND = Parameter("beta", domains.POSITIVE, 1.0, "How much cumulated gain counts.")
 
 JARVELIN = (
     "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, "
@@ -138,6 +150,35 @@ ROWS = (
             not_retrieved=(1,),
             formula="3 + 2",
             value=5.0,
+        ),
+    ),
+    Row(
+        name="Q",
+        kernel="q",
+        parameters=(K, REL, GAIN, BLEND, JUDGED_ONLY),
+        at="k",
+        formula=r"\mathrm{Q@}k = \frac{1}{R} \sum_{r=1}^{k} b_r "
+        r"\frac{\sum_{i=1}^{r} b_i\, (1 + \beta\, G(g_i))}"
+        r"{r + \beta \sum_{i=1}^{r} G(g^{*}_i)}",
+        definition="Q-measure: average precision in which the precision at each relevant document "
+        "is blended with cumulated gain, as a share of that of the ideal list.",
+        undefined="Undefined if no judged document is relevant.",
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(
+            (
+                "Sakai, New performance metrics based on multigrade relevance: their application "
+                "to question answering, NTCIR-4, 2004"
+            ),
+        ),
+        aliases=("Q_measure", "QMeasure"),
+        properties=frozenset({"perfect_is_one", "cutoff_local", "bounded"}),
+        example=Example(
+            "Q",
+            ranking=(1, None, 2),
+            not_retrieved=(3,),
+            formula="((1 + 1)/(1 + 3) + (2 + 3)/(3 + 6)) / 3",
+            value=0.3519,
         ),
     ),
 )

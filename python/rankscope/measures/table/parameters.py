@@ -9,6 +9,12 @@ K = Parameter("k", domains.CUTOFF, None, "The cutoff; ranks below it don't count
 REQUIRED_K = Parameter(
     "k", domains.DIVISOR, None, "The cutoff; ranks below it don't count.", required=True
 )
+READ_K = Parameter(
+    "k", domains.DEPTH, None, "The cutoff; the user reads no rank below it.", required=True
+)
+DEPTH = Parameter(
+    "k", domains.DEPTH, 1000, "How far the user reads at most; 1000 is the depth of cwl_eval."
+)
 REL = Parameter("rel", domains.LEVEL, 1.0, "The lowest grade that counts as relevant.")
 BETA = Parameter(
     "beta", domains.POSITIVE, 1.0, "How many times as much recall counts as precision."

@@ -5,7 +5,14 @@ from __future__ import annotations
 from rankscope.measures import domains
 from rankscope.measures.spec import Example, Name, Parameter, Row
 from rankscope.measures.table.binary import CLEVERDON, NO_RELEVANT, RIJSBERGEN
-from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL
+from rankscope.measures.table.parameters import BETA, JUDGED_ONLY, REL, K
+
+RELATIVE = Parameter(
+    "relative",
+    domains.FLAG,
+    False,
+    "Whether to divide by the highest value that is possible for this number of documents.",
+)
 
 HIT = Parameter("hit", domains.NUMBER, 1.0, "What a relevant document in the list is worth.")
 FALSE_ALARM = Parameter(
@@ -23,17 +30,21 @@ ROWS = (
     Row(
         name="SetP",
         kernel="set_precision",
-        parameters=(REL, JUDGED_ONLY),
+        parameters=(K, REL, RELATIVE, JUDGED_ONLY),
+        at="k",
         formula=r"\mathrm{SetP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{retrieved}|}",
         definition="The share of the retrieved documents that are relevant, or 0 if none was "
-        "retrieved.",
+        "retrieved. With a cutoff, only the first k documents count as retrieved.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
         references=(CLEVERDON,),
-        trec_eval=(Name("set_P"),),
-        ir_measures=(Name("SetP", takes=("rel", "judged_only")),),
+        trec_eval=(Name("set_P"), Name("set_relative_P", {"relative": True})),
+        ir_measures=(
+            Name("SetP", takes=("rel", "relative", "judged_only")),
+            Name("SetRelP", {"relative": True}),
+        ),
         ranx=(Name("precision"),),
         properties=frozenset(
             {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
@@ -45,10 +56,12 @@ ROWS = (
     Row(
         name="SetR",
         kernel="set_recall",
-        parameters=(REL,),
+        parameters=(K, REL),
+        at="k",
         formula=r"\mathrm{SetR} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
         r"{|\mathrm{relevant}|}",
-        definition="The share of the relevant documents that were retrieved.",
+        definition="The share of the relevant documents that were retrieved. With a cutoff, only "
+        "the first k documents count as retrieved.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -116,26 +129,6 @@ ROWS = (
             not_retrieved=(1,),
             formula="(2/4) * (2/3)",
             value=0.3333,
-        ),
-    ),
-    Row(
-        name="SetRelP",
-        kernel="set_relative_precision",
-        parameters=(REL, JUDGED_ONLY),
-        formula=r"\mathrm{SetRelP} = \frac{|\mathrm{relevant} \cap \mathrm{retrieved}|}"
-        r"{\min(|\mathrm{retrieved}|, |\mathrm{relevant}|)}",
-        definition="Set precision as a share of the highest one that a set of this size can have.",
-        undefined=NO_RELEVANT,
-        value_range=(0, 1),
-        ties="exact",
-        references=("trec_eval, measure set_relative_P",),
-        trec_eval=(Name("set_relative_P"),),
-        ir_measures=(Name("SetRelP", takes=("rel", "judged_only")),),
-        properties=frozenset(
-            {"swap_monotone", "perfect_is_one", "bounded", "order_free", "binary"}
-        ),
-        example=Example(
-            "SetRelP", ranking=(1, 0, None, 2), not_retrieved=(1,), formula="2/3", value=0.6667
         ),
     ),
     Row(

@@ -254,6 +254,13 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
             f"one of {len(measure.name):,}",
             "shorten its table: a definition is stored as text and read again",
         )
+    if measure.row.subtopics or measure.row.function is not None:
+        why = "which needs judgments by subtopic" if measure.row.subtopics else "a Python function"
+        raise _bad(
+            "measures of grades with a formula",
+            f"{measure.name}, {why}",
+            "a definition is stored as text, and labels have no subtopics",
+        )
     # What no grade can fix is refused here, such as a table of discounts that is too short.
     measure.kernel_spec(grades=(0.0,), depth=k)
     if k is None or k > DEEPEST:

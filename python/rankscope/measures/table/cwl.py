@@ -1,0 +1,253 @@
+"""Measures of the C/W/L framework: models of how a user reads on from each rank to the next."""
+
+from __future__ import annotations
+
+from rankscope.measures import domains
+from rankscope.measures.spec import Example, Name, Parameter, Row
+from rankscope.measures.table.parameters import DEPTH, READ_K
+
+T = Parameter("T", domains.POSITIVE, 1.0, "The gain that a user wants to find.")
+P = Parameter(
+    "p", domains.PROBABILITY, 0.9, "The probability that a user continues to the next rank."
+)
+MIN_REL = Parameter(
+    "min_rel", domains.LEVEL, 0.0, "The grade whose gain is 0; lower grades count as this one."
+)
+MAX_REL = Parameter(
+    "max_rel",
+    domains.POSITIVE,
+    None,
+    "The grade whose gain is 1; higher grades count as this one.",
+    required=True,
+    above="min_rel",
+)
+VALUE = Parameter(
+    "value",
+    domains.one_of("utility", "total_utility", "cost", "total_cost", "items"),
+    "utility",
+    "What to report: the gain or the cost of each document read, the gain or the cost of all "
+    "documents read until the user stops, or the number of documents read. Each document costs 1.",
+)
+RESIDUAL = Parameter(
+    "residual",
+    domains.FLAG,
+    False,
+    "Whether to report how much the value would increase if all unjudged documents, and all ranks "
+    "below the list, had the highest gain.",
+)
+SCALE = (MIN_REL, MAX_REL, VALUE, RESIDUAL)
+
+NO_GAIN = (
+    "Undefined if no judged document has a grade above min_rel, except for costs, items and "
+    "residuals."
+)
+CWL = (
+    "Moffat, Bailey, Scholer and Thomas, Incorporating user expectations and behavior into the "
+    "measurement of search effectiveness, ACM Transactions on Information Systems 35(3), 2017"
+)
+NERR = (
+    "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L: exploring the relationship between "
+    "expected reciprocal rank and other metrics, ICTIR 2021"
+)
+UTILITY = r"\frac{\sum_{r=1}^{k} V_r\, g_r}{\sum_{r=1}^{k} V_r}, \quad V_r = \prod_{i=1}^{r-1} C_i"
+TAKES = ("min_rel", "max_rel")
+
+ROWS = (
+    Row(
+        name="SDCG",
+        kernel="sdcg",
+        parameters=(READ_K, *SCALE),
+        at="k",
+        formula=r"\mathrm{SDCG@}k = \frac{\sum_{r=1}^{k} g_r / \log_2(r + 1)}"
+        r"{\sum_{r=1}^{k} 1 / \log_2(r + 1)}",
+        definition="The discounted gain of the list, as a share of that of k documents of the "
+        "highest grade, whether or not there are so many.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CWL,),
+        ir_measures=(Name("SDCG", takes=("k", *TAKES)),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "SDCG(max_rel=2)@3",
+            ranking=(1, None, 2, 2),
+            not_retrieved=(1,),
+            formula="((1/2)*(1/log2(2)) + (2/2)*(1/log2(4))) / (1/log2(2) + 1/log2(3) + 1/log2(4))",
+            value=0.4693,
+        ),
+    ),
+    Row(
+        name="BPM",
+        kernel="bpm",
+        parameters=(READ_K, T, *SCALE),
+        at="k",
+        formula=r"\mathrm{BPM@}k = \frac{1}{s} \sum_{r=1}^{s} g_r, \quad "
+        r"s = \min \left( \left\{ r : \sum_{i=1}^{r} g_i \ge T \right\} \cup \{ k \} \right)",
+        definition="The mean gain of the documents that a user reads, who stops when the gain T is "
+        "found, or at rank k.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(
+            (
+                "Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating web search with a bejeweled player "
+                "model, SIGIR 2017"
+            ),
+        ),
+        ir_measures=(Name("BPM", takes=("k", "T", *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "BPM(max_rel=2)@5",
+            ranking=(1, None, 1, 2),
+            not_retrieved=(),
+            formula="(1/2 + 1/2) / 3",
+            value=0.3333,
+        ),
+    ),
+    Row(
+        name="INST",
+        kernel="inst",
+        parameters=(DEPTH, T, *SCALE),
+        at="k",
+        formula=r"\mathrm{INST} = " + UTILITY + r", \quad "
+        r"C_i = \left( \frac{i + 2T - G_i - 1}{i + 2T - G_i} \right)^2, \quad "
+        r"G_i = \sum_{j=1}^{i} g_j",
+        definition="The gain per document that a user reads, who wants the gain T, and continues "
+        "more likely the less of it has been found.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(
+            (
+                "Moffat, Bailey, Scholer and Thomas, INST: an adaptive metric for information "
+                "retrieval evaluation, ADCS 2015"
+            ),
+        ),
+        ir_measures=(Name("INST", takes=("T", *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "INST(max_rel=1)@2",
+            ranking=(1, 0),
+            not_retrieved=(),
+            formula="1 / (1 + (1/2)**2)",
+            value=0.8,
+        ),
+    ),
+    Row(
+        name="INSQ",
+        kernel="insq",
+        parameters=(DEPTH, T, *SCALE),
+        at="k",
+        formula=r"\mathrm{INSQ} = " + UTILITY + r", \quad "
+        r"C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2",
+        definition="The gain per document that a user reads, who wants the gain T, and continues "
+        "more likely at each rank.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="exact",
+        references=(
+            (
+                "Moffat, Scholer and Thomas, Models and metrics: IR evaluation as a user process, "
+                "ADCS 2012"
+            ),
+        ),
+        ir_measures=(Name("INSQ", takes=("T", *TAKES)),),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "INSQ(max_rel=1)@3",
+            ranking=(1, 0, 1),
+            not_retrieved=(),
+            formula="(1 + (2/4)**2) / (1 + (2/3)**2 + (2/4)**2)",
+            value=0.7377,
+        ),
+    ),
+    Row(
+        name="NERR8",
+        kernel="nerr8",
+        parameters=(READ_K, *SCALE),
+        at="k",
+        formula=r"\mathrm{NERR8@}k = " + UTILITY + r", \quad C_i = 1 - g_i",
+        definition="The gain per document that a user reads, who stops at each document with the "
+        "probability of its gain, and at rank k.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(f"{NERR}, equation 8",),
+        ir_measures=(Name("NERR8", takes=("k", *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "NERR8(max_rel=2)@3",
+            ranking=(1, 0, 2),
+            not_retrieved=(),
+            formula="(1/2 + (1/2)*1) / (1 + 1/2 + 1/2)",
+            value=0.5,
+        ),
+    ),
+    Row(
+        name="NERR9",
+        kernel="nerr9",
+        parameters=(READ_K, *SCALE),
+        at="k",
+        formula=r"\mathrm{NERR9@}k = " + UTILITY + r", \quad C_i = \frac{i}{i + 1} (1 - g_i)",
+        definition="Like NERR8, for a user who in addition continues from rank i with the "
+        "probability i/(i + 1).",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(f"{NERR}, equation 9",),
+        ir_measures=(Name("NERR9", takes=("k", *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "NERR9(max_rel=2)@2",
+            ranking=(1, 2),
+            not_retrieved=(),
+            formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
+            value=0.6,
+        ),
+    ),
+    Row(
+        name="NERR10",
+        kernel="nerr10",
+        parameters=(DEPTH, P, *SCALE),
+        at="k",
+        formula=r"\mathrm{NERR10} = " + UTILITY + r", \quad C_i = p\, (1 - g_i)",
+        definition="Like NERR8, for a user who in addition continues from each rank with "
+        "probability p.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(f"{NERR}, equation 10",),
+        ir_measures=(Name("NERR10", takes=("p", *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "NERR10(p=0.5, max_rel=2)@2",
+            ranking=(1, 2),
+            not_retrieved=(),
+            formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
+            value=0.6,
+        ),
+    ),
+    Row(
+        name="NERR11",
+        kernel="nerr11",
+        parameters=(DEPTH, T, *SCALE),
+        at="k",
+        formula=r"\mathrm{NERR11} = " + UTILITY + r", \quad "
+        r"C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
+        definition="Like NERR8, for a user who in addition continues from each rank like that of "
+        "INSQ.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(f"{NERR}, equation 11",),
+        ir_measures=(Name("NERR11", takes=("T", *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "NERR11(max_rel=2)@2",
+            ranking=(1, 2),
+            not_retrieved=(),
+            formula="(1/2 + (1/2)*(2/3)**2*1) / (1 + (1/2)*(2/3)**2)",
+            value=0.5909,
+        ),
+    ),
+)

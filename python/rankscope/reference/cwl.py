@@ -1,0 +1,297 @@
+"""Measures of the C/W/L framework: models of how a user reads on from each rank to the next.
+
+The weight of a rank is the probability that the user reads it. Between two documents with a gain,
+the weights only depend on the rank, so they are added up at once.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+
+from rankscope.records import record
+from rankscope.reference.logarithm import log2
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankscope.reference.query import Query
+
+FEW = 16
+"""Inverse squares of smaller numbers are added up one by one."""
+
+
+@record(frozen=True, slots=True)
+class Sums:
+    """What a user gets from a list.
+
+    Args:
+        items: The number of documents that the user reads: the sum of all weights.
+        utility: The sum of the gains, each multiplied by the weight of its rank.
+        gain: The sum of the gains.
+        after: The weight of the rank after the last one.
+    """
+
+    items: float
+    utility: float
+    gain: float
+    after: float
+
+
+def sdcg(
+    query: Query, *, k: int, min_rel: float, max_rel: float, value: str, residual: bool
+) -> float:
+    """Return the discounted gain as a share of that of `k` documents with the highest gain."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        return read_all(gains, [1 / log2(rank + 1) for rank in range(1, k + 1)], 0.0)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def bpm(
+    query: Query,
+    *,
+    k: int,
+    T: float,  # noqa: N803 - its name in the literature
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the mean gain of the documents read until the gain `T` is found, or to rank `k`."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        found = list(accumulate(gains))
+        last = next((rank for rank, gain in enumerate(found, start=1) if gain >= T), k)
+        return Sums(items=last, utility=found[last - 1], gain=found[last - 1], after=0.0)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def inst(
+    query: Query,
+    *,
+    k: int,
+    T: float,  # noqa: N803 - its name in the literature
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who reads on more likely the less is found of `T`."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        items = utility = total = 0.0
+        weight, last, shift = 1.0, 0, 2 * T - 1
+        for rank, gain in enumerate(gains, start=1):
+            if gain == 0:
+                continue
+            first = last + 1 + shift
+            items += weight * (first * first) * inverse_squares(first, rank - last - 1)
+            weight *= square(first / (rank + shift))
+            items += weight
+            utility += weight * gain
+            total += gain
+            shift = 2 * T - total - 1
+            weight *= square((rank + shift) / (rank + 1 + shift))
+            last = rank
+        first = last + 1 + shift
+        items += weight * (first * first) * inverse_squares(first, k - last)
+        return Sums(items, utility, total, after=weight * square(first / (k + 1 + shift)))
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def insq(
+    query: Query,
+    *,
+    k: int,
+    T: float,  # noqa: N803 - its name in the literature
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who reads on more likely at each rank."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        *weights, after = patience(T, k + 1)
+        return read_all(gains, weights, after)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def nerr8(
+    query: Query, *, k: int, min_rel: float, max_rel: float, value: str, residual: bool
+) -> float:
+    """Return the gain per document of a user who stops with the probability of each gain."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        return read_until_satisfied(gains, [1.0] * k, 0.0)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def nerr9(
+    query: Query, *, k: int, min_rel: float, max_rel: float, value: str, residual: bool
+) -> float:
+    """Return the same for a user who continues with the probability i / (i + 1) in addition."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        return read_until_satisfied(gains, [1 / rank for rank in range(1, k + 1)], 0.0)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def nerr10(
+    query: Query,
+    *,
+    k: int,
+    p: float,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the same for a user who continues with the probability `p` in addition."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        *weights, after = accumulate([1.0] + [p] * k, lambda weight, p: weight * p)
+        return read_until_satisfied(gains, weights, after)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def nerr11(
+    query: Query,
+    *,
+    k: int,
+    T: float,  # noqa: N803 - its name in the literature
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the same for a user who continues like that of INSQ in addition."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        *weights, after = patience(T, k + 1)
+        return read_until_satisfied(gains, weights, after)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def measure(
+    query: Query,
+    user: Callable[[Sequence[float]], Sums],
+    *,
+    k: int,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return what is reported of a user who reads the first `k` ranks."""
+
+    def gain(grade: float) -> float:
+        return (min(max(grade, 0.0, min_rel), max_rel) - min_rel) / (max_rel - min_rel)
+
+    def find(unknown: float) -> float:
+        grades = [*query.ranking[:k], *[None] * (k - len(query.ranking))]
+        gains = [unknown if grade is None else gain(grade) for grade in grades]
+        return report(user(gains), k, value)
+
+    of_gains = value in {"utility", "total_utility"}
+    if of_gains and not residual and not any(gain(grade) > 0 for grade in query.judged):
+        return math.nan
+    return find(1.0) - find(0.0) if residual else find(0.0)
+
+
+def report(sums: Sums, k: int, value: str) -> float:
+    """Return one of the five values that are reported of a user."""
+    match value:
+        case "utility":
+            return sums.utility / sums.items
+        case "total_utility":
+            return sums.utility - sums.after * sums.gain
+        case "cost":
+            return 1.0
+        case "total_cost":
+            return sums.items - sums.after * k
+        case "items":
+            return float(sums.items)
+    raise ValueError(value)
+
+
+def read_all(gains: Sequence[float], weights: Sequence[float], after: float) -> Sums:
+    """Return what a user gets who reads on whatever is found."""
+    utility = total = 0.0
+    for gain, weight in zip(gains, weights, strict=True):
+        utility += weight * gain
+        total += gain
+    *_, items = accumulate(weights)
+    return Sums(items, utility, total, after)
+
+
+def read_until_satisfied(gains: Sequence[float], weights: Sequence[float], after: float) -> Sums:
+    """Return what a user gets who stops at each document with the probability of its gain."""
+    before = list(accumulate(weights, initial=0.0))
+    items = utility = total = 0.0
+    stays, last = 1.0, 0
+    for rank, gain in enumerate(gains, start=1):
+        if gain == 0:
+            continue
+        items += stays * (before[rank] - before[last])
+        utility += stays * weights[rank - 1] * gain
+        total += gain
+        stays *= 1 - gain
+        last = rank
+        if stays == 0:
+            return Sums(items, utility, total, 0.0)
+    items += stays * (before[-1] - before[last])
+    return Sums(items, utility, total, stays * after)
+
+
+def patience(target: float, count: int) -> list[float]:
+    """Return the weights of a user who wants so much gain and reads on whatever is found."""
+    return [square(2 * target / (rank + 2 * target)) for rank in range(count)]
+
+
+def inverse_squares(first: float, count: int) -> float:
+    """Return 1 / first² + 1 / (first + 1)² + … with so many terms."""
+    total = 0.0
+    while count > 0 and first < FEW:
+        total += 1 / square(first)
+        first += 1
+        count -= 1
+    return total + (trigamma(first) - trigamma(first + count)) if count > 0 else total
+
+
+def trigamma(number: float) -> float:
+    """Return the sum of 1 / number² + 1 / (number + 1)² + … without end, by its expansion."""
+    t = 1 / square(number)
+    series = 1 / 6 + t * (-1 / 30 + t * (1 / 42 + t * (-1 / 30 + t * (5 / 66))))
+    return 1 / number + 0.5 * t + series * (t / number)
+
+
+def square(number: float) -> float:
+    """Return a number multiplied by itself."""
+    return number * number

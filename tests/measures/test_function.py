@@ -1,0 +1,209 @@
+"""Measures that are Python functions work like the others, and are refused where they can't."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import rankscope
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.errors import MeasureError, PolicyError, UsageError
+from rankscope.monitor import define
+
+from tests.generated import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from rankscope import RankedLists
+
+
+def discounted(
+    grades: NDArray[np.float64], ideal: NDArray[np.float64], *, k: int | None, power: float = 1.0
+) -> float | None:
+    """The gain discounted by rank, divided by that of the ideal list."""
+    weights = np.arange(1, 1 + max(len(grades), len(ideal))) ** -power
+    best = ideal[:k] @ weights[: len(ideal[:k])]
+    return float(grades @ weights[: len(grades)] / best) if best > 0 else None
+
+
+def first_grade(lists: RankedLists) -> NDArray[np.float64]:
+    """The grade of the first document."""
+    sizes = np.diff(lists.offsets)
+    first = np.zeros(len(lists))
+    first[sizes > 0] = lists.grades[lists.offsets[:-1][sizes > 0]]
+    return first
+
+
+Discounted = rankscope.measure("Discounted", discounted)
+FirstGrade = rankscope.measure("FirstGrade", first_grade, vectorized=True)
+SAME = {
+    "Discounted@3": "nDCG(discount='reciprocal')@3",
+    "Discounted": "nDCG(discount='reciprocal')",
+}
+
+qrels_of = st.dictionaries(
+    st.sampled_from(["q1", "q2", "q3"]),
+    st.dictionaries(st.sampled_from("abcdef"), st.integers(-1, 3), min_size=1),
+    min_size=1,
+)
+runs_of = st.dictionaries(
+    st.sampled_from(["q1", "q2", "q4"]),
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 5), min_size=1),
+    min_size=1,
+)
+
+
+@given(
+    qrels=qrels_of,
+    run=runs_of,
+    policy=st.sampled_from(
+        ["", "unjudged=remove", "unjudged=0.5", "empty=skip", "missing=skip", "ties=input"]
+    ),
+)
+@examples(60)
+def test_a_function_has_the_values_of_the_measure_that_it_computes(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, int]], policy: str
+) -> None:
+    if not qrels.keys() & run.keys():
+        return
+    names = [*SAME] if policy != "unjudged=0.5" else ["Discounted@3"]
+    found = rankscope.evaluate(qrels, run, names, policy=policy)
+    for ours in names:
+        expected = rankscope.evaluate(qrels, run, SAME[ours], policy=policy)
+        values = expected.per_query_list(SAME[ours])
+        assert found.per_query_list(ours) == pytest.approx(values, rel=1e-12, nan_ok=True)
+
+
+def test_every_way_in_calls_the_function(tmp_path: Path) -> None:
+    qrels = {f"q{n}": {"a": n % 3, "b": 1} for n in range(50)}
+    run = {query: {"a": 2.0, "b": 1.0, "c": 0.5} for query in qrels}
+    lines = "".join(f"{q} Q0 {d} 0 {s} t\n" for q, docs in run.items() for d, s in docs.items())
+    (tmp_path / "run").write_text(lines, encoding="utf-8")
+    names = ["Discounted@2", "FirstGrade", "nDCG@2"]
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    expected = rankscope.evaluate(qrels, run, names).to_dict()
+    assert expected["q2"]["FirstGrade"] == 2
+    for given_run in (rows, tmp_path / "run"):
+        assert rankscope.evaluate(qrels, given_run, names).to_dict() == expected
+    rankings = rankscope.Rankings.from_run(qrels, run)
+    assert rankings.evaluate(names, threads=1).to_dict() == expected
+    assert rankings.evaluate(names, threads=4).to_dict() == expected
+
+
+def test_values_do_not_depend_on_how_many_lists_a_call_has() -> None:
+    queries = 3000
+    qrels = {f"q{n}": {f"d{m}": m % 3 for m in range(100)} for n in range(queries)}
+    run = {
+        query: {f"d{m}": float((m * 7 + len(query)) % 101) for m in range(100)} for query in qrels
+    }
+    calls: list[int] = []
+
+    def count(lists: RankedLists) -> NDArray[np.float64]:
+        calls.append(len(lists))
+        return first_grade(lists)
+
+    measure = rankscope.measure("CountedGrade", count, vectorized=True)
+    found = rankscope.evaluate(qrels, run, [measure, FirstGrade])
+    assert sum(calls) == queries
+    assert 1 < len(calls) < queries
+    assert found.per_query_list(measure) == found.per_query_list(FirstGrade)
+
+
+def test_slices_intervals_and_comparisons_have_it() -> None:
+    qrels = {f"q{n}": {"a": 1, "b": n % 2} for n in range(20)}
+    good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    bad = {query: {"c": 2.0, "a": 1.0} for query in qrels}
+    found = rankscope.evaluate(qrels, good, "FirstGrade", interval=0.95)
+    assert found["FirstGrade"] == 1
+    compared = rankscope.compare(qrels, {"bad": bad, "good": good}, ["FirstGrade", "nDCG@2"])
+    assert compared["FirstGrade", "good"].difference == 1
+    table = [
+        {"query_id": q, "doc_id": d, "score": s, "relevance": qrels[q].get(d, 0), "country": q[-1]}
+        for q, docs in good.items()
+        for d, s in docs.items()
+    ]
+    columns = {name: [row[name] for row in table] for name in table[0]}
+    sliced = rankscope.evaluate_table(columns, "FirstGrade", by="country", ties="input")
+    assert sliced.slices is not None
+    assert sliced["FirstGrade"] == 1
+
+
+def test_undefined_values_follow_the_policy() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 0}}
+    run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
+    for policy, mean in (("empty=zero", 0.5), ("empty=skip", 1.0), ("empty=one", 1.0)):
+        assert rankscope.evaluate(qrels, run, "Discounted", policy=policy)["Discounted"] == mean
+    with pytest.raises(PolicyError, match="ties"):
+        rankscope.evaluate(qrels, run, "Discounted", policy="ties=average")
+
+
+def test_names_and_parameters_are_those_of_a_measure() -> None:
+    assert Discounted.name == "Discounted"
+    assert rankscope.parse("Discounted(power=2)@5") == Discounted(power=2) @ 5
+    assert (Discounted(power=2) @ 5).name == "Discounted(power=2)@5"
+    assert (Discounted @ 5).plain_name == "discounted_at_5"
+    assert pickle.loads(pickle.dumps(Discounted @ 5)) == Discounted @ 5  # noqa: S301 - our own bytes
+    with pytest.raises(MeasureError, match="expected power to be a number"):
+        Discounted(power="high")
+    with pytest.raises(MeasureError, match="no parameter 'speed'"):
+        Discounted(speed=1)
+    code = f"import pickle; pickle.loads({pickle.dumps(Discounted)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "define it first: rankscope.measure('Discounted', function)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["nDCG", "ndcg", "recip_rank", "hits", "P", "mrr", "2nd", "", "a b"]
+)
+def test_a_name_of_another_measure_is_refused(name: str) -> None:
+    with pytest.raises(MeasureError, match="expected"):
+        rankscope.measure(name, first_grade)
+
+
+def test_what_is_no_function_of_a_list_is_refused() -> None:
+    with pytest.raises(MeasureError, match="expected a function"):
+        rankscope.measure("Nothing", 3)  # type: ignore[arg-type]
+    with pytest.raises(MeasureError, match="no default"):
+        rankscope.measure("NoDefault", lambda _, __, *, weight: weight)
+    with pytest.raises(MeasureError, match="judged_only is a parameter of every measure"):
+        rankscope.measure("Judges", lambda _, __, *, judged_only=True: judged_only)
+
+
+@pytest.mark.parametrize("returned", ["many", math.inf, [1, 2], object()])
+def test_what_is_no_value_is_an_error(returned: object) -> None:
+    measure = rankscope.measure("Returns", lambda _, __: returned)  # type: ignore[arg-type,return-value]
+    with pytest.raises(MeasureError, match="expected a finite number") as caught:
+        rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
+    assert caught.value.code == "function_failed"
+
+
+def test_an_exception_of_the_function_is_named() -> None:
+    def fail(_: object, __: object) -> float:
+        raise ValueError("no luck")
+
+    measure = rankscope.measure("Fails", fail)
+    with pytest.raises(MeasureError, match="Fails: ValueError: no luck"):
+        rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
+    few = rankscope.measure("Few", lambda _: np.zeros(7), vectorized=True)
+    with pytest.raises(MeasureError, match=r"expected an array of 1 values, found shape \(7,\)"):
+        rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, few)
+
+
+def test_what_needs_a_formula_refuses_it() -> None:
+    rankings = rankscope.Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    with pytest.raises(MeasureError, match="which is a function"):
+        rankings.bounds("Discounted")
+    with pytest.raises(UsageError):
+        rankings.explain("q", "Discounted")
+    with pytest.raises(UsageError, match="Python function"):
+        define(measures=["Discounted@5"], positive={"click": 1}, window="24h")
+    with pytest.raises(UsageError, match="needs judgments by subtopic"):
+        define(measures=["alpha_nDCG@5"], positive={"click": 1}, window="24h")

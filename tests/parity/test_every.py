@@ -1,0 +1,166 @@
+"""User models and measures of diversity have the values of ir_measures, alone and all in one call.
+
+cwl_eval and pyndeval compute them for ir_measures. They add up sums in another order and take the
+logarithms of the C library, so values are equal up to rounding.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import rankscope
+from rankscope.measures import parse
+
+from dev.parity import every
+from tests.parity import real
+
+if TYPE_CHECKING:
+    from rankscope.results import Evaluation
+
+GOLDEN = Path(__file__).parent / "golden" / "every"
+CASES = every.generate()
+PEERS = ("cwl_eval", "pyndeval")
+ANSWERS = {
+    peer: json.loads((GOLDEN / f"{peer}.json").read_text(encoding="utf-8"))["cases"]
+    for peer in PEERS
+}
+ASCENDING = {"Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA"}
+ASCENDING |= {"P_IA", "StRecall"}
+"""Their providers rank the smaller ID first among equal scores; the others keep the input."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Other:
+    """Measures for which ir_measures has another value, and why.
+
+    Args:
+        names: The measures.
+        factor: What their value is multiplied by, in terms of the number of subtopics.
+        why: The reason.
+    """
+
+    names: tuple[str, ...]
+    factor: int
+    why: str
+
+
+OTHERS = (
+    Other(
+        names=("alpha_DCG@1", "ERR_IA@1"),
+        factor=1,
+        why="ndeval doesn't divide the value at rank 1, so that it is the number of subtopics of "
+        "the first document, which can exceed 1.",
+    ),
+)
+UNDEFINED = {
+    "Accuracy": "It has no value for a query of which no relevant document is retrieved.",
+    "nNRBP": "It is 0/0 for a query without relevant documents.",
+}
+
+
+def ties_of(name: str) -> str:
+    return "doc_id_asc" if parse(name).row.name in ASCENDING else "input"
+
+
+def evaluate(peer: str, case: str, names: list[str], ties: str) -> Evaluation:
+    rows, run = CASES[case]
+    return rankscope.evaluate(
+        rows if peer == "pyndeval" else every.highest_grades(rows),
+        run,
+        names,
+        policy=f"ties={ties},empty=nan",
+        subtopics=peer == "pyndeval",
+    )
+
+
+def count_subtopics(case: str, query: str) -> int:
+    rows, _ = CASES[case]
+    return len({subtopic for q, subtopic, _, grade in rows if q == query and grade >= 1})
+
+
+def check(peer: str, case: str, name: str, found: Evaluation) -> None:
+    """Compare the values of all queries."""
+    theirs = ANSWERS[peer][case][name]
+    other = next((one for one in OTHERS if name in one.names), None)
+    ours = dict(zip(found.query_texts, found.per_query_list(name), strict=True))
+    for query, value in ours.items():
+        expected = theirs.get(query, math.nan)
+        if other is not None:
+            expected /= count_subtopics(case, query) or 1
+        if math.isnan(value):
+            is_undefined = parse(name).row.name in UNDEFINED
+            assert expected == 0 or (math.isnan(expected) and is_undefined), (name, query)
+        else:
+            assert value == pytest.approx(expected, rel=1e-11, abs=1e-13), (name, query)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("peer", PEERS)
+def test_values_are_those_of_ir_measures_all_in_one_call(peer: str, case: str) -> None:
+    names = list(ANSWERS[peer][case])
+    for ties in ("input", "doc_id_asc"):
+        chosen = [name for name in names if ties_of(name) == ties]
+        if chosen:
+            found = evaluate(peer, case, chosen, ties)
+            for name in chosen:
+                check(peer, case, name, found)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_values_are_those_of_ir_measures_one_by_one(peer: str) -> None:
+    for name in ANSWERS[peer]["shallow"]:
+        check(peer, "shallow", name, evaluate(peer, "shallow", [name], ties_of(name)))
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda other: other.names[0])
+def test_a_difference_shows_in_their_values(other: Other) -> None:
+    for name in other.names:
+        theirs = ANSWERS["pyndeval"]["shallow"][name]
+        assert max(theirs.values()) > 1, name
+        found = evaluate("pyndeval", "shallow", [name], ties_of(name))
+        assert max(found.per_query_list(name)) <= 1, name
+
+
+REAL = ["robust04", "cast21-manual_bm25"]
+LIVE = [
+    "SDCG(max_rel=4)@10",
+    "BPM(T=2.0, max_rel=4)@20",
+    "INST(T=2.0, max_rel=4)",
+    "INSQ(max_rel=4)",
+    "NERR8(max_rel=4)@20",
+    "NERR9(max_rel=4)@20",
+    "NERR10(max_rel=4)",
+    "NERR11(max_rel=4)",
+    "RBP(p=0.9, rel=1)",
+    "Accuracy",
+    "Compat",
+    "SetP(relative=True)",
+]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_values_on_real_runs_are_those_of_ir_measures(name: str) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    pytest.importorskip("cwl", reason="cwl-eval isn't installed: pip install cwl-eval")
+    absent = [path for path in real.paths(name) if not path.exists()]
+    if absent:
+        pytest.skip(f"no real data: {absent[0]} is absent (RANKSCOPE_DATA names its folder)")
+    qrels, run = real.read(name)
+    asked = [ir_measures.parse_measure(one) for one in LIVE]
+    theirs: dict[str, dict[str, float]] = {one: {} for one in LIVE}
+    for metric in ir_measures.iter_calc(asked, qrels, run):
+        theirs[LIVE[asked.index(metric.measure)]][metric.query_id] = metric.value
+    for one in LIVE:
+        # pytrec_eval, which computes the last one, orders by ID.
+        found = rankscope.evaluate(qrels, run, one, policy=f"ties={ties_of(one)},empty=nan")
+        for query, value in zip(found.query_texts, found.per_query_list(one), strict=True):
+            expected = theirs[one].get(query, 0.0)
+            if math.isnan(value):
+                assert expected == 0, (one, query)
+            else:
+                assert value == pytest.approx(expected, rel=1e-11, abs=1e-13), (one, query)
