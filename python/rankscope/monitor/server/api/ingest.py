@@ -228,7 +228,7 @@ class Ingest:
             if reading is None:
                 content, counts = await self._take_elsewhere(body)
             else:
-                outcomes = await self._store_pieces(body.project, reading)
+                outcomes = await self._store_pieces(body, reading)
                 content, counts = write_answer(reading, outcomes, body)
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
@@ -272,10 +272,12 @@ class Ingest:
         )
         return await to_thread.run_sync(decode, limiter=self._decoding)
 
-    async def _store_pieces(self, project: str, reading: Reading[Any]) -> list[Outcome]:
+    async def _store_pieces(self, body: Body, reading: Reading[Any]) -> list[Outcome]:
+        """Store events; those of a small body are stored together."""
+        most = PIECE if len(body.content) > SMALL_BYTES else len(reading.events)
         outcomes: list[Outcome] = []
-        for piece, rejected in cut_pieces(reading):
-            stored = await asyncio.wrap_future(self._store.submit(project, piece, rejected))
+        for piece, rejected in cut_pieces(reading, most):
+            stored = await asyncio.wrap_future(self._store.submit(body.project, piece, rejected))
             outcomes += stored
         return outcomes
 
@@ -304,24 +306,27 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
     """
     reading = decode_body(body, settings, now)
     outcomes: list[Outcome] = []
-    for piece, rejected in cut_pieces(reading):
+    for piece, rejected in cut_pieces(reading, PIECE):
         outcomes += store.append(body.project, piece, rejected)
     return write_answer(reading, outcomes, body)
 
 
-def cut_pieces(reading: Reading[Any]) -> Iterator[tuple[Sequence[Any], Mapping[str, int]]]:
+def cut_pieces(
+    reading: Reading[Any], most: int
+) -> Iterator[tuple[Sequence[Any], Mapping[str, int]]]:
     """Cut events into the pieces that are stored one after the other, at least one.
 
     Args:
         reading: The decoded events and rejections.
+        most: The most events of a piece.
 
     Yields:
         Some events, and the number of rejections by code, which the first piece has.
     """
     events = reading.events
     rejected: Mapping[str, int] = count_rejections(reading)
-    for start in range(0, max(1, len(events)), PIECE):
-        yield events[start : start + PIECE], rejected
+    for start in range(0, max(1, len(events)), max(1, most)):
+        yield events[start : start + most], rejected
         rejected = {}
 
 
