@@ -1,9 +1,11 @@
 """Kills processes that store, archive and delete, and writes a record of what is left.
 
-    python -m dev.load.kills STORES KILLS
+    python -m dev.load.kills STORES KILLS [WORD]
 
 fills as many stores, each with processes that are killed so many times, compares all that is left
-with what was acknowledged, and writes `dev/load/records/DATE-kills.md`. It fails at the first event
+with what was acknowledged, and writes `dev/load/records/DATE-kills.md`. With a word such as
+`values`, processes are killed only while they do something that has this word in its name, and the
+record has the word in its name. It fails at the first event
 that is lost or there twice, and at the first window that is not that of the plain model.
 """
 
@@ -20,9 +22,9 @@ from tests.monitor.store.test_killed_archiver import ROOT, Told, kill_and_check
 RECORDS = ROOT / "dev" / "load" / "records"
 SEED = 7
 HOW = (
-    "`python -m dev.load.kills {stores} {rounds}`: each process stores rankings and labels, "
+    "`python -m dev.load.kills {command}`: each process stores rankings and labels, "
     "archives, writes values, deletes and evaluates at once, in threads of its own, and kills "
-    "itself with SIGKILL at a random one of its first 600 statements, syncs and changes of names. "
+    "itself with SIGKILL at a random statement, sync or change of a name. "
     "The first comparison that fails ends the run without a record."
 )
 DELETED = {
@@ -32,7 +34,7 @@ DELETED = {
 }
 
 
-def write_record(found: list[Told], rounds: int) -> str:
+def write_record(found: list[Told], rounds: int, word: str) -> str:
     """Write what was found as Markdown."""
     stages = sum((one.stages for one in found), Counter[str]())
     kills = sum(one.rounds["killed"] for one in found)
@@ -59,7 +61,7 @@ def write_record(found: list[Told], rounds: int) -> str:
     lines = [
         f"# Killed processes, {datetime.now(UTC).date().isoformat()}",
         "",
-        HOW.format(stores=len(found), rounds=rounds),
+        HOW.format(command=f"{len(found)} {rounds} {word}".strip()),
         "",
         "| | |",
         "|---|--:|",
@@ -77,21 +79,22 @@ def write_record(found: list[Told], rounds: int) -> str:
     return "\n".join(lines)
 
 
-def main(stores: int, rounds: int) -> None:
+def main(stores: int, rounds: int, word: str = "") -> None:
     """Kill, compare, and write the record."""
     found = []
     with tempfile.TemporaryDirectory(prefix="rankscope-kills-") as made:
         for number in range(stores):
             folder = Path(made) / str(number)
             folder.mkdir()
-            found.append(kill_and_check(folder, rounds, SEED + number))
+            found.append(kill_and_check(folder, rounds, SEED + number, word))
             print(f"store {number + 1}: {found[-1].rounds['killed']} killed", flush=True)
-    text = write_record(found, rounds)
-    target = RECORDS / f"{datetime.now(UTC).date().isoformat()}-kills.md"
+    text = write_record(found, rounds, word)
+    name = "-".join(filter(None, [datetime.now(UTC).date().isoformat(), "kills", word]))
+    target = RECORDS / f"{name}.md"
     target.write_text(text, encoding="utf-8")
     print(text)
     print(f"Written to {target}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])

@@ -1,11 +1,12 @@
 """A process that stores, evaluates, archives and deletes at once, and is killed at random moments.
 
-    killed_archiver.py FOLDER ROUNDS SEED
+    killed_archiver.py FOLDER ROUNDS SEED [WORD]
 
 prints what was sent, acknowledged and deleted, one line each, written at once. Each round opens the
 store in a child that ends at one of its own steps: a statement, a sync, or a change of a name. Its
 threads do one thing each, so that these steps come in any order. Before it ends, the child says
-what it was doing.
+what it was doing. With a word such as `values`, it ends while it does something that has this word
+in its name.
 """
 
 from __future__ import annotations
@@ -107,12 +108,12 @@ def label_of(number: int, name: str) -> Label:
     )
 
 
-def die_after(steps: int) -> None:
-    """Kill this process at one of the next steps of the store."""
+def die_after(steps: int, word: str) -> None:
+    """Kill this process at one of the next steps, or of those that have a word in their name."""
     left = count(steps - 1, -1)
 
     def step() -> None:
-        if next(left) <= 0:
+        if (not word or word in find_stage()) and next(left) <= 0:
             say("stage", find_stage())
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -230,16 +231,16 @@ def open_monitor(store: SQLiteStore, now: int) -> Monitor:
     return Monitor(store, "music", clock=lambda: now, threads=1)
 
 
-def main(folder: Path, rounds: int, seed: int) -> None:
+def main(folder: Path, rounds: int, seed: int, word: str = "") -> None:
     """Start children that work until they kill themselves."""
     drawn = random.Random(seed)
     with SQLiteStore(folder / "events.db") as store:
         open_monitor(store, DAY).configure(CLICKS)
     for number in range(rounds):
-        steps, sown = drawn.randrange(1, 600), drawn.randrange(2**32)
+        steps, sown = drawn.randrange(1, 20 if word else 600), drawn.randrange(2**32)
         child = os.fork()
         if child == 0:
-            die_after(steps)
+            die_after(steps, word)
             with SQLiteStore(folder / "events.db", group_seconds=0) as store:
                 Round(store, number * BATCHES * BATCH, sown).run()
             os._exit(0)
@@ -248,4 +249,4 @@ def main(folder: Path, rounds: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:4]), *sys.argv[4:])

@@ -142,11 +142,19 @@ def test_no_event_is_lost_or_there_twice_whenever_the_process_is_killed(
     assert kill_and_check(tmp_path, rounds, seed).rounds["killed"] > rounds // 2
 
 
-def kill_and_check(folder: Path, rounds: int, seed: int) -> Told:
+def test_values_are_written_again_whenever_the_process_that_writes_them_is_killed(
+    tmp_path: Path,
+) -> None:
+    told = kill_and_check(tmp_path, 4, 5, "values")
+    assert {stage for stage in told.stages if "values" not in stage} == set()
+    assert told.rounds["killed"] > 0 < told.files
+
+
+def kill_and_check(folder: Path, rounds: int, seed: int, word: str = "") -> Told:
     """Let processes be killed, check what is left, and return what they said."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, str(KILLER), str(folder), str(rounds), str(seed)],
+        [sys.executable, str(KILLER), str(folder), str(rounds), str(seed), *filter(None, [word])],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
