@@ -1,39 +1,41 @@
-"""Measure Spark: ours, MLlib's and the local engine on one Parquet file.
+"""Measure Spark: ours, MLlib's and the local engine on the same Parquet files, in one session.
 
-`python -m dev.benchmarks.spark [ROWS …]` runs each in turn and prints a table, in the environment
-of `make test-integrations`. MLlib is `pyspark.ml.evaluation.RankingEvaluator`, which needs lists:
-the grouping and sorting of rows are counted, as they are for us.
+`python -m dev.benchmarks.spark --layout together --rows 20000000` runs the contenders in turn and
+prints medians, in the environment of `make test-integrations`. MLlib needs lists: grouping and
+sorting rows are counted, as they are for us. It is there in its usual form, which sorts whole
+lists, and in the fastest one known to us, which only keeps the 10 best documents of a query.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import statistics
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import rankscope as rs
 import rankscope.spark as rss
 from pyspark.ml.evaluation import RankingEvaluator
+from pyspark.mllib.evaluation import RankingMetrics
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 
+from dev.benchmarks.spark_tables import LAYOUTS, write_tables
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rankscope.spark.frames import Frame
 
-DOCS = 100
-SIZES = (1_000_000, 10_000_000)
 MEASURE = "nDCG@10"
-RUNS = 3
 TICKS = os.sysconf("SC_CLK_TCK")
+SLOW = "RankingMetrics"
+"""The interface that takes an RDD of Python, which is measured once."""
 
 
 def main() -> int:
@@ -42,27 +44,56 @@ def main() -> int:
     Returns:
         Exit status: 0 where all means agree, 1 where one does not.
     """
-    sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)
+    asked = read_arguments()
+    for rows in asked.rows:
+        write_tables(asked.folder / f"{asked.layout}-{rows}", rows, asked.layout, asked.files)
+    if asked.write_only:
+        return 0
     spark = start()
-    print("rows        contender       wall s    CPU s   wall / local")
-    with tempfile.TemporaryDirectory() as folder:
-        for number, size in enumerate(sizes):
-            path = Path(folder) / f"{size}.parquet"
-            write_table(path, size)
-            frame = spark.read.parquet(str(path))
-            contenders: dict[str, Callable[[], float]] = {
-                "local": partial(evaluate_file, path),
-                "rankscope.spark": partial(evaluate, frame),
-                "MLlib": partial(evaluate_mllib, frame),
-            }
-            if number == 0:  # Java compiles what runs often
-                for run in contenders.values():
-                    run()
-            if not compare(size, contenders):
-                return 1
-            path.unlink()
+    print("rows        layout     contender          wall s    CPU s   wall / local", flush=True)
+    warm = True
+    for rows in asked.rows:
+        folder = asked.folder / f"{asked.layout}-{rows}"
+        contenders = list_pairs(spark, folder) if asked.pairs else list_tables(spark, folder)
+        if asked.only:
+            contenders = {name: contenders[name] for name in asked.only.split(",")}
+        found = compare(contenders, asked.runs, warm=warm)
+        warm = False
+        base = found["local"]["wall"]
+        for name, held in found.items():
+            print(
+                f"{rows:<11} {asked.layout:10} {name:16} {held['wall']:8.2f} {held['cpu']:8.2f} "
+                f"{held['wall'] / base:14.2f}",
+                flush=True,
+            )
+        if asked.record is not None:
+            with asked.record.open("a", encoding="utf-8") as file:
+                line = {"rows": rows, "layout": asked.layout, "files": asked.files}
+                line |= {"pairs": asked.pairs, "runs": asked.runs, "medians": found}
+                file.write(json.dumps(line) + "\n")
+        means = {name: held["mean"] for name, held in found.items()}
+        # MLlib adds in another order.
+        ours = {means[name] for name in means if name in {"local", "rankscope.spark"}}
+        if len(ours) != 1 or any(abs(mean - means["local"]) > 1e-9 for mean in means.values()):
+            print(f"the means differ: {means}", file=sys.stderr)
+            return 1
     spark.stop()
     return 0
+
+
+def read_arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m dev.benchmarks.spark")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
+    parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0])
+    parser.add_argument("--files", type=int, default=1, help="number of files (default: 1)")
+    parser.add_argument("--pairs", action="store_true", help="judgments and a run, not one table")
+    parser.add_argument("--runs", type=int, default=3, help="counted runs (default: 3)")
+    parser.add_argument("--only", help="contenders, with commas between them (default: all)")
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/rankscope-spark"))  # noqa: S108
+    parser.add_argument("--record", type=Path, help="a file to which medians are added as JSON")
+    parser.add_argument("--write-only", action="store_true", help="only write the files")
+    return parser.parse_args()
 
 
 def start() -> SparkSession:
@@ -78,71 +109,97 @@ def start() -> SparkSession:
     )
 
 
-def write_table(path: Path, rows: int) -> None:
-    """Write rankings of 100 documents, query by query, with integer ids, which MLlib needs."""
-    generator = np.random.default_rng(0)
-    at_once = 1_000_000
-    schema = pa.schema(
-        [
-            ("query_id", pa.int64()),
-            ("doc_id", pa.int64()),
-            ("score", pa.float64()),
-            ("relevance", pa.int32()),
-        ]
-    )
-    with pq.ParquetWriter(path, schema) as file:
-        for start in range(0, rows, at_once):
-            count = min(at_once, rows - start)
-            places = np.arange(start, start + count)
-            columns = [
-                places // DOCS,
-                places % DOCS * 7919 + generator.integers(0, 7919, count),
-                generator.permutation(count) / count,
-                (generator.random(count) < 0.1).astype(np.int32),
-            ]
-            file.write_table(pa.table(columns, schema=schema))
+def compare(
+    contenders: Mapping[str, Callable[[], float]], runs: int, *, warm: bool
+) -> dict[str, dict[str, Any]]:
+    """Run contenders in turn, and return the medians of their seconds, and their means.
 
-
-def compare(size: int, contenders: dict[str, Callable[[], float]]) -> bool:
-    """Run each contender several times, print the fastest run, and check that all means agree."""
-    means, base = {}, 0.0
-    for name, run in contenders.items():
-        fastest = (float("inf"), 0.0)
-        for _ in range(RUNS):
+    Java compiles what runs often, so the first run of each may be left out (`warm`).
+    """
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+    means: dict[str, float] = {}
+    for number in range(runs + warm):
+        for name, run in contenders.items():
+            if name == SLOW and number > 0:
+                continue
             wall, used = time.perf_counter(), count_cpu()
             means[name] = run()
-            fastest = min(fastest, (time.perf_counter() - wall, count_cpu() - used))
-        base = base or fastest[0]
-        print(f"{size:<11} {name:15} {fastest[0]:6.2f} {fastest[1]:8.2f} {fastest[0] / base:14.2f}")
-    first = means["local"]
-    # MLlib adds in another order.
-    agree = means["rankscope.spark"] == first and abs(means["MLlib"] - first) < 1e-9
-    if not agree:
-        print(f"the means differ: {means}", file=sys.stderr)
-    return agree
+            taken = (time.perf_counter() - wall, count_cpu() - used)
+            if number >= warm or name == SLOW:
+                found[name].append(taken)
+    return {
+        name: {
+            "wall": statistics.median(wall for wall, _ in held),
+            "cpu": statistics.median(cpu for _, cpu in held),
+            "mean": means[name],
+        }
+        for name, held in found.items()
+    }
 
 
-def evaluate_file(path: Path) -> float:
-    """Evaluate the file without Spark."""
-    return rs.evaluate_table(path, MEASURE)[MEASURE]
+def list_tables(spark: SparkSession, folder: Path) -> dict[str, Callable[[], float]]:
+    """Return the contenders that evaluate a table."""
+    path = folder / "table"
+    frame = spark.read.parquet(str(path))
+    return {
+        "local": lambda: rs.evaluate_table(path, MEASURE)[MEASURE],
+        "rankscope.spark": partial(_read, lambda: rss.evaluate_table(frame, MEASURE)),
+        "MLlib": lambda: _evaluate(list_documents(frame, sort_documents())),
+        "MLlib (10 best)": lambda: _evaluate(list_documents(frame, keep_best())),
+        SLOW: lambda: RankingMetrics(list_documents(frame, keep_best()).rdd.map(tuple)).ndcgAt(10),
+    }
 
 
-def evaluate(frame: Frame) -> float:
-    """Evaluate by Spark and rankscope."""
-    with rss.evaluate_table(frame, MEASURE) as found:
+def list_pairs(spark: SparkSession, folder: Path) -> dict[str, Callable[[], float]]:
+    """Return the contenders that evaluate judgments and a run."""
+    qrels = spark.read.parquet(str(folder / "qrels"))
+    run = spark.read.parquet(str(folder / "run"))
+    judged, ranked = (next((folder / name).glob("*.parquet")) for name in ("qrels", "run"))
+
+    def join(best: Any) -> Frame:  # noqa: ANN401 - a column of Spark
+        lists = run.groupBy("query_id").agg(best.alias("prediction"))
+        labels = qrels.groupBy("query_id").agg(sql.collect_list(as_double()).alias("label"))
+        return lists.join(labels, "query_id").select("prediction", "label")
+
+    return {
+        "local": lambda: rs.evaluate(judged, ranked, MEASURE)[MEASURE],
+        "rankscope.spark": partial(_read, lambda: rss.evaluate(qrels, run, MEASURE)),
+        "MLlib": lambda: _evaluate(join(sort_documents())),
+        "MLlib (10 best)": lambda: _evaluate(join(keep_best())),
+    }
+
+
+def as_double() -> Any:  # noqa: ANN401 - a column of Spark
+    """Return documents as MLlib takes them."""
+    return sql.col("doc_id").cast("double")
+
+
+def sort_documents() -> Any:  # noqa: ANN401 - as above
+    """Collect the documents of a query, and sort them."""
+    pair = sql.struct(-sql.col("score"), as_double().alias("doc"))
+    return sql.slice(sql.sort_array(sql.collect_list(pair)), 1, 10)["doc"]
+
+
+def keep_best() -> Any:  # noqa: ANN401 - as above
+    """Keep the 10 best documents of a query."""
+    return sql.expr("max_by(CAST(doc_id AS double), score, 10)")
+
+
+def list_documents(frame: Frame, ranked: Any) -> Frame:  # noqa: ANN401 - as above
+    """Return the ranked and the relevant documents of each query."""
+    relevant = sql.collect_list(sql.when(sql.col("relevance") > 0, as_double()))
+    lists = frame.groupBy("query_id").agg(ranked.alias("prediction"), relevant.alias("label"))
+    # Queries without relevant documents are 0 for both.
+    return lists.select("prediction", "label")
+
+
+def _evaluate(lists: Frame) -> float:
+    return float(RankingEvaluator(metricName="ndcgAtK", k=10).evaluate(lists))
+
+
+def _read(evaluate: Callable[[], rss.SparkEvaluation]) -> float:
+    with evaluate() as found:
         return found[MEASURE]
-
-
-def evaluate_mllib(frame: Frame) -> float:
-    """Group and sort the rows, and evaluate the lists by MLlib."""
-    doc = sql.col("doc_id").cast("double")
-    ranked = sql.sort_array(sql.collect_list(sql.struct(-sql.col("score"), doc.alias("doc"))))
-    relevant = sql.collect_list(sql.when(sql.col("relevance") > 0, doc))
-    lists = frame.groupBy("query_id").agg(ranked.alias("ranked"), relevant.alias("label"))
-    evaluator = RankingEvaluator(metricName="ndcgAtK", k=10)
-    return float(
-        evaluator.evaluate(lists.select(sql.col("ranked.doc").alias("prediction"), "label"))
-    )
 
 
 def count_cpu() -> float:
