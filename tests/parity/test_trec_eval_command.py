@@ -48,14 +48,20 @@ def evaluate(capfd: pytest.CaptureFixture[str], *words: object, status: int = 0)
     return capfd.readouterr().out
 
 
-@pytest.mark.parametrize("case", CASES)
+JUDGES = {"groups": "-q -R qrels_jg -m map_avgjg -m P_avgjg.5 -m Rprec_mult_avgjg.0.5,1.5"}
+
+
+@pytest.mark.parametrize("case", [*CASES, *JUDGES])
 def test_the_output_is_that_of_trec_eval(case: str, capfd: pytest.CaptureFixture[str]) -> None:
     expected = (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
-    assert evaluate(capfd, *CASES[case].split(), QRELS, RUN) == expected
+    qrels = GOLDEN / "judges.txt" if case in JUDGES else QRELS
+    words = (CASES | JUDGES)[case].split()
+    assert evaluate(capfd, *words, qrels, RUN) == expected
 
 
 def test_every_golden_file_is_compared() -> None:
-    assert {path.stem for path in GOLDEN.glob("*.txt")} - {"qrels", "run"} == set(CASES)
+    inputs = {"qrels", "run", "judges"}
+    assert {path.stem for path in GOLDEN.glob("*.txt")} - inputs == {*CASES, *JUDGES}
 
 
 @pytest.fixture(params=real.TREC)
@@ -208,6 +214,9 @@ def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
         (["-l", "-1"], 1),
         (["-R", "xyz"], 2),
         (["-m", "prefs"], 4),
+        (["-m", "map_avgjg"], 4),
+        (["-R", "qrels_jg", "-m", "map"], 4),
+        (["-R", "prefs", "-m", "prefs"], 2),
         (["--no-such-option"], 1),
     ],
 )

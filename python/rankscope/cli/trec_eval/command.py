@@ -6,7 +6,9 @@ import sys
 
 from rankscope import __version__
 from rankscope.cli.output import print_error, print_notes
+from rankscope.cli.trec_eval.catalog import UNQUERIED
 from rankscope.cli.trec_eval.evaluating import evaluate_requests
+from rankscope.cli.trec_eval.judges import evaluate_judges, read_judges
 from rankscope.cli.trec_eval.printing import Layout, print_values
 from rankscope.cli.trec_eval.reading import Source, read_judgments
 from rankscope.cli.trec_eval.requests import read_requests
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rankscope.cli.parser import Parser
+    from rankscope.cli.trec_eval.catalog import Entry
 
 WRONG_USAGE = 1
 UNREADABLE = 2
@@ -96,7 +99,7 @@ def add_arguments(parser: Parser) -> None:
         "--Rel_info_format",
         metavar="FORMAT",
         default="qrels",
-        help="format of the judgments: qrels, qrels_jg, prefs or qrels_prefs",
+        help="format of the judgments: qrels, or qrels_jg, where the second field names the judge",
     )
     parser.add_argument(
         "-T", "--Results_format", metavar="FORMAT", default="trec_results", help="format of the run"
@@ -167,14 +170,14 @@ def _check(options: Namespace) -> None:
             code="stdin_twice",
         )
     formats = {
-        "-R": ("qrels", options.Rel_info_format),
-        "-T": ("trec_results", options.Results_format),
+        "-R": (("qrels", "qrels_jg"), options.Rel_info_format),
+        "-T": (("trec_results",), options.Results_format),
     }
     for option, (known, given) in formats.items():
-        if given != known:
+        if given not in known:
             raise FormatError(
                 f"unknown format {quote(given)} for {option}",
-                hint=f"use {known}",
+                hint=f"use {' or '.join(known)}",
                 code="unsupported_format",
             )
     options.level = _read_count(options.level_for_rel, "-l")
@@ -187,20 +190,17 @@ def _evaluate(options: Namespace) -> None:
     notes: list[str] = []
     requests = read_requests(options.measure, options.dialect)
     for one in requests:
-        if one.entry.format != "qrels":
-            mistake = MeasureError(
-                f"{one.entry.name} needs judgments of the format {one.entry.format}, which "
-                "rankscope doesn't read",
-                hint="use trec_eval for it",
-                code="unsupported_format",
-            )
-            mistake.exit_status = UNUSABLE
-            raise mistake
-    qrels = read_judgments(options.qrels, notes.append)
+        _check_format(one.entry, options.Rel_info_format)
     needs_id = any(one.entry.name == "runid" for one in requests) and not options.nosummary
     source = Source(options.results, keeps_text=needs_id)
     moments = read_moments(options.Zscore) if options.Zscore else None
-    evaluated, values = evaluate_requests(requests, qrels, source, options, notes.append)
+    if options.Rel_info_format == "qrels_jg":
+        judges = read_judges(options.qrels)
+        qrels = judges.every
+        evaluated, values = evaluate_judges(requests, judges, source, options)
+    else:
+        qrels = read_judgments(options.qrels, notes.append)
+        evaluated, values = evaluate_requests(requests, qrels, source, options, notes.append)
     ids = qrels.query_texts
     is_complete = options.complete_rel_info_wanted
     order = values.judged if is_complete and options.dialect == "10" else values.retrieved
@@ -223,6 +223,26 @@ def _evaluate(options: Namespace) -> None:
     )
     print_notes(notes)
     print_values(requests, evaluated, values, ids, layout)
+
+
+def _check_format(entry: Entry, given: str) -> None:
+    """Refuse a measure that needs another format of judgments.
+
+    Raises:
+        MeasureError: It needs another one.
+    """
+    if entry.format == given or entry.name in UNQUERIED:
+        return
+    hint = f"add -R {entry.format}"
+    if entry.format == "prefs":
+        hint = "rankscope doesn't read preferences: use trec_eval for them"
+    mistake = MeasureError(
+        f"{entry.name} needs judgments of the format {entry.format}, found {given}",
+        hint=hint,
+        code="unsupported_format",
+    )
+    mistake.exit_status = UNUSABLE
+    raise mistake
 
 
 def _read_count(text: str, option: str) -> int:

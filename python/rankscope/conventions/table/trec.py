@@ -14,7 +14,7 @@ BINARY = (
     Form(measure="AP", takes=LEVEL),
     Form(measure="P", takes=LEVEL),
     Form(measure="R", takes=LEVEL),
-    Form(measure="Rprec", takes=UNCUT),
+    Form(measure="Rprec", takes=("rel", "multiple", "judged_only")),
     Form(measure="Success", takes=LEVEL),
     Form(measure="SetP", takes=UNCUT),
     Form(measure="SetR", takes=("rel",)),
@@ -28,6 +28,26 @@ NDCG_CUT = Form(measure="nDCG", takes=("k", "judged_only"), cut=True)
 NDCG = Form(measure="nDCG", takes=("gain", "judged_only"), cut=False)
 RR = Form(measure="RR", takes=UNCUT, cut=False)
 IPREC = Form(measure="IPrec", takes=("recall", "rel", "judged_only"))
+IPREC_10 = Form(
+    measure="IPrec",
+    settings={"rounding": "nearest"},
+    takes=("recall", "rel", "judged_only"),
+)
+OTHERS = (
+    Form(measure="YAAP", takes=UNCUT),
+    Form(measure="BinG", takes=UNCUT),
+    Form(measure="G", takes=("gain", "judged_only")),
+    Form(measure="nDCGRel", takes=("gain", "judged_only")),
+    Form(measure="RnDCG", takes=("gain", "judged_only")),
+    Form(measure="SetRelP", takes=UNCUT),
+    Form(
+        measure="Utility",
+        takes=("hit", "false_alarm", "miss", "rejection", "documents", "rel", "judged_only"),
+    ),
+    Form(measure="NumNonrelRet", takes=("rel",)),
+)
+"""Measures that only the command of trec_eval has, and pytrec_eval."""
+
 GEOMETRIC = (
     Form(measure="GMAP", takes=UNCUT, cut=False),
     Form(measure="GMBpref", takes=("rel",)),
@@ -62,7 +82,17 @@ ROWS = (
         summary="Linear gains; the ideal has all judged documents; ties by larger ID; means over "
         "the judged queries that are in the run.",
         policy=TREC_POLICY,
-        forms=(NDCG_CUT, NDCG, *BINARY, RR, IPREC, *GEOMETRIC, *COUNTS),
+        forms=(
+            NDCG_CUT,
+            NDCG,
+            *BINARY,
+            RR,
+            IPREC,
+            Form(measure="InterpolatedAP", takes=("levels", "rel", "judged_only")),
+            *GEOMETRIC,
+            *COUNTS,
+            *OTHERS,
+        ),
         truncates=True,
         score_type="float32",
         options=(WITH_MISSING,),
@@ -86,8 +116,16 @@ ROWS = (
             Form(measure="IDCG", takes=("gain",), cut=False),
             *BINARY,
             RR,
+            IPREC_10,
+            Form(
+                measure="InterpolatedAP",
+                settings={"rounding": "nearest"},
+                takes=("levels", "rel", "judged_only"),
+            ),
             *GEOMETRIC,
             *COUNTS,
+            *OTHERS,
+            Form(measure="Unjudged", takes=("k",)),
         ),
         truncates=True,
         options=(WITH_MISSING,),
