@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", "RankingPiece", "LabelPiece", "IdPiece")
 
 LIMITS = Limits()
-MOST_KEPT = 192 << 20
+MOST_KEPT = 128 << 20
 """The bytes of files that are kept in memory: consecutive hours share those of labels."""
 FILES = 4096
 """The pieces of so many files are kept in mind."""

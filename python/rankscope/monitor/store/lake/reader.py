@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 HOURS_AT_ONCE = 4
 TECHNICAL = frozenset({"date", "dt", "ds", "year", "month", "day", "hour", "hr"})
 """Names of folders that divide files by time, which need not be used."""
-MOST_IDLE = 96 << 20
+MOST_IDLE = 48 << 20
 """The bytes of files that are kept after a scan, when other processes may evaluate days, too."""
 ROW = 1 << 32
 """The places of the rows of a file follow one another from here times its number on."""
