@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from rankscope.errors import EmptyError, LimitError, UsageError
 from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
@@ -118,8 +117,10 @@ def test_versions_that_did_not_serve_at_once_are_refused(worse: Monitor) -> None
 
 
 def test_too_many_rankings_are_refused(worse: Monitor) -> None:
-    with pytest.raises(LimitError):
-        compare_served(worse.store, "default", worse.configuration, now=worse.clock(), most=100)
+    with pytest.raises(LimitError) as caught:
+        worse.compare(most_rankings=100)
+    assert caught.value.code == "comparison_rankings"
+    assert "up to 10,000,000" in caught.value.hint
 
 
 def judge(monitor: Monitor, *, fall: float = 0.3 * LOSS) -> FallComparison:

@@ -221,22 +221,28 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_pat
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_is_left_behind(scattered: Path, tmp_path: Path, sent: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "call", ["rs.evaluate_table(path, 'RR', **limit)", "rs.evaluate(path, path, 'RR', **limit)"]
+)
+def test_nothing_is_left_behind(
+    scattered: Path, tmp_path: Path, sent: signal.Signals, call: str
+) -> None:
     """The process gets a signal once its files have been written."""
-    program = """
+    program = f"""
 import os, signal, sys
 import rankscope as rs
 from rankscope.engine import batches
 
 def stop(*_):
     folder = sys.argv[2]
-    links = [f"/proc/self/fd/{each}" for each in os.listdir("/proc/self/fd")]
+    links = [f"/proc/self/fd/{{each}}" for each in os.listdir("/proc/self/fd")]
     files = [os.readlink(link) for link in links if os.path.islink(link)]
     print(sum(file.startswith(folder) for file in files), len(os.listdir(folder)), flush=True)
     os.kill(os.getpid(), int(sys.argv[3]))
 
 batches._show_parts = stop
-rs.evaluate_table(sys.argv[1], "RR", memory="1MiB", spill_folder=sys.argv[2])
+path, limit = sys.argv[1], dict(memory="1MiB", spill_folder=sys.argv[2])
+{call}
 """
     done = subprocess.run(
         [sys.executable, "-c", program, str(scattered), str(tmp_path), str(int(sent))],

@@ -138,10 +138,11 @@ def evaluate(
             rows of (query, document, grade), or the result of `read_qrels`.
         run: The retrieved documents, in any of the same forms, with scores in place of grades. In
             a mapping of query to a list of documents, the first is the best. A file, a DuckDB
-            relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by query
-            is evaluated while it is read, in bounded memory; for other orders of rows, `memory` is
-            the bound. Or a mapping of names to several runs: `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named
-            after their files.
+            relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
+            query is evaluated while it is read, in bounded memory; for other orders of rows,
+            `memory` is the bound. Or a mapping of names to several runs:
+            `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named after their
+            files.
         measures: One or more measures, or their names (`"nDCG@10"`).
         policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
         convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.

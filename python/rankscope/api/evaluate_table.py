@@ -64,10 +64,11 @@ def evaluate_table(
 ) -> Evaluation:
     r"""Evaluate a table whose rows hold a score, or a rank, and a grade.
 
-    Files, DuckDB relations, lazy frames, and datasets and readers of PyArrow are evaluated while they
-    are read, so they can be larger than memory as long as the rows of each query are contiguous. If a query reappears, the columns are read into memory instead,
-    with the same values. If they would exceed `memory`, the rows are written to temporary files,
-    partitioned by query, and evaluated partition by partition, again with the same values.
+    Files, DuckDB relations, lazy frames, and datasets and readers of PyArrow are evaluated while
+    they are read, so they can be larger than memory as long as the rows of each query are
+    contiguous. If a query reappears, the columns are read into memory instead, with the same
+    values. If they would exceed `memory`, the rows are written to temporary files, partitioned by
+    query, and evaluated partition by partition, again with the same values.
 
     Args:
         table: The path of a CSV, TSV, JSONL, Parquet or Arrow file, a folder, a pattern such as
@@ -101,10 +102,11 @@ def evaluate_table(
         assume_grouped: Whether a query that reappears in a file is an error, rather than a reason
             to read the file into memory.
         threads: As in `evaluate`.
-        memory: The memory that a table that isn't in memory may use, in bytes or as text such as `"1GiB"`
-            (default: half of what is free, as far as the system, its control groups and `ulimit`
-            allow). A table that needs more is evaluated with temporary files, unless it has labels,
-            a convention or functions as parameters of measures, which need all rows in memory.
+        memory: The memory that a table outside of memory may use, in bytes or as text such as
+            `"1GiB"` (default: half of what is free, as far as the system, its control groups and
+            `ulimit` allow). A table that needs more is evaluated with temporary files, unless it
+            has labels, a convention or functions as parameters of measures, which need all rows in
+            memory.
         spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets). They
             have no names, and are removed however the process ends.
         strict: As in `evaluate`.
