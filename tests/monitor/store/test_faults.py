@@ -402,7 +402,6 @@ def test_how_much_of_a_log_is_in_use_is_what_sqlite_says(tmp_path: Path) -> None
 
         written.execute("PRAGMA journal_mode=WAL")
         written.execute("PRAGMA wal_autocheckpoint=0")
-        assert log.stat().st_size == measure_log(log) == 0
         written.execute("CREATE TABLE rows (content)")
         for rows in (1, 50, 7):
             written.executemany("INSERT INTO rows VALUES (?)", [("a" * 3000,)] * rows)
