@@ -13,6 +13,7 @@ pub mod run_parts;
 pub mod scorer;
 pub mod spilled;
 pub mod spilled_columns;
+pub mod spilled_rows;
 pub mod spilled_run;
 pub mod stream;
 pub mod summary;

@@ -8,6 +8,7 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
+use crate::evaluate::spilled_rows::{SpilledRows, hash_ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::policy::{Duplicates, Ties};
@@ -19,7 +20,6 @@ use crate::table::columns::{IdColumn, check_lengths};
 use crate::table::frame::{Column, Frame};
 use crate::table::queue::{Next, Spill};
 use crate::table::spill::Partition;
-use crate::table::spilled_rows::SpilledRows;
 
 /// What evaluating a row takes in memory besides its values: without documents, and with them.
 const ROW: u64 = 64;
@@ -275,7 +275,7 @@ impl Parts<'_> {
     /// The number of the first row of the query to which a row belongs.
     fn first_of(&self, row: usize) -> u64 {
         let mut hashes = Vec::new();
-        self.frame[0].hash_ids(&mut hashes);
+        hash_ids(&self.frame[0], &mut hashes);
         let first = hashes.iter().position(|&hash| hash == hashes[row]);
         self.number(first.unwrap_or(row))
     }

@@ -14,6 +14,7 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::run_parts::RunParts;
 use crate::evaluate::spilled::ROW_WITH_DOC;
+use crate::evaluate::spilled_rows::{SpilledRows, hash_ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::number::decimal::Decimal;
@@ -22,7 +23,6 @@ use crate::rank::join_columns::RunColumns;
 use crate::table::columns::check_lengths;
 use crate::table::frame::{Column, Frame};
 use crate::table::queue::{Next, Spill};
-use crate::table::spilled_rows::SpilledRows;
 
 /// Where a mistake comes among those that a whole run would be checked for, one kind after another:
 /// the kind, the query where that comes first, and the row.
@@ -126,7 +126,7 @@ impl SpilledColumns {
                 let mut room = Decimal::default();
                 let judged = self.judgments.find_query(queries.get(row, &mut room)?);
                 let mut hashes = Vec::new();
-                frame[0].hash_ids(&mut hashes);
+                hash_ids(&frame[0], &mut hashes);
                 let first = hashes.iter().position(|&hash| hash == hashes[row]).unwrap_or(row);
                 (Check::Distinct, judged.unwrap_or(usize::MAX), number(first))
             }

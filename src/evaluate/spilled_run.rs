@@ -8,6 +8,7 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::held::{evaluate_run, finish_all, score_run};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scored;
+use crate::evaluate::spilled_rows::hash_ids;
 use crate::ids::interner::Ids;
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
@@ -129,7 +130,7 @@ impl Partitioned {
     /// Moves rows to their partitions.
     fn partition(&mut self) -> Result<()> {
         let mut hashes = Vec::new();
-        self.next[0].hash_ids(&mut hashes);
+        hash_ids(&self.next[0], &mut hashes);
         self.partitions.push(&self.next, &hashes)?;
         self.next.iter_mut().for_each(Column::clear);
         Ok(())
@@ -154,7 +155,7 @@ impl Partitioned {
         // All partitions are looked at, for the first mistake may be in the last one.
         let mut first_error: Option<Error> = None;
         loop {
-            let frame = match queue.next(&room, needed, Column::hash_ids, name)? {
+            let frame = match queue.next(&room, needed, hash_ids, name)? {
                 Next::Whole(frame) => frame,
                 Next::Split => continue,
                 Next::End => break,

@@ -134,7 +134,9 @@ impl Room {
         for (place, &query) in (1..).zip(&present) {
             self.places[query as usize] = place;
         }
-        queries.iter_mut().for_each(|query| *query = self.places[*query as usize] - 1);
+        for query in queries {
+            *query = self.places[*query as usize] - 1;
+        }
         for &query in &present {
             self.places[query as usize] = 0;
         }

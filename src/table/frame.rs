@@ -1,6 +1,5 @@
 //! Columns that own their values, and how they are written to files.
 
-use crate::ids::interner::IdHasher;
 use crate::memory::{Vec, vec};
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, slice};
@@ -59,21 +58,6 @@ impl Column {
     #[must_use]
     pub fn of_row_numbers(before: u64, rows: usize) -> Self {
         Self::Ints((before.cast_signed()..).zip(0..rows).map(|(number, _)| number).collect())
-    }
-
-    /// Replaces `hashes` by those of identifiers.
-    pub fn hash_ids(&self, hashes: &mut Vec<u64>) {
-        let hasher = IdHasher::default();
-        hashes.clear();
-        match self {
-            Self::Texts { offsets, bytes } => {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                // checked offsets
-                let text = |ends: &[i64]| &bytes[ends[0] as usize..ends[1] as usize];
-                hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
-            }
-            _ => hashes.extend(self.ints().iter().map(|&value| hasher.hash_integer(value))),
-        }
     }
 
     /// A column of the same kind without rows.

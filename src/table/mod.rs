@@ -6,4 +6,3 @@ pub mod frame;
 pub mod group;
 pub mod queue;
 pub mod spill;
-pub mod spilled_rows;

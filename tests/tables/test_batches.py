@@ -40,8 +40,8 @@ def make_table(*, grouped: bool) -> pa.Table:
 
 
 def of_dataset(table: pa.Table, folder: Path) -> object:
-    pq.write_table(table, folder / "table.parquet")  # type: ignore[no-untyped-call]
-    return ds.dataset(folder / "table.parquet")  # type: ignore[no-untyped-call]
+    pq.write_table(table, folder / "table.parquet")
+    return ds.dataset(folder / "table.parquet")
 
 
 MAKE: dict[str, Callable[[pa.Table, Path], object]] = {
@@ -89,7 +89,7 @@ def test_runs_are_evaluated_as_in_memory(
 ) -> None:
     table = make_table(grouped=grouped)
     qrels = rs.read_qrels(table)
-    run = table.drop(["relevance"])  # type: ignore[attr-defined]
+    run = table.drop(["relevance"])
     expected = describe(rs.evaluate(qrels, run, MEASURES))
     made = rs.evaluate(qrels, MAKE[library](run, tmp_path), MEASURES, memory=memory)  # type: ignore[call-overload]
     assert describe(made) == expected

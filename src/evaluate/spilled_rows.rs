@@ -1,6 +1,7 @@
 //! Rows in any order, which go to files where they exceed memory, and come back query by query.
 
 use crate::error::Result;
+use crate::ids::interner::IdHasher;
 use crate::memory::Vec;
 use crate::table::frame::{Column, Frame};
 use crate::table::queue::{Next, Queue, Spill};
@@ -31,7 +32,7 @@ impl SpilledRows {
     /// Where a file can't be written.
     pub fn push(&mut self, frame: &Frame) -> Result<()> {
         let mut hashes = Vec::new();
-        frame[0].hash_ids(&mut hashes);
+        hash_ids(&frame[0], &mut hashes);
         self.rows += hashes.len() as u64;
         let spill = &self.spill;
         self.partitions.get_or_insert_with(|| spill.open()).push(frame, &hashes)
@@ -64,9 +65,23 @@ impl SpilledRows {
         if let Some(partitions) = self.partitions.take() {
             self.queue.fill(partitions);
         }
-        let next = self.queue.next(&self.spill, needed, Column::hash_ids, |query| query)?;
+        let next = self.queue.next(&self.spill, needed, hash_ids, |query| query)?;
         self.last = if let Next::Whole(frame) = &next { frame[0].len() as u64 } else { 0 };
         self.taken += self.last;
         Ok(next)
+    }
+}
+
+/// Replaces `hashes` by those of identifiers.
+pub fn hash_ids(column: &Column, hashes: &mut Vec<u64>) {
+    let hasher = IdHasher::default();
+    hashes.clear();
+    match column {
+        Column::Texts { offsets, bytes } => {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
+            let text = |ends: &[i64]| &bytes[ends[0] as usize..ends[1] as usize];
+            hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
+        }
+        _ => hashes.extend(column.ints().iter().map(|&value| hasher.hash_integer(value))),
     }
 }
