@@ -23,7 +23,7 @@ use crate::notes::{Note, Notes};
 use crate::policy::ScoreType;
 use crate::rank::run;
 use crate::table::queue::Spill;
-use crate::text::trec::{List, Row};
+use crate::text::list::{List, Row};
 use crate::watch;
 
 /// A run held in memory.
