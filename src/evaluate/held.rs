@@ -14,7 +14,7 @@ use crate::notes::{Note, Notes};
 use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
 use crate::rank::run::{Run, no_rows};
-use crate::text::trec::List;
+use crate::text::list::List;
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::{Event, Watch};
 

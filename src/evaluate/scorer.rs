@@ -12,7 +12,7 @@ use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
 use crate::rank::join::Joiner;
 use crate::rank::ranked::Ranked;
-use crate::text::trec::List;
+use crate::text::list::List;
 
 /// What one query's list came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

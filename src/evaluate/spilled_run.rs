@@ -17,7 +17,7 @@ use crate::rank::run::Run;
 use crate::table::frame::{Column, Frame};
 use crate::table::queue::{Next, Queue, Spill};
 use crate::table::spill::{Partition, Partitions};
-use crate::text::trec::{List, Ranks, Row};
+use crate::text::list::{List, Ranks, Row};
 use crate::watch::Watch;
 
 /// What evaluating a row takes in memory besides its values.

@@ -20,9 +20,10 @@ use crate::notes::{Lines, Note, Notes};
 use crate::qrels::judgments::Judgments;
 use crate::rank::run::each_list;
 use crate::text::blocks::{Block, Blocks};
+use crate::text::list::List;
 use crate::text::source::Input;
 use crate::text::split::Tape;
-use crate::text::trec::{self, List, RunNotes};
+use crate::text::trec::{self, RunNotes};
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
 

@@ -11,7 +11,7 @@ use crate::ids::interner::{Arena, Ids};
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::rank::run::Run;
-use crate::text::trec::{List, Ranks, Row};
+use crate::text::list::{List, Ranks, Row};
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
 

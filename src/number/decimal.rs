@@ -3,6 +3,7 @@
 //! `inf`, no `nan`.
 
 use crate::memory::Vec;
+use crate::number::ends::{Decimals, POWERS_OF_TEN};
 
 /// Why a field is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +20,6 @@ pub enum NotANumber {
     Text,
 }
 
-/// 10^0 … 10^22, all exact.
-const POWERS_OF_TEN: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-];
 /// Integers up to here are doubles.
 const EXACT: u64 = 1 << 53;
 
@@ -39,62 +35,17 @@ pub fn parse(text: &[u8]) -> Result<f64, NotANumber> {
     parse_short(text).map_or_else(|| parse_any(text), Ok)
 }
 
-/// Every byte of a word the same.
-const fn repeat(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// As [`parse_short`], for 8 to 16 characters with the point among the last seven but one: what
-/// rankers print. The last eight characters are taken as one word.
+/// As [`parse_short`], for 8 to 16 characters, which are taken as two words.
 #[inline]
-#[allow(clippy::cast_precision_loss)] // at most 10^15
 fn parse_at_once(text: &[u8]) -> Option<f64> {
-    let (head, tail) = text.split_last_chunk::<8>()?;
-    let tail = u64::from_le_bytes(*tail);
-    let off_point = tail ^ repeat(b'.');
-    let points = off_point.wrapping_sub(repeat(1)) & !off_point & repeat(0x80);
-    // Bits before the lowest mark are those of the characters before the first point.
-    let whole_bits = points.trailing_zeros() & !7;
-    if whole_bits >= 56 || head.len() > 8 {
-        return None;
-    }
-    // The characters before the point move up onto it, and a zero follows into their place.
-    let behind = tail >> (whole_bits + 8) << (whole_bits + 8);
-    let before = tail & ((1 << whole_bits) - 1);
-    let digits = behind | (before << 8) | u64::from(b'0');
-    let (is_negative, head) = match head.split_first() {
-        Some((b'-', rest)) => (true, rest),
-        _ => (false, head),
-    };
-    let mut mantissa = 0;
-    for &byte in head {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        mantissa = mantissa * 10 + u64::from(digit);
-    }
-    // A signed integer becomes a double in one instruction.
-    let mantissa = (mantissa * 10_000_000 + eight_digits(digits)?).cast_signed();
-    let value = mantissa as f64 / POWERS_OF_TEN[(56 - whole_bits as usize) / 8];
-    Some(if is_negative { -value } else { value })
-}
-
-/// The number that eight digits write, the first in the lowest byte.
-#[inline]
-fn eight_digits(text: u64) -> Option<u64> {
-    let high = repeat(0xf0);
-    let beyond =
-        (text & high) ^ repeat(b'0') | (text.wrapping_add(repeat(6)) & high) ^ repeat(b'0');
-    if beyond != 0 {
-        return None;
-    }
-    // Pairs, then fours, then all eight: two multiplications carry the last two steps.
-    let digits = text & repeat(0x0f);
-    let pairs = digits * 10 + (digits >> 8);
-    let even = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
-    let odd = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
-    Some(even.wrapping_add(odd) >> 32)
+    let (first, last) = (text.first_chunk::<8>()?, text.last_chunk::<8>()?);
+    let missing = 16_usize.checked_sub(text.len())?;
+    // Those that are not among the last eight move to where they are in a text of 16.
+    #[allow(clippy::cast_possible_truncation)] // at most 64
+    let head = u64::from_le_bytes(*first).checked_shl(8 * missing as u32).unwrap_or(0);
+    let mut ends = Decimals::<1>::default();
+    ends.set_words(0, [head, u64::from_le_bytes(*last)], text.len(), text[0] == b'-')?;
+    ends.parse().map(|[value]| value)
 }
 
 /// `digits[.digits]` of at most 18 digits whose value and power of ten are exact doubles, so that

@@ -3,6 +3,7 @@
 pub mod aggregate;
 pub mod decimal;
 pub mod distributions;
+pub mod ends;
 pub mod levels;
 pub mod log2;
 pub mod random;

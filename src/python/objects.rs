@@ -21,7 +21,8 @@ use crate::memory::Vec;
 use crate::notes::{Note, Notes};
 use crate::number::decimal::NotANumber;
 use crate::policy::ScoreType;
-use crate::text::trec::{self, List, Row};
+use crate::text::fields;
+use crate::text::list::{self, List, Row};
 
 pub(super) type Entries<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
@@ -172,7 +173,7 @@ pub(super) unsafe fn fill_in_place<'a>(
             }
             let doc = std::slice::from_raw_parts(text.cast::<u8>(), length.cast_unsigned());
             let score = score_type.round(ffi::PyFloat_AsDouble(value));
-            if !score.is_finite() || trec::check_id(doc).is_err() {
+            if !score.is_finite() || fields::check_id(doc).is_err() {
                 return false;
             }
             list.is_sorted &= score <= last;
@@ -180,7 +181,7 @@ pub(super) unsafe fn fill_in_place<'a>(
             list.rows.push(Row { doc, score, line: 0 });
         }
     }
-    !trec::is_too_long(list.rows.len())
+    !list::is_too_long(list.rows.len())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -335,7 +336,7 @@ pub(super) fn read_id<'a>(
                     .value(shown.as_bytes()),
             )
         })?;
-        trec::check_id(text.as_bytes()).map_err(refuse)?;
+        fields::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
     if let Some(integer) = as_integer(id)? {
@@ -347,7 +348,7 @@ pub(super) fn read_id<'a>(
             let error = Error::new(Kind::Limit, "id_length", message);
             return Err(refuse(error.hint("ids of at most 4,096 bytes are read")));
         };
-        trec::check_id(text.as_bytes()).map_err(refuse)?;
+        fields::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Owned(text.into_bytes()));
     }
     if is_missing(id)? {
@@ -404,7 +405,7 @@ pub(super) fn read_number(
     };
     let shown = || object.repr().map_or_else(|_| String::new(), |text| text.to_string());
     let refuse = |mistake: NotANumber| {
-        let mut error = trec::name_number_mistake(code, what, mistake, shown().as_bytes());
+        let mut error = fields::name_number_mistake(code, what, mistake, shown().as_bytes());
         if mistake == NotANumber::Text {
             error = error.hint("give an int or a float; float() makes one of most numbers");
         }

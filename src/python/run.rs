@@ -25,7 +25,7 @@ use crate::notes::{Note, Notes};
 use crate::policy::ScoreType;
 use crate::rank::run;
 use crate::table::queue::Spill;
-use crate::text::trec::{List, Row};
+use crate::text::list::{List, Row};
 use crate::watch;
 
 /// Texts as their offsets and their bytes.

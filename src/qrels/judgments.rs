@@ -19,9 +19,10 @@ use crate::saved::{Reader, Writer, require};
 use crate::table::cells::Cells;
 use crate::table::columns::IdColumn;
 use crate::text::blocks::{Block, Blocks};
+use crate::text::fields::is_same;
 use crate::text::source::Input;
 use crate::text::split::Tape;
-use crate::text::trec::{self, is_same};
+use crate::text::trec;
 use crate::watch::{Event, Watch};
 
 /// The judgments of many queries; immutable. They are kept in the form that they came in, and in the

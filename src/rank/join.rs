@@ -6,7 +6,8 @@ use crate::memory::Vec;
 use crate::policy::Duplicates;
 use crate::qrels::judgments::Judgments;
 use crate::rank::ranked::Hit;
-use crate::text::trec::{self, List, Row, is_same};
+use crate::text::fields::is_same;
+use crate::text::list::{self, List, Row};
 
 /// Working memory for one list at a time.
 #[derive(Debug, Default)]
@@ -35,8 +36,8 @@ impl Joiner {
     ) -> Result<()> {
         self.hits.clear();
         self.dropped = 0;
-        if trec::is_too_long(list.rows.len()) {
-            return Err(trec::too_many_rows());
+        if list::is_too_long(list.rows.len()) {
+            return Err(list::too_many_rows());
         }
         self.repeats.see(&list.rows, &self.hasher);
         if let Some(query) = query {
@@ -118,7 +119,7 @@ impl Joiner {
     }
 }
 
-/// Finds documents that occur twice. 64 bits a document tell almost all of them apart, in
+/// Finds documents that occur twice. 128 bits a document tell almost all of them apart, in
 /// memory that stays close to the processor; the few that share a bit are compared.
 #[derive(Debug, Default)]
 struct Repeats {
@@ -135,7 +136,7 @@ impl Repeats {
         hashes.clear();
         hashes.extend(rows.iter().map(|row| hasher.hash(row.doc)));
         bits.clear();
-        bits.resize(rows.len().next_power_of_two(), 0);
+        bits.resize(2 * rows.len().next_power_of_two(), 0);
         suspects.clear();
         let bits = &mut bits[..];
         for (row, &hash) in (0..).zip(&hashes[..]) {

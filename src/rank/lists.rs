@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::rank::join::Joiner;
 use crate::rank::rankings::Rankings;
 use crate::rank::run::Run;
-use crate::text::trec::List;
+use crate::text::list::List;
 
 /// The lists of some queries.
 pub trait Lists: Sync {

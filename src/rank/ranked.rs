@@ -4,7 +4,7 @@ use crate::kernels::Tie;
 use crate::memory::{self, Vec};
 use crate::number::sorter::Sorter;
 use crate::policy::Ties;
-use crate::text::trec::Row;
+use crate::text::list::Row;
 
 /// A retrieved document that is judged: its row, and its grade.
 #[derive(Clone, Copy, Debug, PartialEq)]

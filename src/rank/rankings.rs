@@ -21,7 +21,7 @@ use crate::rank::rows::{Columns, Table, are_regular, check_grade, check_values};
 use crate::rank::run::{Run, no_rows};
 use crate::saved::{Reader, Writer, require};
 use crate::table::columns::check_lengths;
-use crate::text::trec::List;
+use crate::text::list::List;
 
 /// A run joined with its judgments, each list in rank order; immutable.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use crate::notes::{Lines, Note, Notes};
 use crate::policy::{Duplicates, ScoreType};
 use crate::rank::join::Joiner;
 use crate::text::blocks::{Block, Blocks};
+use crate::text::list::{List, Ranks, Row};
 use crate::text::source::Input;
 use crate::text::split::Tape;
-use crate::text::trec::{self, List, Ranks, Row, RunNotes};
+use crate::text::trec::{self, RunNotes};
 use crate::watch::{Event, Watch};
 
 /// The lists of a run, each query's rows in the order in which they came.

@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
 use crate::number::decimal::{Decimal, NotANumber};
 use crate::table::cells::Cells;
-use crate::text::trec::{check_id, name_number_mistake};
+use crate::text::fields::{check_id, name_number_mistake};
 
 /// A column of identifiers.
 #[derive(Clone, Copy, Debug)]

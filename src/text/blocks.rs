@@ -7,8 +7,9 @@ use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::error::{Error, Kind, Result};
 use crate::memory::{Vec, vec};
+use crate::text::fields;
+use crate::text::list::too_many_rows;
 use crate::text::source::Source;
-use crate::text::trec::{self, too_many_rows};
 use crate::watch::Watch;
 
 /// Small enough for a core's second-level cache with all that is made of it.
@@ -186,7 +187,7 @@ fn check_last_line(text: &[u8]) -> Result<()> {
 fn line_too_long(line: &[u8]) -> Error {
     // What stands here once is refused in a shorter line, too.
     if let Some(at) = memchr2(0, b'\r', line) {
-        let error = if line[at] == 0 { trec::nul_byte() } else { trec::lone_cr() };
+        let error = if line[at] == 0 { fields::nul_byte() } else { fields::lone_cr() };
         return error.column(at + 1);
     }
     Error::new(

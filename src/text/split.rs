@@ -15,8 +15,8 @@ use crate::memory::Vec;
 pub struct Tape {
     /// Positions of spaces, tabs and newlines, ascending.
     pub blanks: Positions,
-    /// Positions of newlines, ascending.
-    pub newlines: Positions,
+    /// How many newlines there are.
+    pub newlines: usize,
     /// Every field is followed by exactly one blank, and no line begins with one.
     pub is_regular: bool,
     /// All bytes are below 128.
@@ -34,7 +34,7 @@ impl Tape {
     #[inline(always)]
     fn scan_with<S: Simd>(&mut self, simd: S, text: &[u8]) {
         self.blanks.count = 0;
-        self.newlines.count = 0;
+        self.newlines = 0;
         let mut seen = Seen { previous: 1, ..Seen::default() };
         let (chunks, rest) = text.as_chunks::<64>();
         for (index, chunk) in chunks.iter().enumerate() {
@@ -64,8 +64,8 @@ impl Tape {
         if printed.to_bitmask() | blanks != u64::MAX {
             seen.look_closer(chunk);
         }
-        self.blanks.push::<8>(blanks, start as u32);
-        self.newlines.push::<2>(newlines, start as u32);
+        self.blanks.push(blanks, start as u32);
+        self.newlines += newlines.count_ones() as usize;
     }
 }
 
@@ -88,6 +88,10 @@ impl Seen {
     }
 }
 
+/// Lines of runs and judgments have a blank in six bytes or so, and so have 64 bytes twice as many, or
+/// fewer.
+const AT_A_TIME: usize = 6;
+
 /// Positions in a text. The memory after them is written before it is known to be needed.
 #[derive(Debug, Default)]
 pub struct Positions {
@@ -105,14 +109,14 @@ impl Deref for Positions {
 }
 
 impl Positions {
-    /// Adds the positions of the bits of a word, `N` at a time: how many there are is hard for the
-    /// processor to foresee, whether there are more than a multiple of `N` is not.
+    /// Adds the positions of the bits of a word, some at a time: how many there are is hard for the
+    /// processor to foresee, whether there are more than so many is not.
     #[inline(always)]
-    fn push<const N: usize>(&mut self, mut mask: u64, start: u32) {
-        if self.room.len() < self.count + 64 {
+    fn push(&mut self, mut mask: u64, start: u32) {
+        if self.room.len() < self.count + 64 + AT_A_TIME {
             self.grow();
         }
-        let (room, _) = self.room[self.count..].as_chunks_mut::<N>();
+        let (room, _) = self.room[self.count..].as_chunks_mut::<AT_A_TIME>();
         self.count += mask.count_ones() as usize;
         for steps in room {
             for position in steps {
@@ -149,7 +153,7 @@ mod tests {
                 (0_u32..).zip(&text).filter(|(_, byte)| wanted.contains(byte)).map(|(i, _)| i).collect()
             };
             prop_assert_eq!(&tape.blanks[..], &at(b" \t\n")[..]);
-            prop_assert_eq!(&tape.newlines[..], &at(b"\n")[..]);
+            prop_assert_eq!(tape.newlines, at(b"\n").len());
             prop_assert_eq!(tape.is_ascii, text.is_ascii());
             prop_assert_eq!(tape.has_controls, text.contains(&0) || text.contains(&b'\r'));
             let is_blank = |byte: u8| b" \t\n".contains(&byte);
