@@ -2,12 +2,12 @@
 
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::averaging::Averaging;
+use crate::evaluate::batches::Batches;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
-use crate::evaluate::batches::Batches;
 use crate::evaluate::scorer::{Scorer, append_values};
-use crate::kernels::{Query, Ranking};
 use crate::kernels::views::Views;
+use crate::kernels::{Query, Ranking};
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::number::aggregate::Part;

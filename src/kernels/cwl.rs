@@ -14,7 +14,9 @@ use crate::number::log2::log2;
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[
-    ("sdcg", |params| Box::new(Cwl::new(params, fixed(params, |rank| 1.0 / log2(rank + 1), false)))),
+    ("sdcg", |params| {
+        Box::new(Cwl::new(params, fixed(params, |rank| 1.0 / log2(rank + 1), false)))
+    }),
     ("bpm", |params| Box::new(Cwl::new(params, User::Target(params.target)))),
     ("inst", |params| Box::new(Cwl::new(params, User::Adaptive(params.target)))),
     ("insq", |params| Box::new(Cwl::new(params, fixed(params, patience(params.target), true)))),
@@ -289,7 +291,8 @@ fn sum_inverse_squares(mut y: f64, mut terms: usize) -> f64 {
 /// [`FEW`] on.
 fn trigamma(y: f64) -> f64 {
     let t = 1.0 / square(y);
-    let series = 1.0 / 6.0 + t * (-1.0 / 30.0 + t * (1.0 / 42.0 + t * (-1.0 / 30.0 + t * (5.0 / 66.0))));
+    let series =
+        1.0 / 6.0 + t * (-1.0 / 30.0 + t * (1.0 / 42.0 + t * (-1.0 / 30.0 + t * (5.0 / 66.0))));
     1.0 / y + 0.5 * t + series * (t / y)
 }
 

@@ -18,7 +18,9 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("err_ia", |params| Box::new(Novelty::new(params, Weight::Reciprocal, Share::OfAny))),
     ("nerr_ia", |params| Box::new(Novelty::new(params, Weight::Reciprocal, Share::OfBest))),
     ("nrbp", |params| Box::new(Novelty::new(params, Weight::Geometric(params.beta), Share::OfAny))),
-    ("nnrbp", |params| Box::new(Novelty::new(params, Weight::Geometric(params.beta), Share::OfBest))),
+    ("nnrbp", |params| {
+        Box::new(Novelty::new(params, Weight::Geometric(params.beta), Share::OfBest))
+    }),
     ("ap_ia", |params| Box::new(ApIa(Level::new(params)))),
     ("p_ia", |params| Box::new(PrecisionIa(Level::new(params)))),
     ("strecall", |params| Box::new(SubtopicRecall(Level::new(params)))),
@@ -66,9 +68,10 @@ impl Level {
         let (k, rel, of) = (self.k, self.rel, listed.of);
         let ranks = query.ranks.iter().map(|&rank| rank as usize);
         let docs = listed.ranking.judged.iter().map(|&doc| doc as usize);
-        ranks.zip(docs).take_while(move |&(rank, _)| rank <= k).map(move |(rank, doc)| {
-            (rank, of.relevant(doc, rel))
-        })
+        ranks
+            .zip(docs)
+            .take_while(move |&(rank, _)| rank <= k)
+            .map(move |(rank, doc)| (rank, of.relevant(doc, rel)))
     }
 }
 

@@ -20,13 +20,7 @@ pub struct Lists {
 impl Lists {
     /// Adds the first documents of a list, with the gain of each grade and that of unjudged documents.
     #[allow(clippy::cast_possible_wrap)] // memory has fewer numbers
-    pub fn add(
-        &mut self,
-        query: &Query<'_>,
-        k: usize,
-        unjudged: f64,
-        gain: impl Fn(f64) -> f64,
-    ) {
+    pub fn add(&mut self, query: &Query<'_>, k: usize, unjudged: f64, gain: impl Fn(f64) -> f64) {
         let start = self.gains.len();
         self.gains.resize(start + query.retrieved.min(k), unjudged);
         for place in query.places(k) {

@@ -76,14 +76,8 @@ impl Place<'_> {
 
 impl<'a> Query<'a> {
     /// Nothing retrieved, and nothing judged.
-    pub const EMPTY: Self = Self {
-        ranks: &[],
-        grades: &[],
-        ties: &[],
-        retrieved: 0,
-        ideal: &[],
-        subtopics: None,
-    };
+    pub const EMPTY: Self =
+        Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[], subtopics: None };
 
     /// How many judged documents are relevant, retrieved or not.
     pub(super) fn relevant(&self, rel: f64) -> usize {

@@ -57,7 +57,8 @@ impl Kernel for Function {
         if !self.min_max {
             return Ok(());
         }
-        let message = format!("expected negative=\"gain\" or another, found \"minmax\" with {}", self.name);
+        let message =
+            format!("expected negative=\"gain\" or another, found \"minmax\" with {}", self.name);
         Err(Error::new(Kind::Policy, "minmax_unavailable", message)
             .hint("it changes how nDCG is computed, which no other measure has"))
     }

@@ -39,7 +39,9 @@ impl Plan {
                     let function = params.get_item("function")?;
                     let params = choices::read_params(&params, &policy)?;
                     let kernel = match function {
-                        Some(function) => Box::new(Function::new(&name, function.unbind(), &params)),
+                        Some(function) => {
+                            Box::new(Function::new(&name, function.unbind(), &params))
+                        }
                         None => kernels::make(&kernel, &params)
                             .map_err(|error| to_python(py, &error))?,
                     };
