@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from rankscope.api.judges import judge_agreement as judge_agreement
     from rankscope.api.letor import Letor as Letor
     from rankscope.api.letor import read_letor as read_letor
+    from rankscope.api.measure import RankedLists as RankedLists
+    from rankscope.api.measure import measure as measure
     from rankscope.api.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
     from rankscope.api.power import power as power
     from rankscope.api.rankings import Rankings as Rankings
@@ -85,8 +87,6 @@ if TYPE_CHECKING:
     from rankscope.file import File as File
     from rankscope.measures import Measure as Measure
     from rankscope.measures import parse as parse
-    from rankscope.measures.function import RankedLists as RankedLists
-    from rankscope.measures.function import measure as measure
     from rankscope.report import Report as Report
     from rankscope.results import Bounds as Bounds
     from rankscope.results import Compared as Compared
@@ -140,7 +140,7 @@ else:
             "Policy": "rankscope.data",
             "PolicyError": "rankscope.errors",
             "Qrels": "rankscope.data.qrels",
-            "RankedLists": "rankscope.measures.function",
+            "RankedLists": "rankscope.api.measure",
             "Rankings": "rankscope.api.rankings",
             "RankscopeError": "rankscope.errors",
             "Regrets": "rankscope.results",
@@ -180,7 +180,7 @@ else:
             "jaccard": "rankscope.api.agreement.lists",
             "judge_agreement": "rankscope.api.judges",
             "kendall_tau": "rankscope.api.agreement.lists",
-            "measure": "rankscope.measures.function",
+            "measure": "rankscope.api.measure",
             "ndcg": "rankscope.api.grades",
             "ndcg_score": "rankscope.api.score",
             "overlap": "rankscope.api.agreement.lists",

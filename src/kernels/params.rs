@@ -170,6 +170,7 @@ const USUAL_DEPTH: usize = 1000;
 
 /// Parameters of all kernels; each reads those that it knows.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is read by another kernel
 pub struct Params {
     /// Cutoff; none for the whole list.
     pub k: Option<usize>,

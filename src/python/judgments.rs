@@ -20,7 +20,8 @@ use crate::error::show;
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
-use crate::qrels::{judgments, subtopics};
+use crate::qrels::subtopics::Subtopics;
+use crate::qrels::{by_subtopic, judgments};
 use crate::saved::{Reader, What, Writer};
 
 /// The judgments of many queries.
@@ -41,9 +42,12 @@ impl Judgments {
         guard(|| {
             let input = input(py, source, encoding)?;
             let duplicates = choices::field(duplicates)?;
-            let read = Watch::new(progress).run(py, |watch| match has_subtopics {
-                false => judgments::Judgments::read(&input, duplicates, watch),
-                true => subtopics::read(&input, duplicates, watch),
+            let read = Watch::new(progress).run(py, |watch| {
+                if has_subtopics {
+                    by_subtopic::read(&input, duplicates, watch)
+                } else {
+                    judgments::Judgments::read(&input, duplicates, watch)
+                }
             })?;
             Ok(Self(Arc::new(read)))
         })
@@ -116,7 +120,7 @@ impl Judgments {
         guard(|| {
             let py = rows.py();
             let mut notes = Notes::default();
-            let mut builder = subtopics::Builder::default();
+            let mut builder = by_subtopic::Builder::default();
             each_subtopic_row(rows, "qrels", &mut notes, |ids, grade, line, notes| {
                 notes.add_grade(grade, (0, line));
                 builder.add(ids, grade, line).map_err(|error| to_python(py, &error))
@@ -143,7 +147,7 @@ impl Judgments {
             let duplicates = choices::field(duplicates)?;
             let made = py.detach(|| {
                 let columns = [queries.column(), topics.column(), docs.column()];
-                subtopics::from_columns(columns, &grades, duplicates, threads)
+                by_subtopic::from_columns(columns, &grades, duplicates, threads)
             });
             made.map(|made| Self(Arc::new(made)))
                 .map_err(|error| to_python(py, &error.file("qrels")))
@@ -152,7 +156,7 @@ impl Judgments {
 
     /// How many judgments of subtopics there are; none where they have no subtopics.
     fn subtopics(&self) -> Option<usize> {
-        self.0.axis().subtopics().map(subtopics::Subtopics::len)
+        self.0.axis().subtopics().map(Subtopics::len)
     }
 
     /// From columns of queries, documents and grades.

@@ -239,15 +239,13 @@ pub(super) fn each_subtopic_row(
         if line % 4096 == 0 {
             py.check_signals()?;
         }
-        let fields = match row.hasattr("iteration")? {
-            true => ["query_id", "iteration", "doc_id", "relevance"]
-                .map(|field| row.getattr(field))
-                .into_iter()
-                .collect::<PyResult<Vec<_>>>()?,
-            false if row.cast::<PyTuple>().is_ok() || row.cast::<PyList>().is_ok() => {
-                row.try_iter()?.collect::<PyResult<Vec<_>>>()?
-            }
-            false => Vec::new(),
+        let fields: Vec<Bound<'_, PyAny>> = if row.hasattr("iteration")? {
+            let named = ["query_id", "iteration", "doc_id", "relevance"];
+            named.into_iter().map(|field| row.getattr(field)).collect::<PyResult<_>>()?
+        } else if row.cast::<PyTuple>().is_ok() || row.cast::<PyList>().is_ok() {
+            row.try_iter()?.collect::<PyResult<_>>()?
+        } else {
+            Vec::new()
         };
         let [query, subtopic, doc, grade] = &fields[..] else {
             let found = row.get_type().name()?;

@@ -2,6 +2,7 @@
 
 pub mod attributes;
 pub mod axis;
+pub mod by_subtopic;
 pub mod duplicates;
 pub mod grades;
 pub mod judgments;

@@ -325,7 +325,7 @@ mod tests {
             let grades: Vec<Option<f64>> = list.iter().map(|entry| entry.1.map(f64::from)).collect();
             let hits: Vec<Hit> = (0..)
                 .zip(&grades)
-                .filter_map(|(row, grade)| grade.map(|grade| Hit { row, grade }))
+                .filter_map(|(row, grade)| grade.map(|grade| Hit { row, judged: 0, grade }))
                 .collect();
             let expected = plainly(&rows, &grades, ties);
             let is_sorted = rows.is_sorted_by(|a, b| a.score >= b.score);

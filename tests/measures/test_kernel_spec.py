@@ -64,7 +64,7 @@ from rankscope.measures import (
             "rbp",
             {"k": None, "p": 0.8, "rel": 1.0, "graded": True, "max_grade": 3.0},
         ),
-        (NumRet, "num_ret", {"rel": None}),
+        (NumRet, "num_ret", {"k": None, "rel": None}),
         (NumQ, "num_q", {}),
     ],
 )

@@ -27,6 +27,9 @@ SENTENCES = {
     "rank_irregular": "queries whose ranks are not 1, 2, 3, …, ordered by score: {count}",
     "rank_gap": "queries whose ranks are not 1, 2, 3, …, ordered by rank: {count}",
     "multiple_tags": "different run names in one run: {count}",
+    "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
+    "grades_clipped": "measures whose max_rel is below the highest grade, which counts as max_rel: "
+    "{count}",
     "duplicate_measures": "duplicate measures, evaluated once: {count}",
     "n_missing": "judged queries that are not in the run: {count} (missing={missing})",
     "n_run_only": "queries of the run without judgments, not evaluated: {count}",

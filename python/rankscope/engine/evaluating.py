@@ -475,6 +475,10 @@ def describe_answer(
     ]
     if queries.subtopics and not all(measure.row.subtopics for measure in request.measures):
         notes.append(describe("subtopics_joined", queries.subtopics, choices))
+    notes += [
+        describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
+        for name, tool, difference in request.differences
+    ]
     levels = [measure.parameters.get("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):
         notes = [note for note in notes if note.code != "fractional_rel"]
@@ -483,6 +487,7 @@ def describe_answer(
     shown, unjudged = at_cutoffs[deepest]
     whole = {
         "duplicate_measures": request.repeated,
+        "grades_clipped": request.clipped,
         "n_missing": missing,
         "n_run_only": run_only,
         "n_no_relevant": empty,
@@ -502,6 +507,8 @@ def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
         FormatError: There is something; the first is named.
     """
     for note in notes:
+        if note.code == "other_definition":  # of a name, not of the input
+            continue
         raise FormatError(
             f"expected nothing suspicious, as strict says; {note.sentence}",
             hint="mend the input, or leave strict out",

@@ -10,11 +10,12 @@ from rankscope.data.policy import CHOICES, Policy, check_choice, ties_of
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Measure, parse
+from rankscope.measures.spec import ROWS
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     from rankscope.conventions import Convention
@@ -122,6 +123,8 @@ class Request:
         repeated: How many measures were asked for again.
         convention: The convention that it follows, if any.
         names: Under a convention, what the measures that were asked for are called here.
+        clipped: How many measures have a scale that ends below the highest grade.
+        differences: Names of other tools that mean something else there: name, tool and reason.
     """
 
     measures: list[Measure]
@@ -130,6 +133,8 @@ class Request:
     repeated: int
     convention: Convention | None
     names: Mapping[str, str]
+    clipped: int = 0
+    differences: Sequence[tuple[str, str, str]] = ()
 
     @property
     def ties(self) -> Ties:
@@ -163,6 +168,8 @@ def read_request(
             repeated=repeated,
             convention=None,
             names={},
+            clipped=_count_clipped(asked, grades),
+            differences=_find_differences(measures),
         )
     from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
 
@@ -176,6 +183,25 @@ def read_request(
         convention=adapted.convention,
         names=adapted.names,
     )
+
+
+def _count_clipped(measures: Sequence[Measure], grades: Sequence[float]) -> int:
+    highest = max(grades, default=0.0)
+    scales = (measure.parameters.get("max_rel") for measure in measures)
+    return sum(isinstance(top, float) and top < highest for top in scales)
+
+
+def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple):
+        return []
+    written = [name for name in dict.fromkeys(names) if isinstance(name, str) and name not in ROWS]
+    if not written:
+        return []
+    from rankscope.measures.compat import find_difference  # noqa: PLC0415 - few names need it
+
+    found = [(name, find_difference(name)) for name in written]
+    return [(name, *difference) for name, difference in found if difference is not None]
 
 
 def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:

@@ -131,6 +131,31 @@ def _their_number(tool: Tool, takes: str, value: float) -> str:
     return text.removeprefix("0") if takes == "p" else text  # ranx writes 0.9 as rbp.9
 
 
+def find_difference(text: str) -> tuple[Tool, str] | None:
+    """Return the tool whose name a measure was asked for by, and how its measure differs.
+
+    Args:
+        text: The name as it was written.
+
+    Returns:
+        The tool and the difference; `None` if it is a name of rankscope, or if there is none.
+
+    Examples:
+        >>> find_difference("hits@10")
+        ('ranx', 'It is a mean over queries; in rankscope, a sum.')
+        >>> find_difference("ndcg@10"), find_difference("NumRet(rel=1)@10")
+        (None, None)
+    """
+    for row in TABLE.values():
+        for tool in ("trec_eval", "ranx"):
+            for name in names_in(row, tool):
+                stem, takes = _split(name)
+                is_number = takes and text[len(stem) :].replace(".", "", 1).isdigit()
+                if name.note and (text == name.text or (is_number and text.startswith(stem))):
+                    return tool, name.note
+    return None
+
+
 @cache
 def spellings() -> tuple[Spelling, ...]:
     """Return every way to write a measure, without duplicates."""
@@ -138,10 +163,12 @@ def spellings() -> tuple[Spelling, ...]:
 
 
 def _all_spellings() -> Iterator[Spelling]:
+    own = {name.casefold() for name in TABLE}
     for row in TABLE.values():
         for text in (row.name, *row.aliases):
             yield Spelling(text, measure(row.name))
-            if row.at == "k":  # the plain name, which trackers of experiments have
+            # The plain name, which trackers of experiments have, is that of a row before an alias.
+            if row.at == "k" and (text == row.name or text.casefold() not in own):
                 yield Spelling(f"{text}_at_", measure(row.name), "k")
         for tool in ("ir_measures", "trec_eval", "ranx"):
             for name in names_in(row, tool):

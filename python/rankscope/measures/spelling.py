@@ -52,7 +52,8 @@ def plain_name(measure: Measure) -> str:
     if measure.row.at in settings:
         parts += ["at", _plain(settings.pop(measure.row.at))]
     for name, value in settings.items():
-        parts += [name] if value is True else [name, _plain(value)]
+        word = name.lower()
+        parts += [word] if value is True else [word, _plain(value)]
     name = "_".join(parts)
     return name if len(name) <= LONGEST_PLAIN_NAME else _shorten(name)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.measures import domains
 from rankscope.measures.spec import Example, Name, Parameter, Row
 from rankscope.measures.table.parameters import JUDGED_ONLY, READ_K, REL, REQUIRED_K, K
@@ -34,6 +36,8 @@ ZHAI = (
     "Zhai, Cohen and Lafferty, Beyond independent relevance: methods and evaluation metrics for "
     "subtopic retrieval, SIGIR 2003"
 )
+GREEDY = (0.0, math.e / (math.e - 1))
+"""The greedy best order has at least the share 1 - 1/e of what any order has."""
 NOVELTY = r"n_r = \sum_{s\, \ni\, r} (1 - \alpha)^{c_s(r - 1)}"
 FIRST = "At cutoff 1, it doesn't divide by the highest possible value."
 DEPTH_20 = "It only accepts cutoffs up to 20."
@@ -67,7 +71,7 @@ ROWS = (
         "as it covers and those covered before count less, divided by that of the best order. The "
         "best order is made greedily: the document with the most gain is next.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
+        value_range=GREEDY,
         ties="unavailable",
         references=(CLARKE,),
         aliases=("α_nDCG",),
@@ -142,7 +146,7 @@ ROWS = (
         r"{\sum_{r=1}^{k} n^{*}_r / r}, \quad n_r = \sum_{s\, \ni\, r} 2^{-c_s(r - 1)}",
         definition="Like ERR_IA, divided by the value of the best order, which is made greedily.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
+        value_range=GREEDY,
         ties="unavailable",
         references=(CHAPELLE,),
         ir_measures=(Name("nERR_IA", takes=("k", "rel", "judged_only"), note=DEPTH_20),),
@@ -175,7 +179,7 @@ ROWS = (
         r"{\sum_{r} n^{*}_r\, \beta^{r - 1}}, \quad " + NOVELTY,
         definition="Like NRBP, divided by the value of the best order, which is made greedily.",
         undefined=NO_SUBTOPIC,
-        value_range=(0, 1),
+        value_range=GREEDY,
         ties="unavailable",
         references=(NRBP,),
         ir_measures=(
