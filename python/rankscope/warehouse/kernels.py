@@ -113,8 +113,11 @@ def _share_of(plan: Plan, measure: Measure) -> str:
 def _rprec(plan: Plan, measure: Measure) -> str:
     lists, relevant = plan.lists(measure), _relevant(plan, measure)
     lists.needs_totals = True
-    hits = lists.count("hits_at_r", f"{_is_relevant(measure)} AND list_rank <= {relevant}")
-    return _defined(plan, measure, f"{as_double(hits)} / {relevant}")
+    multiple = _setting(measure, "multiple")
+    rank = relevant if multiple == 1 else _round_up(multiple, relevant)
+    hits = lists.count("hits_at_r", f"{_is_relevant(measure)} AND list_rank <= {rank}")
+    share = f"CASE WHEN {rank} > 0 THEN {as_double(hits)} / {rank} ELSE 0 END"
+    return _defined(plan, measure, share)
 
 
 def _success(plan: Plan, measure: Measure) -> str:
@@ -136,13 +139,18 @@ def _iprec(plan: Plan, measure: Measure) -> str:
     )
     lists.needs_totals = True
     found = lists.count_down_to("found", is_relevant)
-    level = as_double(number(_setting(measure, "recall")))
-    enough = f"FLOOR({level} * {relevant} + {number(0.9)})"
+    up = 0.9 if measure.parameters["rounding"] == "up" else 0.5
+    enough = _round_up(_setting(measure, "recall"), relevant, up)
     case = (
         f"CASE WHEN {is_relevant} AND {found} >= {enough} THEN {as_double(found)} / list_rank END"
     )
     highest = lists.sums.add("highest_precision", f"MAX({case})")
     return _defined(plan, measure, highest)
+
+
+def _round_up(share: float, relevant: str, up: float = 0.9) -> str:
+    """Return a share of the relevant documents as a whole number."""
+    return f"FLOOR({as_double(number(share))} * {relevant} + {number(up)})"
 
 
 def _set_precision(plan: Plan, measure: Measure) -> str:
@@ -212,6 +220,8 @@ def _rbp(plan: Plan, measure: Measure) -> str:
     p, lists = _setting(measure, "p"), plan.lists(measure)
     lists.needs_discounts = True
     is_graded = measure.parameters["graded"]
+    if measure.parameters["max_grade"] == "query":
+        raise refuse_parameter(measure, "max_grade", "the highest grade of each query")
     highest = number(_setting(measure, "max_grade"))
     gained = "grade > 0" if is_graded else _is_relevant(measure)
     weights = [1.0]
@@ -233,6 +243,17 @@ def _num_ret(plan: Plan, measure: Measure) -> str:
 
 def _num_rel(plan: Plan, measure: Measure) -> str:
     return as_double(_relevant(plan, measure))
+
+
+def _set_relative_precision(plan: Plan, measure: Measure) -> str:
+    most = _smaller(_retrieved(plan.lists(measure)), _relevant(plan, measure))
+    hits = as_double(_hits(plan, measure))
+    return _defined(plan, measure, f"CASE WHEN {most} > 0 THEN {hits} / {most} ELSE 0 END")
+
+
+def _num_nonrel_ret(plan: Plan, measure: Measure) -> str:
+    condition = f"grade >= 0 AND NOT ({_is_relevant(measure)})"
+    return as_double(plan.lists(measure).count("nonrelevant", condition))
 
 
 def _num_q(_plan: Plan, _measure: Measure) -> str:
@@ -315,6 +336,7 @@ KERNELS: dict[str, Kernel] = {
     "iprec": _iprec,
     "judged": _judged,
     "ndcg": _ndcg,
+    "num_nonrel_ret": _num_nonrel_ret,
     "num_q": _num_q,
     "num_rel": _num_rel,
     "num_ret": _num_ret,
@@ -327,16 +349,27 @@ KERNELS: dict[str, Kernel] = {
     "set_f": _set_f,
     "set_precision": _set_precision,
     "set_recall": _set_recall,
+    "set_relative_precision": _set_relative_precision,
     "success": _success,
 }
 """The kernels that SQL can compute."""
 
 LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
+BEHIND = "the discount of a document depends on sums over the ranks above"
+RUNNING = "it is a mean of nDCG at ranks that depend on the judgments of each query"
 REFUSED = {
+    "bin_g": BEHIND,
     "err": "the probability of reading on is a product over ranks, and SQL only has sums",
+    "g": BEHIND,
+    "interpolated_ap": "it needs interpolated precision at each level, which IPrec computes alone",
+    "ndcg_rel": RUNNING,
     "ordering_loss": LOSS,
     "rbp_residual": "what may follow depends on the length of the list, in powers of p",
     "retrieval_loss": LOSS,
+    "rndcg": RUNNING,
     "truncation_loss": LOSS,
+    "unjudged": "documents without a judgment are counted by Judged",
+    "utility": "it is a sum of counts with weights, which NumRet and NumRel have alone",
+    "yaap": "databases compute logarithms that differ in their last bits",
 }
 """The kernels that it can't compute, and why."""
