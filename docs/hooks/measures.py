@@ -77,6 +77,12 @@ SYMBOLS = (
     (r"c_s\(", r"c_s(r)", "the number of documents down to rank $r$ that cover subtopic $s$"),
     (r"n\^\{\*\}_r", r"n^{*}_r", "the same as $n_r$ in the best order"),
     (r"\bS\b", r"S", "the number of subtopics that a judged document covers"),
+    (
+        r"\|C\|",
+        r"C",
+        "the ranks at which the gain of the ideal list falls, and the end of the list",
+    ),
+    (r"\\mathit\{rel\}", r"\mathit{rel}", "the parameter `rel`"),
 )
 
 

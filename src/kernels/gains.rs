@@ -121,7 +121,7 @@ impl Gains {
             let [sum] = self.discount_grades([grades]);
             return sum;
         }
-        if self.needs_grades() {
+        if self.needs_grades() && !query.ties.is_empty() {
             return query.places(self.k).fold(0.0, |sum, place| self.add_place(sum, &place));
         }
         self.sum(query, |gain, rank| self.discount(gain, rank))
@@ -171,6 +171,12 @@ impl Gains {
                 add(gain, rank);
             }
         };
+        if self.needs_grades() && query.ties.is_empty() {
+            let judged = query.ranks.iter().map(|&rank| rank as usize).zip(query.grades);
+            let within = judged.take_while(|&(rank, _)| rank <= self.k);
+            within.for_each(|(rank, &grade)| add(self.of(grade), rank));
+            return;
+        }
         let mut next = 1;
         for place in query.places(self.k) {
             if self.unjudged_gain != 0.0 {
@@ -346,7 +352,7 @@ impl Gains {
                 return self.discount_all_at(slots, cutoffs);
             }
             Ideal::Retrieved => descend(self.gains_of_retrieved(query)),
-            Ideal::Judged => descend(self.gains_of_judged(query)),
+            Ideal::Judged => self.positive_gains(query),
         };
         self.discount_all_at(gains.into_iter().take_while(|&gain| gain > 0.0), cutoffs)
     }

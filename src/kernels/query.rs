@@ -131,8 +131,29 @@ impl<'a> Query<'a> {
         k: usize,
         rel: f64,
     ) -> impl Iterator<Item = (Place<'a>, usize)> {
+        let Self { ranks, grades, ties, .. } = *self;
         let counted = self.places(k).map(move |place| (place, place.relevant(rel)));
-        counted.filter(|&(_, relevant)| relevant > 0)
+        let mut counted = counted.filter(|&(_, relevant)| relevant > 0);
+        // Without ties, each document is a place of its own, and most are passed over at once.
+        let end = if ties.is_empty() { self.judged_until(k) } else { 0 };
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            if !ties.is_empty() {
+                return counted.next();
+            }
+            let here = at + grades[at..end].iter().position(|&grade| grade >= rel)?;
+            at = here + 1;
+            let first = ranks[here] as usize;
+            Some((Place { first, size: 1, grades: &grades[here..=here] }, 1))
+        })
+    }
+
+    /// How many judged documents are at the first `k` ranks, or at a tie that begins there.
+    fn judged_until(&self, k: usize) -> usize {
+        if self.ranks.last().is_none_or(|&last| last as usize <= k) {
+            return self.ranks.len();
+        }
+        self.ranks.partition_point(|&rank| rank as usize <= k)
     }
 
     /// How many judged documents are expected among the first `k`, as a whole number.
@@ -148,6 +169,10 @@ impl<'a> Query<'a> {
 
     /// How many relevant documents are expected among the first `k`.
     pub(super) fn expected_relevant(&self, k: usize, rel: f64) -> f64 {
+        if self.ties.is_empty() {
+            let within = &self.grades[..self.judged_until(k)];
+            return real(within.iter().filter(|&&grade| grade >= rel).count());
+        }
         let expected =
             self.relevant_places(k, rel).map(|(place, count)| place.expected_within(count, k));
         expected.fold(0.0, |sum, count| sum + count)

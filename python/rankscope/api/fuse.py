@@ -85,8 +85,8 @@ def fuse(
 
             The names of ranx work, too, such as `mnz` and `bordafuse`.
         weights: The weight of each run: a sequence in the order of the runs, or a mapping of names
-            to weights (default: 1 for each). The points that a run gives are multiplied by it. A run
-            whose weight is 0 is left out.
+            to weights (default: 1 for each). The points that a run gives are multiplied by it. A
+            run whose weight is 0 is left out.
         normalize: How the scores of each query in each run are scaled before they are added
             (default: `"min_max"`):
 

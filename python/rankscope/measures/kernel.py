@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     )
 
 LONGEST_LIST = 2**63 - 1
+BESIDE = ("judged_only", "base", "s")
+"""Parameters that kernels don't have: a flag beside the kernel, and parts of the discount."""
 SHAPES = {"log": "base", "jk": "base", "zipf": "s"}
 
 
@@ -47,16 +49,16 @@ def kernel_spec(
             raise _missing(measure, parameter)
         if value in parameter.needs_k and not 1 <= (measure.k or 0) <= LARGEST_DIVISOR:
             raise _no_cutoff(measure, f"{name}={value!r}")
-        if name in {"judged_only", "base", "s"}:
-            continue  # a flag beside the kernel, and parts of the discount
+        if name in BESIDE:
+            continue
         if name == "k":
             params[name] = None if measure.k is None else min(measure.k, LONGEST_LIST)
         elif name == "gain":
             params[name] = _gain(measure, grades)
         elif name == "discount":
             params[name] = _discount(measure, depth)
-        elif name == "levels" and isinstance(value, tuple):
-            params[name] = [level for level in value if isinstance(level, float)]
+        elif isinstance(value, tuple):
+            params[name] = [number for number in value if isinstance(number, float)]
         elif value is None or isinstance(value, bool | float | str):
             params[name] = value
     return measure.row.kernel, params

@@ -115,8 +115,11 @@ def _share_of(plan: Plan, measure: Measure) -> str:
 def _rprec(plan: Plan, measure: Measure) -> str:
     lists, relevant = plan.lists(measure), _relevant(plan, measure)
     lists.needs_totals = True
-    hits = lists.count("hits_at_r", f"{_is_relevant(measure)} AND list_rank <= {relevant}")
-    return _defined(plan, measure, f"{as_double(hits)} / {relevant}")
+    multiple = _setting(measure, "multiple")
+    rank = relevant if multiple == 1 else _round_up(multiple, relevant)
+    hits = lists.count("hits_at_r", f"{_is_relevant(measure)} AND list_rank <= {rank}")
+    share = f"CASE WHEN {rank} > 0 THEN {as_double(hits)} / {rank} ELSE 0 END"
+    return _defined(plan, measure, share)
 
 
 def _success(plan: Plan, measure: Measure) -> str:
@@ -138,13 +141,18 @@ def _iprec(plan: Plan, measure: Measure) -> str:
     )
     lists.needs_totals = True
     found = lists.count_down_to("found", is_relevant)
-    level = as_double(number(_setting(measure, "recall")))
-    enough = f"FLOOR({level} * {relevant} + {number(0.9)})"
+    up = 0.9 if measure.parameters["rounding"] == "up" else 0.5
+    enough = _round_up(_setting(measure, "recall"), relevant, up)
     case = (
         f"CASE WHEN {is_relevant} AND {found} >= {enough} THEN {as_double(found)} / list_rank END"
     )
     highest = lists.sums.add("highest_precision", f"MAX({case})")
     return _defined(plan, measure, highest)
+
+
+def _round_up(share: float, relevant: str, up: float = 0.9) -> str:
+    """Return a share of the relevant documents as a whole number."""
+    return f"FLOOR({as_double(number(share))} * {relevant} + {number(up)})"
 
 
 def _set_precision(plan: Plan, measure: Measure) -> str:
@@ -219,6 +227,8 @@ def _rbp(plan: Plan, measure: Measure) -> str:
     lists.needs_discounts = True
     is_graded = measure.parameters["graded"]
     max_grade = measure.parameters["max_grade"]
+    if max_grade == "query":
+        raise refuse_parameter(measure, "max_grade", "the highest grade of each query")
     scale = "" if max_grade is None else f" / {number(_setting(measure, 'max_grade'))}"
     gained = "grade > 0" if is_graded else _is_relevant(measure)
     weights = [1.0]
@@ -240,6 +250,11 @@ def _num_ret(plan: Plan, measure: Measure) -> str:
 
 def _num_rel(plan: Plan, measure: Measure) -> str:
     return as_double(_relevant(plan, measure))
+
+
+def _num_nonrel_ret(plan: Plan, measure: Measure) -> str:
+    condition = f"grade >= 0 AND NOT ({_is_relevant(measure)})"
+    return as_double(plan.lists(measure).count("nonrelevant", condition))
 
 
 def _num_q(_plan: Plan, _measure: Measure) -> str:
@@ -323,6 +338,7 @@ KERNELS: dict[str, Kernel] = {
     "iprec": _iprec,
     "judged": _judged,
     "ndcg": _ndcg,
+    "num_nonrel_ret": _num_nonrel_ret,
     "num_q": _num_q,
     "num_rel": _num_rel,
     "num_ret": _num_ret,
@@ -342,6 +358,8 @@ KERNELS: dict[str, Kernel] = {
 LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
 USER = "the probability of reading a rank depends on all documents above it"
 SUBTOPICS = "the judgments of SQL have no subtopics"
+BEHIND = "the discount of a document depends on sums over the ranks above"
+RUNNING = "it is a mean of nDCG at ranks that depend on the judgments of each query"
 REFUSED = {
     "accuracy": "the pairs of documents are more than the rows",
     "alpha_dcg": SUBTOPICS,
@@ -363,10 +381,18 @@ REFUSED = {
     "q": "it divides by the cumulated gain of the best order at each rank",
     "sdcg": "its weights reach below the end of the list",
     "strecall": SUBTOPICS,
+    "bin_g": BEHIND,
     "err": "the probability of reading on is a product over ranks, and SQL only has sums",
+    "g": BEHIND,
+    "interpolated_ap": "it needs interpolated precision at each level, which IPrec computes alone",
+    "ndcg_rel": RUNNING,
     "ordering_loss": LOSS,
     "rbp_residual": "what may follow depends on the length of the list, in powers of p",
     "retrieval_loss": LOSS,
+    "rndcg": RUNNING,
     "truncation_loss": LOSS,
+    "unjudged": "documents without a judgment are counted by Judged",
+    "utility": "it is a sum of counts with weights, which NumRet and NumRel have alone",
+    "yaap": "databases compute logarithms that differ in their last bits",
 }
 """The kernels that it can't compute, and why."""

@@ -39,7 +39,7 @@ OTHERS = (
     Form(measure="G", takes=("gain", "judged_only")),
     Form(measure="nDCGRel", takes=("gain", "judged_only")),
     Form(measure="RnDCG", takes=("gain", "judged_only")),
-    Form(measure="SetRelP", takes=UNCUT),
+    Form(measure="SetP", settings={"relative": True}, takes=UNCUT),
     Form(
         measure="Utility",
         takes=("hit", "false_alarm", "miss", "rejection", "documents", "rel", "judged_only"),

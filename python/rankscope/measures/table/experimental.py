@@ -59,7 +59,7 @@ ROWS = (
         name="nDCGRel",
         kernel="ndcg_rel",
         parameters=(GAIN, JUDGED_ONLY),
-        formula=r"\mathrm{nDCGRel} = \frac{1}{R} \sum_{r\, :\, G(g_r) > 0} \mathrm{nDCG'@}r",
+        formula=r"\mathrm{nDCGRel} = \frac{1}{R} \sum_{r\, :\, G(g_r) > 0} \mathrm{nDCG@}r",
         definition="The mean nDCG at the ranks of the documents with a gain, where the ideal list "
         "is cut at the same rank; for those that are not in the list, nDCG of the whole list.",
         undefined=NO_GAIN,
