@@ -49,19 +49,24 @@ def kernel_spec(
             raise _missing(measure, parameter)
         if value in parameter.needs_k and not 1 <= (measure.k or 0) <= LARGEST_DIVISOR:
             raise _no_cutoff(measure, f"{name}={value!r}")
-        if name in BESIDE:
-            continue
-        if name == "k":
-            params[name] = None if measure.k is None else min(measure.k, LONGEST_LIST)
-        elif name == "gain":
+        if name == "gain":
             params[name] = _gain(measure, grades)
         elif name == "discount":
             params[name] = _discount(measure, depth)
-        elif isinstance(value, tuple):
-            params[name] = [number for number in value if isinstance(number, float)]
-        elif value is None or isinstance(value, bool | float | str):
-            params[name] = value
+        elif name not in BESIDE:
+            params[name] = _plain(value)
     return measure.row.kernel, params
+
+
+def _plain(value: object) -> bool | float | str | list[float] | None:
+    """Return the value of a parameter as the core reads it."""
+    if isinstance(value, tuple):
+        return [number for number in value if isinstance(number, float)]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return min(value, LONGEST_LIST)  # a cutoff beyond any list is none
+    if value is None or isinstance(value, bool | float | str):
+        return value
+    raise TypeError(value)
 
 
 def _gain(measure: Measure, grades: Collection[float] | None) -> str | list[list[float]]:
