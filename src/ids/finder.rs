@@ -120,7 +120,8 @@ mod tests {
                 1..6,
             ),
         ) {
-            let mut finder = Finder::new(90);
+            let mut finder = Finder::default();
+            finder.restart(90, 400);
             let (mut start, mut first) = (0, 0);
             for (judged, retrieved) in queries {
                 if retrieved.len() % 3 == 0 {
