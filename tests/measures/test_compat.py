@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import rankscope
 from rankscope.measures import (
     AP,
     CG,
@@ -91,3 +92,20 @@ def test_a_measure_has_its_name_in_each_tool(
     sklearn: str | None,
 ) -> None:
     assert [name_in(measure, tool) for tool in TOOLS] == [trec_eval, ir_measures, ranx, sklearn]
+
+
+def test_a_name_that_means_something_else_in_its_tool_is_noted() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    found = rankscope.evaluate(qrels, run, ["hits@10", "ndcg@10", "set_F"])
+    assert [(note.code, note.sentence.partition(" ")[0]) for note in found.notes] == [
+        ("other_definition", "hits@10"),
+        ("other_definition", "set_F"),
+    ]
+    assert not rankscope.evaluate(qrels, run, ["NumRet(rel=1)@10", "SetF"], strict=True).notes
+
+
+def test_a_scale_below_the_highest_grade_is_noted() -> None:
+    qrels, run = {"q": {"a": 3}}, {"q": {"a": 1.0}}
+    found = rankscope.evaluate(qrels, run, ["INST(max_rel=2)", "INST(max_rel=3)"])
+    assert [(note.code, note.count) for note in found.notes] == [("grades_clipped", 1)]
+    assert found["INST(max_rel=2)"] == found["INST(max_rel=3)"]
