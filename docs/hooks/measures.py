@@ -68,7 +68,11 @@ SYMBOLS = (
     (r"\\beta", r"\beta", "the parameter `beta`"),
     (r"\bp\^", r"p", "the parameter `p`"),
     (r"g_\{\\max\}", r"g_{\max}", "the parameter `max_grade`"),
-    (r"\|C\|", r"C", "the ranks at which the gain of the ideal list falls, and the end of the list"),
+    (
+        r"\|C\|",
+        r"C",
+        "the ranks at which the gain of the ideal list falls, and the end of the list",
+    ),
     (r"\\mathit\{rel\}", r"\mathit{rel}", "the parameter `rel`"),
 )
 
