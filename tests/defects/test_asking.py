@@ -155,7 +155,8 @@ def test_a_measure_that_is_none_is_an_error_in_words(
 
 def test_measures_of_the_newest_trec_eval_are_there(means: Ways) -> None:
     found = means(QRELS, RUN, ["dcg", "ideal_dcg", "rbp", "rbp_resid"])
-    assert list(found) == ["DCG", "IDCG", "RBP(p=0.9)", "RBPResidual(p=0.9)"]
+    graded = "RBP(p=0.9, graded=True, max_grade='query')"
+    assert list(found) == ["DCG", "IDCG", graded, "RBPResidual(p=0.9)"]
 
 
 def test_the_program_says_the_version_that_is_installed(program: Program) -> None:

@@ -170,7 +170,12 @@ def test_the_relevant_documents_alone_best_first_have_the_value_1(
     def is_of_level(measure: Measure) -> bool:
         return measure.parameters.get("rel", rel) == rel
 
+    def ends_in_time(measure: Measure) -> bool:
+        # Below the last relevant document, precision falls.
+        return measure.parameters.get("multiple", 1) <= 1  # type: ignore[operator]  # a number
+
     binary = [one for one in with_property("perfect_is_one") if is_uncut(one) and is_of_level(one)]
+    binary = [one for one in binary if ends_in_time(one)]
     ranking: Ranking = [*sorted((grade for grade in judged if grade >= rel), reverse=True)]
     assume(ranking)
     others = [grade for grade in judged if grade < rel]
