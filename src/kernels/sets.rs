@@ -10,7 +10,8 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("set_precision", |params| Box::new(SetPrecision::new(params))),
     ("set_recall", |params| Box::new(SetRecall::new(params))),
     ("set_f", |params| Box::new(SetF::new(params))),
-    ("set_ap", |params| Box::new(SetAp::new(params))),
+    // A product has no expected value where a cutoff splits a tie.
+    ("set_ap", |params| Box::new(SetAp::new(&Params { k: None, ..params.clone() }))),
     ("utility", |params| Box::new(Utility::new(params))),
 ];
 

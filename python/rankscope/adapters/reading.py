@@ -85,7 +85,9 @@ def read_judgments(
     if given.kind == "file":
         made = Judgments.from_path(given.source, encoding, duplicates, progress, subtopics)
     elif subtopics:
-        rows = given.value if given.kind == "rows" else _subtopic_rows(given.value)
+        rows: object = given.value
+        if isinstance(given.value, Mapping):
+            rows = _subtopic_rows(given.value)
         made = Judgments.from_subtopic_rows(rows, duplicates)
     elif given.kind == "mapping":
         made = Judgments.from_dict(given.value, duplicates)

@@ -239,7 +239,8 @@ class _Caller:
             )
         if np.isinf(values).any():
             raise self._no_number(float(values[np.isinf(values)][0]))
-        return values.tolist()
+        found_values: list[float] = values.tolist()
+        return found_values
 
     def _read_value(self, found: object) -> float:
         if found is None:

@@ -200,12 +200,12 @@ LEVEL = Domain("a number, 0 or more", _level)
 OPTIONAL_LEVEL = Domain("a number, 0 or more, or None", _read_optional_level)
 FLAG = Domain("True or False", _read_flag)
 PROBABILITY = Domain("a number between 0 and 1, both excluded", _between(0, 1, open_ends=True))
+FRACTION = Domain("a number from 0 to 1", _between(0, 1))
+POSITIVE = Domain("a positive number", _between(0, math.inf, open_ends=True))
 PERSISTENCE = Domain(
     f"a number above 0 and up to {LARGEST_PERSISTENCE}",
     lambda value: _between(0, LARGEST_PERSISTENCE)(POSITIVE.read(value)),
 )
-FRACTION = Domain("a number from 0 to 1", _between(0, 1))
-POSITIVE = Domain("a positive number", _between(0, math.inf, open_ends=True))
 BASE = Domain("a number above 1", _between(1, math.inf, open_ends=True))
 TOP_GRADE = Domain(
     f"a positive number up to {LARGEST_EXPONENT}",

@@ -167,8 +167,8 @@ def _missing(measure: Measure, parameter: Parameter) -> MeasureError:
     row = measure.row
     if parameter.name != row.at:
         scaled = f"{row.name}({parameter.name}=4)"
-        example = f"{scaled}@10" if row.at and row.parameter(row.at).required else scaled
-        hint = f"write {example} for grades up to 4"
+        written = f"{scaled}@10" if row.at and row.parameter(row.at).required else scaled
+        hint = f"write {written} for grades up to 4"
         return MeasureError(f"{measure} needs {parameter.name}", hint=hint, code="bad_parameter")
     example = 0.1 if parameter.name == "recall" else 10
     hint = f"write {row.name}@{example}"

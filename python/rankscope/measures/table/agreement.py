@@ -43,7 +43,7 @@ ROWS = (
                 "are relevant.",
             ),
         ),
-        properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
+        properties=frozenset({"cutoff_local", "bounded", "binary"}),
         example=Example(
             "Accuracy",
             ranking=(0, 1, None, 2),
