@@ -14,4 +14,5 @@ def examples(count: int, **more: Any) -> settings:  # noqa: ANN401 - as Hypothes
         count: How many cases. A test whose cases cost more than most has fewer of them.
         more: Other settings of Hypothesis, such as `stateful_step_count`.
     """
-    return settings(max_examples=count * settings.default.max_examples // 100, **more)
+    usual = 100 if settings.default is None else settings.default.max_examples
+    return settings(max_examples=count * usual // 100, **more)

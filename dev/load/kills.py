@@ -97,4 +97,4 @@ def main(stores: int, rounds: int, word: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]), *sys.argv[3:])
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -9,7 +9,7 @@ import inspect
 import math
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import rankscope as rs
 from rankscope.measures import TABLE, spelling
@@ -253,7 +253,9 @@ def evaluate_example(row: Row) -> float:
     """Return the value of an example, after checking it against its formula."""
     example = row.example
     qrels, run = as_inputs(example)
-    value = rs.evaluate(qrels, run, example.measure)[example.measure]
+    # The examples of diversity have judgments by subtopic.
+    evaluate = cast("Callable[..., rs.Evaluation]", rs.evaluate)
+    value = evaluate(qrels, run, example.measure)[example.measure]
     names = {name: getattr(math, name) for name in ("exp", "log", "log2")} | {"max": max}
     by_hand = eval(example.formula, {"__builtins__": {}}, names)  # noqa: S307 - from our own table
     if not math.isclose(value, by_hand, rel_tol=1e-14) or round(value, 4) != example.value:

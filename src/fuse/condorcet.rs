@@ -17,7 +17,7 @@ const ABSENT: u32 = u32::MAX;
 pub(super) fn score(query: &Query, weights: &[f64], start: &[u32]) -> Vec<f64> {
     let all = start.len();
     let mut ranks: Vec<Vec<u32>> = vec![];
-    for list in query.lists.iter() {
+    for list in &query.lists {
         let mut of_list = vec![ABSENT; all];
         for (rank, &(doc, _)) in list.iter().enumerate() {
             of_list[doc as usize] = rank as u32;

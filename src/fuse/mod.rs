@@ -7,9 +7,9 @@
 pub mod choices;
 mod combine;
 mod condorcet;
-mod fuse;
 mod points;
 mod query;
+mod runs;
 
-pub use fuse::fuse;
 pub use query::Given;
+pub use runs::fuse;

@@ -30,7 +30,7 @@ pub(super) fn of_list(
         Method::RankBiased(p) => by_rank(&|rank| (1.0 - p) * p.powf(rank - 1.0)),
         Method::Borda => {
             by_rank(&|rank| all - (rank - 1.0));
-            absent = Some((all - length + 1.0) / 2.0);
+            absent = Some((all - length).midpoint(1.0));
         }
         _ => match scale {
             Scale::Rank => by_rank(&|rank| 1.0 - (rank - 1.0) / length),

@@ -66,27 +66,40 @@ impl Kernel for Err {
     }
 }
 
+/// How RBP takes gains from grades.
+#[derive(Clone, Copy, PartialEq)]
+enum Scale {
+    /// A document is relevant or not.
+    Binary,
+    /// A share of this grade.
+    Of(f64),
+    /// A share of the largest grade of the query, or of 1 if that is larger.
+    OfQuery,
+}
+
 /// Rank-biased precision: Moffat and Zobel, *Rank-biased precision for measurement of retrieval
 /// effectiveness*, 2008.
 pub(super) struct Rbp {
     k: usize,
     p: f64,
     rel: f64,
-    /// What grades are divided by, where they are the gains; none for the largest one of each query.
-    scale: Option<Option<f64>>,
+    scale: Scale,
     /// The largest grade, where there is one.
     max_grade: f64,
 }
 
 impl Rbp {
     pub(super) fn new(params: &Params) -> Self {
+        let scale = match (params.graded, params.is_scaled_by_query) {
+            (false, _) => Scale::Binary,
+            (true, false) => Scale::Of(params.max_grade.unwrap_or(1.0)),
+            (true, true) => Scale::OfQuery,
+        };
         Self {
             k: params.cutoff(),
             p: params.p,
             rel: params.least_relevant(),
-            scale: params
-                .graded
-                .then(|| (!params.is_scaled_by_query).then(|| params.max_grade.unwrap_or(1.0))),
+            scale,
             max_grade: params
                 .max_grade
                 .filter(|_| params.graded && !params.is_scaled_by_query)
@@ -96,8 +109,8 @@ impl Rbp {
 
     fn gain(&self, grade: f64, top: f64) -> f64 {
         match self.scale {
-            None => f64::from(u8::from(grade >= self.rel)),
-            Some(_) => grade.max(0.0) / top,
+            Scale::Binary => f64::from(u8::from(grade >= self.rel)),
+            Scale::Of(_) | Scale::OfQuery => grade.max(0.0) / top,
         }
     }
 }
@@ -106,7 +119,10 @@ impl Kernel for Rbp {
     fn value(&self, query: &Query<'_>) -> f64 {
         let Some(&largest) = query.ideal.first() else { return f64::NAN };
         // Grades up to 1 are gains already.
-        let top = self.scale.flatten().unwrap_or(largest.max(1.0));
+        let top = match self.scale {
+            Scale::Of(grade) => grade,
+            Scale::Binary | Scale::OfQuery => largest.max(1.0),
+        };
         if self.gain(largest, top) <= 0.0 {
             return f64::NAN;
         }
@@ -124,16 +140,16 @@ impl Kernel for Rbp {
 
     fn unknown(&self) -> Unknown {
         // One more grade can change the scale.
-        if self.scale == Some(None) { Unknown::Anything } else { Unknown::Rising }
+        if self.scale == Scale::OfQuery { Unknown::Anything } else { Unknown::Rising }
     }
 
     fn apart(&self) -> Apart {
         let Self { k, p, rel, scale, .. } = *self;
         match scale {
             // The cutoff stands for any number that is the same for all lists.
-            None => Apart::Sum { rel, k, p, denominator: Denominator::Cutoff },
-            Some(Some(_)) => Apart::Graded { k, p },
-            Some(None) => Apart::Anything,
+            Scale::Binary => Apart::Sum { rel, k, p, denominator: Denominator::Cutoff },
+            Scale::Of(_) => Apart::Graded { k, p },
+            Scale::OfQuery => Apart::Anything,
         }
     }
 

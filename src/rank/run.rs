@@ -192,7 +192,9 @@ impl Run {
                 let _ = write!(numbers, " {} {:?} ", place + 1, row.score);
                 let parts: [&[u8]; 6] =
                     [list.query, b" Q0 ", row.doc, numbers.as_bytes(), tag.as_bytes(), b"\n"];
-                parts.iter().for_each(|part| out.extend_from_slice(part));
+                for part in parts {
+                    out.extend_from_slice(part);
+                }
             }
         }
     }

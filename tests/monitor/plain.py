@@ -34,7 +34,8 @@ def grade(
     window = definition.window * SECOND
     unlabelled = definition.attribution.unlabelled
     nothing = None if math.isnan(unlabelled) else unlabelled
-    current, is_touched = [], False
+    current: list[Label] = []
+    is_touched = False
     for label in sorted(labels, key=lambda label: (label.time, label.event_id.encode())):
         if (label.ranking_id, label.doc_id) != (ranking.ranking_id, doc):
             continue

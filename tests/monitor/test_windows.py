@@ -49,7 +49,11 @@ TIMES = st.integers(0, 5 * HOUR // SECOND).map(lambda seconds: seconds * SECOND)
 
 
 def sum_store(
-    store: SQLiteStore, definition: Definition, now: int | None, slicing: Slicing, **span: int
+    store: SQLiteStore,
+    definition: Definition,
+    now: int | None,
+    slicing: Slicing,
+    **span: Any,  # noqa: ANN401 - as `read` takes it
 ) -> dict[Key, Cell]:
     """The cells of the events of a store."""
     chunks = store.read("music", **span)
@@ -151,7 +155,7 @@ class Events(RuleBasedStateMachine):
     @rule(seed=st.integers(0, 2**32))
     def send_again(self, seed: int) -> None:
         """All that came comes again, in another order."""
-        events = [*self.rankings.values(), *self.labels.values()]
+        events: list[Ranking | Label] = [*self.rankings.values(), *self.labels.values()]
         random.Random(seed).shuffle(events)
         self.waiting += events
 
@@ -171,7 +175,7 @@ class Events(RuleBasedStateMachine):
         rankings, labels = list(self.rankings.values()), list(self.labels.values())
         wanted = plain.windows(rankings, labels, (definition, now), dict(slicing.values), HOUR)
         assert spell_out(windows, definition) == wanted
-        events = [*rankings, *labels]
+        events: list[Ranking | Label] = [*rankings, *labels]
         random.Random(seed).shuffle(events)
         with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/other.db") as other:
             other.append("music", events)

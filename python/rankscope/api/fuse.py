@@ -238,7 +238,7 @@ def fit_fusion(
             )
             found = engine.evaluate_run(
                 qrels,
-                fused,  # type: ignore[arg-type]  # a run of the core
+                fused,
                 [asked],
                 policy=policy,
                 score_type=score_type,

@@ -181,7 +181,7 @@ def _read_levels(value: object) -> Weights:
 
 def _read_scale(value: object) -> float | str | None:
     if value is None or value == "query":
-        return value  # type: ignore[return-value]  # the word
+        return value
     return TOP_GRADE.read(value)  # type: ignore[return-value]  # a number
 
 

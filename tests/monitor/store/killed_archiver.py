@@ -34,6 +34,7 @@ from sqlalchemy import Engine, event
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
     from typing import Any
 
     from rankscope.monitor.events.event import Label, Ranking
@@ -68,7 +69,8 @@ STAGES = (
 
 def find_stage() -> str:
     """What this thread is doing."""
-    frame, names = sys._getframe(), []
+    frame: FrameType | None = sys._getframe()
+    names = []
     while frame is not None:
         names.append(frame.f_code.co_filename)
         frame = frame.f_back
@@ -249,4 +251,4 @@ def main(folder: Path, rounds: int, seed: int, word: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:4]), *sys.argv[4:])
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -84,7 +84,8 @@ class Told:
             elif word == "acknowledged-late":
                 self.kept_late.add(int(rest[0]))
             elif word == "deleting":
-                self.deletions.append(Deletion(*rest, at, None))
+                kind, first, last = rest
+                self.deletions.append(Deletion(kind, first, last, at, None))
             elif word == "deleted":
                 self.deletions[-1] = self.deletions[-1]._replace(ended=at)
             elif word == "stage":

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
+    from rankscope.monitor.store.history.files import Listed
     from rankscope.monitor.store.keys import Secret
 
     T = TypeVar("T")
@@ -157,7 +158,9 @@ class SQLiteReader(StoreReader):
         """Copy the store as it is at one moment to an empty file and a folder, and sync them."""
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
-            for listed in (*manifest.list_all_archived(connection), *list_values(connection)):
+            files: list[Listed] = [*manifest.list_all_archived(connection)]
+            files += list_values(connection)
+            for listed in files:
                 folder.put_copy(listed, self.require_history(connection))
             with closing(sqlite3.connect(part)) as copy:
                 driver_of(connection).backup(copy)
