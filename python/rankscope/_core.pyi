@@ -52,6 +52,7 @@ __all__ = [
     "fair_lower",
     "find_regrets",
     "fsum",
+    "fuse_runs",
     "grade_items",
     "hash_texts",
     "log2",
