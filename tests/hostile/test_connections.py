@@ -217,7 +217,8 @@ def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path: Path) 
 
         service.late[:] = [run_late]
         large, small = await service.connect(), await service.connect()
-        events = [make_event(number) for number in range(1000)]
+        # More than the service reads itself.
+        events = [make_event(number) | {"query_key": "q" * 1000} for number in range(1000)]
         large[1].write(post(service, events))
         await begun.wait()
         small[1].write(post(service, [make_event(-1)]))

@@ -54,8 +54,10 @@ class Input:
 
     @property
     def is_once(self) -> bool:
-        """Whether the input can be read only once."""
-        return self.is_stdin or bool(getattr(self.value, "is_once", False))
+        """Whether the input can be read only once: standard input, a pipe, or such batches."""
+        if isinstance(self.value, str):
+            return self.is_stdin or formats.is_pipe(self.value)
+        return bool(getattr(self.value, "is_once", False))
 
     @property
     def source(self) -> str | bytes | None:

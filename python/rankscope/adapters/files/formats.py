@@ -235,6 +235,15 @@ def size_of(given: object) -> int:
         return 0  # reading it will say why
 
 
+def is_pipe(path: str) -> bool:
+    """Check whether a path is a pipe or a device, which can be read only once."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - as above
+    except (OSError, ValueError):
+        return False  # reading it will say why, or it is a pattern
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def is_scores(path: str) -> bool:
     """Check whether the first non-blank line of a file is one word, as in a file of scores."""
     try:
