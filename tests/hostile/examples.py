@@ -35,6 +35,9 @@ EXAMPLES: dict[str, Example] = {
     "gate": Example(
         {"inputs": [*EVALUATED, "OTHER"]}, {"--max-drop": ["nDCG@10=0.1"]}, CHECKS, status=1
     ),
+    "fuse": Example({"runs": ["RUN", "OTHER"]}, {}),
+    # The exit status is that of trec_eval.
+    "trec_eval": Example({"qrels": ["QRELS"], "results": ["RUN"]}, {}, frozenset({1, 7})),
     "agreement": Example({"a": ["RUN"], "b": ["OTHER"]}, {}),
     "judges": Example({"inputs": ["GRADES"]}, {"--judges": ["ann", "bob"]}),
     "power": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),

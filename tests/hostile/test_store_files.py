@@ -301,6 +301,7 @@ def make_old(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(
             f"""
+            DROP TABLE history_values;
             DROP TABLE history_contexts;
             DROP TABLE history_ids;
             DROP TABLE history_labels;

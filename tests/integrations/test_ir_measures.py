@@ -148,7 +148,7 @@ def test_the_provider_leaves_measures_that_rankscope_does_not_know_to_others() -
     provider = make_provider()
     assert provider.supports(nDCG @ 10)
     assert not provider.supports(alpha_nDCG @ 10)
-    assert not provider.supports(SetP(relative=True))
+    assert provider.supports(SetP(relative=True))
     assert not provider.supports(ir_measures.define(lambda _qrels, _run: [], "nDCG"))
 
 

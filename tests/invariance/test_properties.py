@@ -179,8 +179,8 @@ def test_the_relevant_documents_alone_best_first_have_the_value_1(
     ranking: Ranking = [*sorted((grade for grade in judged if grade >= rel), reverse=True)]
     assume(ranking)
     others = [grade for grade in judged if grade < rel]
-    graded = [one for one in binary if one.row.name == "nDCG"]
-    binary = [one for one in binary if one.row.name != "nDCG"]
+    graded = [one for one in binary if "binary" not in one.row.properties]
+    binary = [one for one in binary if "binary" in one.row.properties]
     (values,) = evaluate(binary, [ranking], [others])
     for measure in binary:
         assert values[measure.name] == pytest.approx(1, rel=1e-15), measure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import rankscope as rs
 
 TYPE_CHECKING = False
@@ -77,6 +78,11 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Report": lambda: rs.report(QRELS, {"old": OLD, "new": NEW}),
     "Reconciliation": lambda: rs.reconcile(QRELS, OLD, "nDCG@2", got=0.3),
     "Difference": lambda: rs.reconcile(QRELS, OLD, "nDCG@2").differ("trec_eval", "lightgbm"),
+    "FusedRun": lambda: rs.fuse([OLD, NEW], "combmnz"),
+    "FusionFit": lambda: rs.fit_fusion(QRELS, [OLD, NEW], "AP"),
+    "RankedLists": lambda: rs.RankedLists(
+        *(np.array(part) for part in ([1.0, 0.0], [0, 2], [1.0], [0, 1]))
+    ),
     "RunAgreement": lambda: rs.agreement(OLD, NEW),
     "OrderAgreement": lambda: rs.agreement_of_orders(
         {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}

@@ -36,6 +36,8 @@ def parts_of(made: object) -> Mapping[str, object] | None:
     """What an object of rankscope consists of; nothing for others."""
     if type(made).__module__.split(".")[0] != "rankscope" or isinstance(made, (type, *CORE)):
         return None
+    if isinstance(made, _core.Run):
+        return {"lines": made.lines(0, len(made), "run")}
     if isinstance(made, Queries):
         return {"name": made.name, "ids": made.read_ids(), "notes": made.notes}
     if isinstance(made, rs.Measure):

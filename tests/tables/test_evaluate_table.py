@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.engine import streaming
+from rankscope.engine import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ WRITERS = [write_parquet, write_csv, write_jsonl, write_arrow]
 
 @pytest.fixture(params=[1, 7, 1 << 18])
 def rows_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "AT_ONCE", request.param)
+    monkeypatch.setattr(batches, "AT_ONCE", request.param)
 
 
 def facts(evaluation: rs.Evaluation) -> tuple[Any, ...]:
@@ -173,7 +173,7 @@ def test_a_mistake_is_where_it_stands_in_the_file(
 def test_gain_tables_are_checked_in_every_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "AT_ONCE", 5)
+    monkeypatch.setattr(batches, "AT_ONCE", 5)
     path = write_csv(make_log(8), tmp_path)
     with pytest.raises(rs.MeasureError) as caught:
         rs.evaluate_table(path, rs.nDCG(gain=[0, 1]) @ 5)

@@ -434,7 +434,7 @@ def _open(
 
     named = {**names, **given.columns}
     roles = [role for of in needed for role in of]
-    is_judged = needed in {JUDGED, JUDGED_BY_SUBTOPIC}
+    is_judged = needed in (JUDGED, JUDGED_BY_SUBTOPIC)
     roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
     return open_batches(
         given.location,

@@ -107,7 +107,7 @@ def measure(
         measure               value   queries
         TopShare              0.6667  2 of 2
         TopShare(weight=0.5)  0.3333  2 of 2
-        nDCG@10               0.8548  2 of 2
+        nDCG@10               0.8984  2 of 2
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
     _check_name(name)

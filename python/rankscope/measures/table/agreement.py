@@ -74,7 +74,7 @@ ROWS = (
         ),
         aliases=("Compatibility",),
         ir_measures=(Name("Compat", takes=("p", "normalize")),),
-        properties=frozenset({"swap_monotone", "perfect_is_one", "bounded"}),
+        properties=frozenset({"swap_monotone", "bounded"}),
         example=Example(
             "Compat(p=0.5)",
             ranking=(1, 2),
