@@ -134,6 +134,8 @@ def test_a_bucket_that_cannot_be_reached_loses_nothing(
     with open_monitor(tmp_path, "kept", times) as kept:
         kept.writer.append("default", events[:40])
         kept.archive(history=PLACE)
+    # Opened again, it has no copies of what it wrote.
+    with open_monitor(tmp_path, "kept", times) as kept:
         there = os.environ["AWS_ENDPOINT_URL"]
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
         buckets.open_filesystem.cache_clear()
