@@ -5,7 +5,7 @@
 use super::gain::normalise;
 use super::gains::Gains;
 use super::kernel::{Kernel, Make, Unknown};
-use super::params::Params;
+use super::params::{Ideal, Params};
 use super::query::{Query, real};
 use crate::error::Result;
 use crate::memory::Vec;
@@ -59,8 +59,10 @@ macro_rules! ranked_gain_kernel {
 
         impl $name {
             pub(super) fn new(params: &Params) -> Self {
-                // The cutoff of these measures is the end of the list.
-                Self(Gains::new(&Params { k: None, ..params.clone() }))
+                // The cutoff of these measures is the end of the list, and the ideal is that of all
+                // judged documents.
+                let ideal = Ideal::Judged;
+                Self(Gains::new(&Params { k: None, ideal, ..params.clone() }))
             }
         }
 
