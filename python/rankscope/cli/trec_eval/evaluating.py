@@ -59,7 +59,7 @@ def evaluate_requests(
         qrels: The judgments.
         source: The run.
         options: The arguments of the command.
-        note: What is told where trec_eval would do something else, or say nothing.
+        note: Takes a sentence where trec_eval would do something else, or say nothing.
 
     Returns:
         The measures with their values, and the values of all kernels.

@@ -29,7 +29,7 @@ GRADED = re.compile(rb"[ \t]*[^ \t]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+([^ \t\r]+)[
 
 
 class Source:
-    """A run as the command line names it, which is read again where its text has to be mended.
+    """A run as the command line names it, which is read again if its text needs changes.
 
     Args:
         path: The path, or `-` for standard input.
@@ -50,8 +50,8 @@ class Source:
             return False
         text = self.text or read_text(self.path)
         lines = text.split(b"\n")
-        mended = [_cut(line) for line in lines]
-        if mended == lines or self.text == (joined := b"\n".join(mended)):
+        cleaned = [_cut(line) for line in lines]
+        if cleaned == lines or self.text == (joined := b"\n".join(cleaned)):
             return False
         self.text = joined
         return True
@@ -80,7 +80,7 @@ def read_judgments(path: str, note: Callable[[str], None]) -> Qrels:
 
     Args:
         path: The path.
-        note: What is told of them.
+        note: Takes a sentence about what is unusual in them.
 
     Raises:
         DuplicateError: A document is judged twice.
