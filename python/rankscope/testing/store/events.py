@@ -156,13 +156,10 @@ class EventConformance:
         last = 0
 
         def draw() -> Event:
-            event_id, ranking_id, time = (
-                drawn.choice(names),
-                drawn.choice(names),
-                drawn.choice("12"),
-            )
+            event_id, ranking_id = drawn.choices(names, k=2)
+            time = drawn.choice((1, 2))
             if drawn.random() < 0.4:
-                return Label(event_id, ranking_id, "a", int(time), ("click",))
+                return Label(event_id, ranking_id, "a", time, ("click",))
             is_alone = drawn.random() < 0.7  # known by one id, as most are
             name = ranking_id if is_alone else event_id
             return Ranking(name, ranking_id, time, Items(("a",), (1,)))

@@ -105,6 +105,8 @@ class Checkpointer:
                         max(self._left, copied - copied_before) <= FEW_PAGES
                     ):
                         break
+                    if measure_log(self._log) >= LARGEST_BYTES:
+                        break  # The writer copies the rest, so that the log ends.
                     self._lock.sync()
         except FileError as error:
             self._error = error
