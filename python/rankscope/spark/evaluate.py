@@ -160,7 +160,7 @@ def _evaluate(
         )
     request, source = job.request, sources[0].ids
     found = run_job(sources, job, partitions)
-    answer = SparkAnswer(found.summary, found.rows, found.kept, source)
+    answer = SparkAnswer(found.summary, found.rows, found.kept, found.folder, source)
     notes = found.notes
     if "relevance" not in sources[0].rows.names:
         notes = (("implicit_grades", found.sizes["judged"], 0), *notes)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankscope.results.evaluation import Names
     from rankscope.results.tables import Held
     from rankscope.spark.frames import Frame
+    from rankscope.spark.shared_folder import SharedFolder
 
 MOST_SLICES = 100_000
 
@@ -49,6 +50,8 @@ class SparkEvaluation(Evaluation):
     def unpersist(self) -> None:
         """Let Spark drop the values of queries, which it computes again if they are needed."""
         self._answer.kept.unpersist()
+        if self._answer.folder is not None:
+            self._answer.folder.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -68,13 +71,22 @@ class SparkAnswer:
         summary: The summary of all queries.
         rows: The values of queries, a row for each.
         kept: The rows of tasks that Spark keeps.
+        folder: The folder with packed rows, if there is one.
         source: The columns of ids and attributes as the data frames have them.
     """
 
-    def __init__(self, summary: Summary, rows: Frame, kept: Frame, source: SourceIds) -> None:
+    def __init__(
+        self,
+        summary: Summary,
+        rows: Frame,
+        kept: Frame,
+        folder: SharedFolder | None,
+        source: SourceIds,
+    ) -> None:
         self.summary = summary
         self.rows = rows
         self.kept = kept
+        self.folder = folder
         self._source = source
         self._collected: Any = None
 
@@ -134,7 +146,7 @@ class SparkAnswer:
     def __getstate__(self) -> dict[str, object]:
         # Values travel, and the session in which they were computed doesn't.
         self._collect()
-        return self.__dict__ | {"rows": None, "kept": None}
+        return self.__dict__ | {"rows": None, "kept": None, "folder": None}
 
 
 def tabulate_slices(

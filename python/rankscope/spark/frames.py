@@ -27,6 +27,7 @@ from rankscope.spark.parquet import (
     find_pieces,
     read_whole,
 )
+from rankscope.spark.shared_folder import make_folder
 from rankscope.spark.tasks import (
     ANSWER,
     ANSWERS,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from rankscope.spark.judged import SmallJudgments
+    from rankscope.spark.shared_folder import SharedFolder
     from rankscope.spark.tasks import Note
 
     Frame: TypeAlias = Any
@@ -69,6 +71,7 @@ class Answer:
         sizes: The number of rows of each side.
         rows: The values of queries, a row for each.
         kept: The rows of tasks that Spark keeps until they are no longer needed.
+        folder: The folder with packed rows, if there is one.
     """
 
     summary: Summary
@@ -77,6 +80,7 @@ class Answer:
     sizes: Mapping[str, int]
     rows: Frame
     kept: Frame
+    folder: SharedFolder | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -231,16 +235,18 @@ def _run_moving(
     known = None if None in sizes else sum(size or 0 for size in sizes)
     chosen = partitions or _choose_partitions(session)
     buckets = Buckets(count=count_buckets(known, chosen or 1), by_text=job.by_text)
+    folder = make_folder(session)
+    path = None if folder is None else folder.path
     packed = None
     for source, tasks in zip(sources, pieces, strict=True):
         frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
-        frame = frame.mapInArrow(packing(source.rows, buckets, tasks), PACKED)
+        frame = frame.mapInArrow(packing(source.rows, buckets, tasks, path), PACKED)
         packed = frame if packed is None else packed.unionByName(frame)
     if packed is None:
         raise TypeError("expected a data frame")
     count = [] if chosen is None else [chosen]
     ordered = packed.repartition(*count, "bucket").sortWithinPartitions("bucket")
-    kept = ordered.mapInArrow(evaluating(job), ANSWERS).persist()
+    kept = ordered.mapInArrow(evaluating(job, in_files=path is not None), ANSWERS).persist()
     try:
         with batches_of(session, MOVED_ROWS):
             found = kept.where(f"kind != '{VALUES}'").collect()
@@ -250,7 +256,7 @@ def _run_moving(
         # Tasks of ours pickled what is here.
         made = [(row.kind, pickle.loads(row.payload)) for row in found]  # noqa: S301
         _refuse([error for kind, error in made if kind == ERROR])
-        return _merge([part for kind, part in made if kind == ANSWER], job, kept, kept)
+        return _merge([part for kind, part in made if kind == ANSWER], job, kept, kept, folder)
     except BaseException:
         kept.unpersist()
         raise
@@ -370,7 +376,9 @@ def _refuse(errors: list[RankscopeError]) -> None:
         raise min(errors, key=str)
 
 
-def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
+def _merge(
+    parts: list[Part], job: Job, rows: Frame, kept: Frame, folder: SharedFolder | None = None
+) -> Answer:
     """Merge the answers of all tasks.
 
     Args:
@@ -378,6 +386,7 @@ def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
         job: What they evaluated.
         rows: The rows of tasks, some of which hold values of queries.
         kept: Those of them that Spark keeps.
+        folder: The folder with packed rows, if there is one.
 
     Raises:
         EmptyError: There is nothing to evaluate.
@@ -415,6 +424,7 @@ def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
         .select("payload")
         .mapInArrow(unpacking_values(), describe_values(job)),
         kept=kept,
+        folder=folder,
     )
 
 
