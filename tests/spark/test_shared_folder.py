@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import rankscope.spark as rss
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
-from rankscope.spark import frames, shared_folder  # noqa: E402 - where it is installed
+from rankscope.spark import frames, shared_folder, tasks  # noqa: E402 - where it is installed
+from rankscope.spark.asking import make_job  # noqa: E402 - as above
 from rankscope.spark.packing import Buckets, Rows, pack, unpack  # noqa: E402 - as above
+from rankscope.spark.selecting import select_columns  # noqa: E402 - as above
 from rankscope.spark.shared_folder import (  # noqa: E402 - as above
     PieceFile,
     SharedFolder,
@@ -123,3 +126,23 @@ def test_a_file_that_is_gone_or_cut_is_an_error(tmp_path: Path) -> None:
 
 def test_a_folder_that_nobody_wrote_to_is_removed_without_an_error(tmp_path: Path) -> None:
     SharedFolder(str(tmp_path / "none")).clear()
+
+
+def test_too_little_memory_is_an_error_that_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = make(integers=True)
+    rows, _ = select_columns("joined", table.schema, {}, [])
+    table = table.select(rows.columns)
+    packed = list(pack(table.to_batches(), rows, Buckets(count=7, by_text=False)))
+    job = make_job([rows], list, "AP", None, "error")
+
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(tasks, "unpack", fail)
+    *_, last = tasks.evaluating(job)(packed)
+    assert last["kind"].to_pylist() == [tasks.ERROR]
+    error = pickle.loads(last["payload"][0].as_py())  # noqa: S301 - our own
+    assert isinstance(error, rs.OutOfMemoryError)
+    assert "spark.executor.pyspark.memory" in error.hint

@@ -81,7 +81,7 @@ def evaluating_in_place(
             else:
                 values, queries = _evaluate_retrieved(task, job, pieces, judgments)
             yield from values
-        except (RankscopeError, UnreadableError, ApartError):
+        except (RankscopeError, UnreadableError, ApartError, MemoryError):
             # Which of several mistakes comes first depends on how rows are spread.
             yield make_row(ERROR, b"")
             return

@@ -9,7 +9,7 @@ from rankscope import engine
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.spark.packing import Columns, pack, read_columns, to_texts, unpack
@@ -110,6 +110,8 @@ def packing(
             given = read_assigned(batches, tasks, rows.schema) if tasks else batches
             with nullcontext() if folder is None else PieceFile(folder) as file:
                 yield from pack(given, rows, buckets, file)
+        except MemoryError as error:
+            yield _error_row(ERROR, pickle.dumps(describe_memory(error)))
         except RankscopeError as error:
             yield _error_row(ERROR, pickle.dumps(error))
         except UnreadableError:
@@ -133,12 +135,26 @@ def evaluating(job: Job, *, in_files: bool = False) -> Callable[[Iterable[Any]],
             for packed in whole_buckets(batches):
                 yield from task.evaluate(packed, in_files=in_files)
             yield task.finish()
+        except MemoryError as error:
+            yield make_row(ERROR, pickle.dumps(describe_memory(error)))
         except RankscopeError as error:
             yield make_row(ERROR, pickle.dumps(error))
         except UnreadableError:
             yield make_row(UNREADABLE, b"")
 
     return run
+
+
+def describe_memory(error: MemoryError) -> OutOfMemoryError:
+    """Return the error for a task whose memory isn't enough, whoever noticed it."""
+    if isinstance(error, OutOfMemoryError):
+        return error
+    return OutOfMemoryError(
+        "a worker has too little memory for the rows of a bucket, or of the largest query",
+        hint="give workers more memory, such as with spark.executor.pyspark.memory, or run fewer "
+        "tasks at once with spark.executor.cores",
+        code="memory",
+    )
 
 
 def whole_buckets(batches: Iterable[Any]) -> Iterator[Any]:
