@@ -193,7 +193,7 @@ def test_a_fused_run_is_fused_as_what_it_was_written_to(tmp_path: Path) -> None:
 
 def test_a_score_that_is_no_number_is_an_error_that_names_its_row() -> None:
     frame = pd.DataFrame({"query_id": ["q1"] * 2, "doc_id": ["d1", "d2"], "score": [1.0, None]})
-    with pytest.raises(rs.errors.InputError, match="row 2"):
+    with pytest.raises(rs.errors.InputError, match=r"^run:2: expected a finite score"):
         rs.fuse([WORDS, frame])
 
 
