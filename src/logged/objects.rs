@@ -218,7 +218,7 @@ impl Decoder {
         cursor.members(|cursor, name| {
             let value = cursor.value(limits.depth)?;
             if name == UBI_FIELD {
-                inside = find_object_id(&value, limits.depth)?;
+                inside = find_object_id(&value, limits.depth).ok()?;
                 if inside.is_some() {
                     return Some(());
                 }
@@ -265,24 +265,34 @@ impl Decoder {
     }
 }
 
-/// Finds the document of an event of User Behavior Insights, the inner none where there is none.
-fn find_object_id<'a>(event_attributes: &Value<'a>, depth: usize) -> Option<Option<Value<'a>>> {
+/// Finds the document of an event of User Behavior Insights, none where there is none.
+fn find_object_id<'a>(
+    event_attributes: &Value<'a>,
+    depth: usize,
+) -> Result<Option<Value<'a>>, NotPlain> {
     let object = find_member(event_attributes, b"object", depth)?;
-    object.map_or(Some(None), |object| find_member(&object, UBI_ID, depth))
+    object.map_or(Ok(None), |object| find_member(&object, UBI_ID, depth))
 }
 
-/// Finds a member of a value, the inner none where the value is no object or does not have it.
-fn find_member<'a>(value: &Value<'a>, wanted: &[u8], depth: usize) -> Option<Option<Value<'a>>> {
-    let Value::Object(cursor) = value else { return Some(None) };
+/// Finds a member of a value, none where the value is no object or does not have it.
+fn find_member<'a>(
+    value: &Value<'a>,
+    wanted: &[u8],
+    depth: usize,
+) -> Result<Option<Value<'a>>, NotPlain> {
+    let Value::Object(cursor) = value else { return Ok(None) };
     let mut found = None;
-    cursor.clone().members(|cursor, name| {
-        let value = cursor.value(depth)?;
-        if name == wanted {
-            found = Some(value);
-        }
-        Some(())
-    })?;
-    Some(found)
+    cursor
+        .clone()
+        .members(|cursor, name| {
+            let value = cursor.value(depth)?;
+            if name == wanted {
+                found = Some(value);
+            }
+            Some(())
+        })
+        .ok_or(NotPlain)?;
+    Ok(found)
 }
 
 /// Reads a text, or an integer in its place.
