@@ -18,6 +18,24 @@ pub enum Needs {
     Batches,
 }
 
+/// Which judged documents a measure depends on, retrieved or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// All of them.
+    All,
+    /// Those whose grade isn't 0.
+    NotZero,
+    /// Those with a grade above 0.
+    Positive,
+}
+
+impl Reads {
+    /// Those that are relevant from a grade on.
+    pub(super) fn relevant(rel: f64) -> Self {
+        if rel > 0.0 { Self::Positive } else { Self::All }
+    }
+}
+
 /// How a value depends on grades that are not known. In all cases but [`Unknown::Anything`], moving a
 /// document of a higher grade up never lowers it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,10 +132,10 @@ pub trait Kernel: Send + Sync {
         None
     }
 
-    /// Whether retrieved documents of grade 0 can be left out of the judged ones without changing the
-    /// value, not even in its last bit.
-    fn ignores_zeros(&self) -> bool {
-        false
+    /// Which judged documents it depends on; the others can be left out without changing the value,
+    /// not even in its last bit.
+    fn reads(&self) -> Reads {
+        Reads::All
     }
 
     /// What can be said of the value where grades are not known.

@@ -7,7 +7,7 @@
 use super::draw::chances;
 use super::gain::normalise;
 use super::gains::Gains;
-use super::kernel::{Kernel, Make};
+use super::kernel::{Kernel, Make, Reads};
 use super::params::{Ideal, Params};
 use super::query::{Place, Query};
 use crate::error::{Error, Kind, Result};
@@ -80,8 +80,8 @@ impl Kernel for Loss {
         Some(self.parts(query))
     }
 
-    fn ignores_zeros(&self) -> bool {
-        self.gains.ignore_zeros()
+    fn reads(&self) -> Reads {
+        self.gains.read()
     }
 
     fn gains(&self) -> Option<&Gains> {

@@ -94,7 +94,12 @@ impl<'a> Query<'a> {
 
     /// How many judged documents are relevant, retrieved or not.
     pub(super) fn relevant(&self, rel: f64) -> usize {
-        self.ideal.partition_point(|&grade| grade >= rel)
+        count_first(self.ideal, |grade| grade >= rel)
+    }
+
+    /// How many judged documents have a grade above 0, retrieved or not.
+    pub(super) fn positive(&self) -> usize {
+        count_first(self.ideal, |grade| grade > 0.0)
     }
 
     /// Whether the judged documents are those at the first ranks, one at each.
@@ -176,6 +181,14 @@ impl<'a> Query<'a> {
         let expected =
             self.relevant_places(k, rel).map(|(place, count)| place.expected_within(count, k));
         expected.fold(0.0, |sum, count| sum + count)
+    }
+}
+
+/// How many grades, which descend, are such that no later one is: often all of them.
+fn count_first(grades: &[f64], is_such: impl Fn(f64) -> bool) -> usize {
+    match grades.last() {
+        Some(&least) if !is_such(least) => grades.partition_point(|&grade| is_such(grade)),
+        _ => grades.len(),
     }
 }
 
