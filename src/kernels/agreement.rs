@@ -1,8 +1,8 @@
 //! Measures of how far the order of a list agrees with the best one.
 
-use super::kernel::{Kernel, Make, Reads};
+use super::kernel::{Kernel, Make};
 use super::params::Params;
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::memory::Vec;
 
 /// The kernels of this family by name.

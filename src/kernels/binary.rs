@@ -6,9 +6,9 @@
 //! scores*, 2008.
 
 use super::draw;
-use super::kernel::{Apart, Kernel, Make, Reads, Unknown};
+use super::kernel::{Apart, Kernel, Make, Unknown};
 use super::params::{Denominator, Params, Rounding};
-use super::query::{Place, Query, real};
+use super::query::{Place, Query, Reads, real};
 use crate::memory::{self, Vec};
 
 /// The kernels of this family by name.

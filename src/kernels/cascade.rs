@@ -1,8 +1,8 @@
 //! Cascade measures: a user reads from the top, and may stop at each document.
 
-use super::kernel::{Apart, Kernel, Make, Reads, Unknown};
+use super::kernel::{Apart, Kernel, Make, Unknown};
 use super::params::{Denominator, Params, exp2};
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::error::{Error, Kind, Result};
 
 /// The kernels of this family by name.

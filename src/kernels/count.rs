@@ -1,8 +1,8 @@
 //! Counts of documents and queries.
 
-use super::kernel::{Kernel, Make, Reads};
+use super::kernel::{Kernel, Make};
 use super::params::Params;
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[

@@ -6,9 +6,9 @@
 //! documents with a gain, the weights of ranks are known beforehand, so that a list costs no more than it
 //! has such documents, however deep a user may read.
 
-use super::kernel::{Kernel, Make, Reads, Unknown};
+use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Params, Quantity};
-use super::query::{Place, Query, real};
+use super::query::{Place, Query, Reads, real};
 use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 

@@ -4,9 +4,9 @@
 
 use super::gain::normalise;
 use super::gains::Gains;
-use super::kernel::{Kernel, Make, Reads, Unknown};
+use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Ideal, Params};
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::error::Result;
 use crate::memory::Vec;
 use crate::number::log2::log2;

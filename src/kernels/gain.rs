@@ -4,9 +4,9 @@
 //! divisions, added in rank order, so that values equal those of `trec_eval` to the last bit.
 
 use super::gains::Gains;
-use super::kernel::{Kernel, Make, Reads, Unknown};
+use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Ideal, Params};
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::error::Result;
 use crate::memory::Vec;
 

@@ -1,9 +1,8 @@
 //! Sums of discounted gains, of a list and of its ideal order.
 
 use super::discounts::Discounts;
-use super::kernel::Reads;
 use super::params::{Gain, Ideal, Params};
-use super::query::{Place, Query, real};
+use super::query::{Place, Query, Reads, real};
 use crate::error::{Error, Kind, Result};
 use crate::memory::{Vec, fill};
 

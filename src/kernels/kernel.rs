@@ -3,7 +3,7 @@
 use super::gains::Gains;
 use super::lists::Batched;
 use super::params::{Denominator, Params};
-use super::query::Query;
+use super::query::{Query, Reads};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -16,24 +16,6 @@ pub enum Needs {
     Subtopics,
     /// Several queries at once.
     Batches,
-}
-
-/// Which judged documents a measure depends on, retrieved or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reads {
-    /// All of them.
-    All,
-    /// Those whose grade isn't 0.
-    NotZero,
-    /// Those with a grade above 0.
-    Positive,
-}
-
-impl Reads {
-    /// Those that are relevant from a grade on.
-    pub(super) fn relevant(rel: f64) -> Self {
-        if rel > 0.0 { Self::Positive } else { Self::All }
-    }
 }
 
 /// How a value depends on grades that are not known. In all cases but [`Unknown::Anything`], moving a

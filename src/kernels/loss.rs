@@ -7,9 +7,9 @@
 use super::draw::chances;
 use super::gain::normalise;
 use super::gains::Gains;
-use super::kernel::{Kernel, Make, Reads};
+use super::kernel::{Kernel, Make};
 use super::params::{Ideal, Params};
-use super::query::{Place, Query};
+use super::query::{Place, Query, Reads};
 use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
 

@@ -22,10 +22,10 @@ mod sets;
 pub mod views;
 
 pub use gains::Gains;
-pub use kernel::{Apart, Kernel, Make, Needs, Reads, Unknown};
+pub use kernel::{Apart, Kernel, Make, Needs, Unknown};
 pub use lists::{Batched, Lists};
 pub use params::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding};
-pub use query::{Place, Query, Ranking, Tie};
+pub use query::{Place, Query, Ranking, Reads, Tie};
 
 use crate::error::{Error, Kind, Result};
 

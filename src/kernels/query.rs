@@ -40,6 +40,24 @@ pub struct Tie {
     pub size: u32,
 }
 
+/// Which judged documents a measure depends on, retrieved or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// All of them.
+    All,
+    /// Those whose grade isn't 0.
+    NotZero,
+    /// Those with a grade above 0.
+    Positive,
+}
+
+impl Reads {
+    /// Those that are relevant from a grade on.
+    pub(super) fn relevant(rel: f64) -> Self {
+        if rel > 0.0 { Self::Positive } else { Self::All }
+    }
+}
+
 /// One rank and the document at it, or the ranks of a tie and the judged documents in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {

@@ -1,9 +1,9 @@
 //! Measures of the retrieved documents as a set, whatever their order.
 
 use super::binary::harmonic;
-use super::kernel::{Kernel, Make, Reads, Unknown};
+use super::kernel::{Kernel, Make, Unknown};
 use super::params::Params;
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[
