@@ -121,7 +121,7 @@ def _read_lines(path: str, form: str) -> Iterator[Line]:
             raise FormatError(
                 f"expected a level of 0 or more, found {quote(level.decode(errors='replace'))}",
                 hint="the level of a document that isn't relevant is 0",
-                code="not_a_number",
+                code="rel_not_number",
                 file=path,
                 line=number,
             )
