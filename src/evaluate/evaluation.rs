@@ -249,6 +249,7 @@ impl Evaluation {
     fn fill_missing(&mut self, plan: &Plan, axis: &Axis) -> Result<()> {
         let (mut row, mut ratios) = (Vec::with_capacity(plan.measures.len()), Vec::new());
         let mut room = Vec::new();
+        let ways = plan.ways();
         for query in (0..self.is_present.len()).filter(|&query| !self.is_present[query]) {
             match plan.policy.missing {
                 Missing::Skip => return Ok(()),
@@ -278,7 +279,8 @@ impl Evaluation {
                     ratios.clear();
                     let out = (&mut row, &mut ratios);
                     let mut batches = Batches::default();
-                    append_values(plan, &nothing, &mut Views::default(), out, &mut batches);
+                    let views = (&ways, &mut Views::default());
+                    append_values(plan, &nothing, views, out, &mut batches);
                     batches.put(plan, &mut row, true)?;
                     for (column, &value) in self.values.iter_mut().zip(&row) {
                         column[query] = value;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::averaging::{Averaging, check_weights, unavailable};
-use crate::kernels::views::{Seen, Views};
-use crate::kernels::{Kernel, Needs, Query};
+use crate::kernels::views::{Seen, View, Views};
+use crate::kernels::{Kernel, Needs, Query, Reads};
 use crate::memory::Vec;
 use crate::policy::{
     Aggregate, Duplicates, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
@@ -33,6 +33,19 @@ impl Measure {
         }
         if is_weighted { check_weights(&self.name, self.aggregate) } else { Ok(()) }
     }
+}
+
+/// So many measures that depend on documents of a grade above 0 alone are faster with a list of these.
+const WORTH_A_VIEW: usize = 3;
+
+/// How the measures of a plan see lists, found once for all queries.
+pub struct Ways {
+    /// By measure.
+    pub of_measures: Vec<View>,
+    /// Each way that a measure has.
+    pub different: Vec<View>,
+    /// Whether a measure is computed of several queries at once.
+    pub has_batches: bool,
 }
 
 /// What to evaluate, and how.
@@ -73,10 +86,29 @@ impl Plan {
         measure.judged_only || self.policy.unjudged == Unjudged::Remove
     }
 
-    /// What measures see of a query.
-    pub fn see<'a>(&self, whole: &Query<'a>, views: &'a mut Views) -> Seen<'a> {
-        let condenses = self.measures.iter().any(|measure| self.condenses(measure));
-        views.see(whole, condenses, self.policy.unretrieved == Unretrieved::Ignore)
+    /// How the measures see lists.
+    #[must_use]
+    pub fn ways(&self) -> Ways {
+        let reads_positive = |measure: &Measure| measure.kernel.reads() == Reads::Positive;
+        let count = self.measures.iter().filter(|&measure| reads_positive(measure)).count();
+        let view = |measure: &Measure| View {
+            condenses: self.condenses(measure),
+            positive: count >= WORTH_A_VIEW && reads_positive(measure),
+        };
+        let of_measures: Vec<View> = self.measures.iter().map(view).collect();
+        let mut different = Vec::new();
+        for &way in &of_measures {
+            if !different.contains(&way) {
+                different.push(way);
+            }
+        }
+        let has_batches = self.measures.iter().any(|measure| measure.kernel.batched().is_some());
+        Ways { of_measures, different, has_batches }
+    }
+
+    /// What measures see of a query in these ways.
+    pub fn see<'a>(&self, whole: &Query<'a>, ways: &[View], views: &'a mut Views) -> Seen<'a> {
+        views.see(whole, ways, self.policy.unretrieved == Unretrieved::Ignore)
     }
 
     /// How many measures need numerators and denominators.

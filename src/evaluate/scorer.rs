@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::evaluate::batches::Batches;
 use crate::evaluate::candidates::Candidates;
-use crate::evaluate::plan::Plan;
+use crate::evaluate::plan::{Plan, Ways};
 use crate::kernels::views::Views;
 use crate::kernels::{Query, Ranking};
 use crate::memory::Vec;
@@ -54,6 +54,7 @@ pub struct Scorer<'a> {
     /// Room for the ideal order.
     ideal: Vec<f64>,
     views: Views,
+    ways: Ways,
     batches: Batches,
     made: Scored,
 }
@@ -76,6 +77,7 @@ impl<'a> Scorer<'a> {
             ranked: Ranked::default(),
             ideal: Vec::new(),
             views: Views::default(),
+            ways: plan.ways(),
             batches: Batches::default(),
             made,
         }
@@ -140,7 +142,8 @@ impl<'a> Scorer<'a> {
         }
         self.made.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
         let out = (&mut self.made.values, &mut self.made.ratios);
-        append_values(self.plan, &whole, &mut self.views, out, &mut self.batches);
+        let views = (&self.ways, &mut self.views);
+        append_values(self.plan, &whole, views, out, &mut self.batches);
         self.put_batches(false);
     }
 
@@ -156,14 +159,15 @@ impl<'a> Scorer<'a> {
 pub(super) fn append_values(
     plan: &Plan,
     whole: &Query<'_>,
-    views: &mut Views,
+    (ways, views): (&Ways, &mut Views),
     (values, ratios): (&mut Vec<f64>, &mut Vec<(f64, f64)>),
     batches: &mut Batches,
 ) {
-    let seen = plan.see(whole, views);
-    for (number, measure) in plan.measures.iter().enumerate() {
-        let query = seen.by(plan.condenses(measure));
-        let later = batches.take(plan, number, query, values.len());
+    let seen = plan.see(whole, &ways.different, views);
+    for (number, (measure, &way)) in plan.measures.iter().zip(&*ways.of_measures).enumerate() {
+        let query = seen.by(way);
+        let later =
+            ways.has_batches.then(|| batches.take(plan, number, query, values.len())).flatten();
         values.push(later.unwrap_or_else(|| measure.kernel.value(query)));
         if measure.aggregate == Aggregate::RatioOfSums {
             ratios.push(measure.kernel.ratio(query).unwrap_or((f64::NAN, f64::NAN)));

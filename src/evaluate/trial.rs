@@ -2,7 +2,7 @@
 
 use crate::evaluate::plan::Plan;
 use crate::kernels::Query;
-use crate::kernels::views::Views;
+use crate::kernels::views::{View, Views};
 use crate::policy::Ties;
 use crate::rank::ranked::Ranked;
 
@@ -48,7 +48,8 @@ impl<'a> Trial<'a> {
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
         let retrieved = list.relevance.len();
         let query = Query { ranks, grades, ties, retrieved, ideal: list.ideal, subtopics: None };
-        let seen = self.plan.see(&query, &mut self.views);
-        with(seen.by(self.plan.condenses(&self.plan.measures[0])))
+        let condenses = self.plan.condenses(&self.plan.measures[0]);
+        let view = View { condenses, positive: false };
+        with(self.plan.see(&query, &[view], &mut self.views).by(view))
     }
 }

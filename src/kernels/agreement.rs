@@ -2,7 +2,7 @@
 
 use super::kernel::{Kernel, Make};
 use super::params::Params;
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::memory::Vec;
 
 /// The kernels of this family by name.
@@ -37,6 +37,10 @@ impl Kernel for Accuracy {
             0 => 1.0,
             others => 1.0 - real(above) / (real(others) * real(found)),
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 
     fn averages_ties(&self) -> bool {
@@ -85,7 +89,7 @@ fn at(sums: &[f64], depth: usize) -> f64 {
 
 impl Kernel for Compat {
     fn value(&self, query: &Query<'_>) -> f64 {
-        let relevant = query.ideal.partition_point(|&grade| grade > 0.0);
+        let relevant = query.positive();
         if relevant == 0 {
             return f64::NAN;
         }
@@ -107,6 +111,10 @@ impl Kernel for Compat {
         } else {
             sum / at(&self.weights, depth)
         }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Positive
     }
 
     fn averages_ties(&self) -> bool {

@@ -8,7 +8,7 @@
 use super::draw;
 use super::kernel::{Apart, Kernel, Make, Unknown};
 use super::params::{Denominator, Params, Rounding};
-use super::query::{Place, Query, real};
+use super::query::{Place, Query, Reads, real};
 use crate::memory::{self, Vec};
 
 /// The kernels of this family by name.
@@ -52,6 +52,10 @@ macro_rules! binary_kernel {
                 let ($k, $rel) = (self.k, self.rel);
                 let $relevant = $query.relevant($rel);
                 if $relevant == 0 { f64::NAN } else { $value }
+            }
+
+            fn reads(&self) -> Reads {
+                Reads::relevant(self.rel)
             }
 
             fn unknown(&self) -> Unknown {
@@ -124,6 +128,10 @@ impl Kernel for Ap {
             sum
         });
         sum / real(denominator)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 
     fn unknown(&self) -> Unknown {
@@ -255,6 +263,10 @@ impl Kernel for Share {
         Some(self.parts(query).unwrap_or((0.0, 0.0)))
     }
 
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
+    }
+
     fn unknown(&self) -> Unknown {
         match self.denominator {
             Denominator::Cutoff | Denominator::Retrieved => Unknown::Rising,
@@ -302,6 +314,10 @@ impl Kernel for Rprec {
 
     fn ratio(&self, query: &Query<'_>) -> Option<(f64, f64)> {
         Some(self.parts(query).unwrap_or((0.0, 0.0)))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 
     fn unknown(&self) -> Unknown {
@@ -358,6 +374,10 @@ impl Kernel for F {
         if recall.is_nan() { recall } else { harmonic(precision, recall, self.beta) }
     }
 
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.precision.rel)
+    }
+
     fn unknown(&self) -> Unknown {
         Unknown::Relevance { rel: self.precision.rel, k: self.precision.k }
     }
@@ -389,6 +409,10 @@ impl Kernel for Iprec {
             .map(|(found, (place, _))| (found, real(found) / real(place.first)));
         let enough = precisions.filter(|&(found, _)| found >= least);
         enough.fold(0.0, |best, (_, value)| value.max(best))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 
     fn unknown(&self) -> Unknown {
@@ -437,6 +461,10 @@ impl Kernel for InterpolatedAp {
         sum / real(self.levels.len())
     }
 
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
+    }
+
     fn unknown(&self) -> Unknown {
         Unknown::Relevance { rel: self.rel, k: usize::MAX }
     }
@@ -464,6 +492,10 @@ impl Kernel for Yaap {
         let sum =
             places.fold(0.0, |sum, (found, (place, _))| sum + real(found) / real(place.first));
         ((1.0 + sum) / (1.0 + real(query.relevant(self.rel)) - sum)).ln()
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 
     fn unknown(&self) -> Unknown {

@@ -2,7 +2,7 @@
 
 use super::kernel::{Apart, Kernel, Make, Unknown};
 use super::params::{Denominator, Params, exp2};
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::error::{Error, Kind, Result};
 
 /// The kernels of this family by name.
@@ -51,6 +51,10 @@ impl Kernel for Err {
             reads_on *= 1.0 - stops;
         }
         sum
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Positive
     }
 
     fn unknown(&self) -> Unknown {
@@ -136,6 +140,10 @@ impl Kernel for Rbp {
             place.ranks(self.k).fold(sum, |sum, rank| sum + mean * weights.at(rank))
         });
         sum * (1.0 - self.p)
+    }
+
+    fn reads(&self) -> Reads {
+        if self.scale == Scale::Binary { Reads::relevant(self.rel) } else { Reads::Positive }
     }
 
     fn unknown(&self) -> Unknown {

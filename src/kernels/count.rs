@@ -2,7 +2,7 @@
 
 use super::kernel::{Kernel, Make};
 use super::params::Params;
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[
@@ -31,6 +31,10 @@ impl Kernel for NumRet {
             Some(rel) => query.expected_relevant(self.k, rel),
         }
     }
+
+    fn reads(&self) -> Reads {
+        self.rel.map_or(Reads::Positive, Reads::relevant)
+    }
 }
 
 /// Relevant documents, retrieved or not.
@@ -47,6 +51,10 @@ impl NumRel {
 impl Kernel for NumRel {
     fn value(&self, query: &Query<'_>) -> f64 {
         real(query.relevant(self.rel))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 }
 
@@ -73,5 +81,9 @@ pub(super) struct NumQ;
 impl Kernel for NumQ {
     fn value(&self, _query: &Query<'_>) -> f64 {
         1.0
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Positive
     }
 }

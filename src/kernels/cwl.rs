@@ -8,7 +8,7 @@
 
 use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Params, Quantity};
-use super::query::{Place, Query, real};
+use super::query::{Place, Query, Reads, real};
 use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 
@@ -24,6 +24,21 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("nerr9", |params| Box::new(Cwl::new(params, sated(params, |rank| 1.0 / real(rank), false)))),
     ("nerr10", |params| Box::new(Cwl::new(params, sated(params, persistence(params.p), true)))),
     ("nerr11", |params| Box::new(Cwl::new(params, sated(params, patience(params.target), true)))),
+    ("cwl_p", |params| Box::new(Cwl::new(params, fixed(params, |_| 1.0, false)))),
+    ("cwl_rr", |params| Box::new(Cwl::new(params, User::First))),
+    ("cwl_ap", |params| Box::new(Cwl::new(params, User::Recall))),
+    ("cwl_rbp", |params| Box::new(Cwl::new(params, fixed(params, persistence(params.p), true)))),
+    ("tbg", |params| {
+        let Params { cost, half_life, .. } = *params;
+        let weight = move |rank: usize| (-cost * real(rank - 1) / half_life).exp2();
+        Box::new(Cwl::new(params, fixed(params, weight, false)))
+    }),
+    ("u", |params| {
+        let Params { cost, length, .. } = *params;
+        let weight = move |rank: usize| (1.0 - cost * real(rank - 1) / length).max(0.0);
+        Box::new(Cwl::new(params, fixed(params, weight, false)))
+    }),
+    ("ift", |params| Box::new(Cwl::new(params, User::Foraging(Foraging::new(params))))),
 ];
 
 /// How a user goes on.
@@ -36,6 +51,45 @@ enum User {
     Target(f64),
     /// More likely the less of so much gain is found: INST.
     Adaptive(f64),
+    /// Until anything is found.
+    First,
+    /// By what is still to come, of which the user knows: average precision.
+    Recall,
+    /// By what is found and what it costs.
+    Foraging(Foraging),
+}
+
+/// A user who is the more likely to go on the less is found of a wanted gain, and the more is found
+/// for what it costs: Azzopardi, Thomas and Craswell, *Measuring the utility of search engine result
+/// pages*, 2018.
+struct Foraging {
+    /// The wanted gain, the odds of going on once it is found, and how much the distance to it matters.
+    goal: Option<[f64; 3]>,
+    /// The wanted gain by cost, the odds of stopping at it, and how much the distance to it matters.
+    rate: Option<[f64; 3]>,
+    cost: f64,
+}
+
+impl Foraging {
+    fn new(params: &Params) -> Self {
+        Self {
+            goal: params.has_goal.then_some(params.goal),
+            rate: params.has_rate.then_some(params.rate),
+            cost: params.cost,
+        }
+    }
+
+    /// How likely the user goes on from a rank down to which so much was found.
+    fn goes_on(&self, rank: usize, gain: f64) -> f64 {
+        let for_goal = self.goal.map_or(1.0, |[wanted, odds, weight]| {
+            1.0 - 1.0 / (1.0 + odds * ((wanted - gain) * weight).exp())
+        });
+        let for_rate = self.rate.map_or(1.0, |[wanted, odds, weight]| {
+            let rate = gain / (real(rank) * self.cost);
+            1.0 / (1.0 + odds * ((wanted - rate) * weight).exp())
+        });
+        for_goal * for_rate
+    }
 }
 
 fn fixed(params: &Params, weight: impl FnMut(usize) -> f64, reads_on: bool) -> User {
@@ -116,6 +170,8 @@ struct Cwl {
     max_rel: f64,
     quantity: Quantity,
     is_residual: bool,
+    /// What each document costs.
+    cost: f64,
 }
 
 impl Cwl {
@@ -127,6 +183,7 @@ impl Cwl {
             max_rel: params.max_rel,
             quantity: params.quantity,
             is_residual: params.is_residual,
+            cost: params.cost,
         }
     }
 
@@ -168,7 +225,31 @@ impl Cwl {
             User::Sated(weights) => self.sum_sated(weights, found),
             User::Target(target) => self.sum_to_target(*target, found),
             User::Adaptive(target) => self.sum_adaptive(*target, found),
+            User::First => self.sum_to_first(found),
+            User::Recall => sum_to_last(found),
+            User::Foraging(foraging) => self.sum_by_rank(foraging, found),
         }
+    }
+
+    fn sum_to_first(&self, mut found: impl Iterator<Item = (usize, f64)>) -> Sums {
+        match found.next() {
+            Some((rank, gain)) => Sums { items: real(rank), utility: gain, gain, after: 0.0 },
+            // Who finds nothing wants to read on.
+            None => Sums { items: real(self.depth), utility: 0.0, gain: 0.0, after: 1.0 },
+        }
+    }
+
+    fn sum_by_rank(&self, foraging: &Foraging, found: impl Iterator<Item = (usize, f64)>) -> Sums {
+        let mut found = found.peekable();
+        let mut sums = Sums { items: 0.0, utility: 0.0, gain: 0.0, after: 1.0 };
+        for rank in 1..=self.depth {
+            let gain = found.next_if(|&(at, _)| at == rank).map_or(0.0, |(_, gain)| gain);
+            sums.items += sums.after;
+            sums.utility += sums.after * gain;
+            sums.gain += gain;
+            sums.after *= foraging.goes_on(rank, sums.gain);
+        }
+        sums
     }
 
     fn sum_fixed(&self, weights: &Weights, found: impl Iterator<Item = (usize, f64)>) -> Sums {
@@ -236,8 +317,8 @@ impl Cwl {
         match self.quantity {
             Quantity::Utility => sums.utility / sums.items,
             Quantity::TotalUtility => sums.utility - sums.after * sums.gain,
-            Quantity::Cost => 1.0,
-            Quantity::TotalCost => sums.items - sums.after * real(self.depth),
+            Quantity::Cost => self.cost,
+            Quantity::TotalCost => self.cost * (sums.items - sums.after * real(self.depth)),
             Quantity::Items => sums.items,
         }
     }
@@ -261,6 +342,11 @@ impl Kernel for Cwl {
         self.quantity(&self.sums(found)) - least
     }
 
+    fn reads(&self) -> Reads {
+        // What is unjudged is told from what has no gain where the residual is asked for.
+        if self.is_residual || self.min_rel < 0.0 { Reads::All } else { Reads::Positive }
+    }
+
     fn unknown(&self) -> Unknown {
         match (&self.user, self.quantity, self.is_residual) {
             (User::Fixed(_), Quantity::Utility | Quantity::TotalUtility, false) => Unknown::Rising,
@@ -271,6 +357,23 @@ impl Kernel for Cwl {
     fn averages_ties(&self) -> bool {
         matches!(self.user, User::Fixed(_))
     }
+}
+
+/// What a user gets who goes on from a rank in proportion to the sum of the gains below it, each divided
+/// by its rank: that of the last document with a gain is as likely to be read as that sum is large.
+fn sum_to_last(found: impl Iterator<Item = (usize, f64)>) -> Sums {
+    let found: Vec<(usize, f64)> = found.collect();
+    let (mut to_come, mut utility, mut all) = (0.0, 0.0, 0.0);
+    for &(rank, gain) in found.iter().rev() {
+        to_come += gain / real(rank);
+        utility += to_come * gain;
+        all += gain;
+    }
+    if to_come == 0.0 {
+        return Sums { items: 1.0, utility: 0.0, gain: 0.0, after: 0.0 };
+    }
+    // The first rank is always read, and the weights of all ranks add up to the gains.
+    Sums { items: all / to_come, utility: utility / to_come, gain: all, after: 0.0 }
 }
 
 /// Terms before this number are added one by one.

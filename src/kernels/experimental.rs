@@ -6,7 +6,7 @@ use super::gain::normalise;
 use super::gains::Gains;
 use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Ideal, Params};
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::error::Result;
 use crate::memory::Vec;
 use crate::number::log2::log2;
@@ -46,6 +46,10 @@ impl Kernel for BinG {
         false
     }
 
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
+    }
+
     fn unknown(&self) -> Unknown {
         Unknown::Relevance { rel: self.rel, k: usize::MAX }
     }
@@ -74,6 +78,10 @@ macro_rules! ranked_gain_kernel {
 
             fn averages_ties(&self) -> bool {
                 false
+            }
+
+            fn reads(&self) -> Reads {
+                self.0.read()
             }
 
             fn check(&self, grades: &[f64]) -> Result<()> {

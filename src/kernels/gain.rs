@@ -6,7 +6,7 @@
 use super::gains::Gains;
 use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Ideal, Params};
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -54,8 +54,8 @@ macro_rules! gain_kernel {
                 }
             )?
 
-            fn ignores_zeros(&self) -> bool {
-                self.0.ignore_zeros()
+            fn reads(&self) -> Reads {
+                self.0.read()
             }
 
             fn unknown(&self) -> Unknown {
@@ -157,6 +157,10 @@ impl Kernel for Q {
 
     fn averages_ties(&self) -> bool {
         false
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 
     fn check(&self, grades: &[f64]) -> Result<()> {

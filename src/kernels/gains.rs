@@ -2,7 +2,7 @@
 
 use super::discounts::Discounts;
 use super::params::{Gain, Ideal, Params};
-use super::query::{Place, Query, real};
+use super::query::{Place, Query, Reads, real};
 use crate::error::{Error, Kind, Result};
 use crate::memory::{Vec, fill};
 
@@ -76,9 +76,13 @@ impl Gains {
         matches!(self.gain, Gain::Table(_))
     }
 
-    /// Whether documents of grade 0 add nothing, neither to a list nor to an ideal order.
-    pub(super) fn ignore_zeros(&self) -> bool {
-        self.needs_grades() && !self.min_max && self.gain.of(0.0) == 0.0
+    /// Which documents add something to a list, or to an ideal order.
+    pub(super) fn read(&self) -> Reads {
+        match self.negative_gain {
+            _ if !self.needs_grades() || self.min_max || self.gain.of(0.0) != 0.0 => Reads::All,
+            true => Reads::NotZero,
+            false => Reads::Positive,
+        }
     }
 
     /// How many ranks count.
@@ -244,8 +248,7 @@ impl Gains {
 
     /// The grades of the best order that have gains, where gains are largest first where grades are.
     fn best_grades<'a>(&self, query: &Query<'a>) -> Option<&'a [f64]> {
-        let positive = || query.ideal.partition_point(|&grade| grade > 0.0);
-        (!self.are_of_table()).then(|| &query.ideal[..positive().min(self.ideal_k)])
+        (!self.are_of_table()).then(|| &query.ideal[..query.positive().min(self.ideal_k)])
     }
 
     /// The sum of the best order of the retrieved documents.

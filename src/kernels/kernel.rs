@@ -3,7 +3,7 @@
 use super::gains::Gains;
 use super::lists::Batched;
 use super::params::{Denominator, Params};
-use super::query::Query;
+use super::query::{Query, Reads};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -114,10 +114,10 @@ pub trait Kernel: Send + Sync {
         None
     }
 
-    /// Whether retrieved documents of grade 0 can be left out of the judged ones without changing the
-    /// value, not even in its last bit.
-    fn ignores_zeros(&self) -> bool {
-        false
+    /// Which judged documents it depends on; the others can be left out without changing the value,
+    /// not even in its last bit.
+    fn reads(&self) -> Reads {
+        Reads::All
     }
 
     /// What can be said of the value where grades are not known.

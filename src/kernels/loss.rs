@@ -9,7 +9,7 @@ use super::gain::normalise;
 use super::gains::Gains;
 use super::kernel::{Kernel, Make};
 use super::params::{Ideal, Params};
-use super::query::{Place, Query};
+use super::query::{Place, Query, Reads};
 use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
 
@@ -80,8 +80,8 @@ impl Kernel for Loss {
         Some(self.parts(query))
     }
 
-    fn ignores_zeros(&self) -> bool {
-        self.gains.ignore_zeros()
+    fn reads(&self) -> Reads {
+        self.gains.read()
     }
 
     fn gains(&self) -> Option<&Gains> {

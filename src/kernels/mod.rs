@@ -25,7 +25,7 @@ pub use gains::Gains;
 pub use kernel::{Apart, Kernel, Make, Needs, Unknown};
 pub use lists::{Batched, Lists};
 pub use params::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding};
-pub use query::{Place, Query, Ranking, Tie};
+pub use query::{Place, Query, Ranking, Reads, Tie};
 
 use crate::error::{Error, Kind, Result};
 
@@ -140,14 +140,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn documents_of_grade_zero_can_be_left_out_where_a_kernel_says_so(
+        fn documents_can_be_left_out_where_a_kernel_says_so(
             grades in prop::collection::vec(-1i8..4, 0..30),
             k in prop::option::of(1usize..20),
             variants in (any::<bool>(), any::<bool>()),
         ) {
             let grades: Vec<f64> = grades.into_iter().map(f64::from).collect();
             let ranked: Vec<(u32, f64)> = (1..).zip(grades.iter().copied()).collect();
-            let few: Vec<(u32, f64)> = ranked.iter().copied().filter(|one| one.1 != 0.0).collect();
+            let keep = |is_read: fn(f64) -> bool| -> Vec<(u32, f64)> {
+                ranked.iter().copied().filter(|one| is_read(one.1)).collect()
+            };
+            let (not_zero, positive) = (keep(|grade| grade != 0.0), keep(|grade| grade > 0.0));
             let (negative_gain, is_exponential) = variants;
             let mut forms = vec![Params { k, negative_gain, ..Params::default() }];
             if is_exponential {
@@ -178,14 +181,18 @@ mod tests {
                         continue;
                     }
                     let kernel = make(form);
-                    if kernel.ignores_zeros() {
-                        let (all, fewer) = (find(&*kernel, &ranked), find(&*kernel, &few));
+                    for (reads, few) in [(Reads::NotZero, &not_zero), (Reads::Positive, &positive)] {
+                        if kernel.reads() < reads {
+                            continue;
+                        }
+                        let (all, fewer) = (find(&*kernel, &ranked), find(&*kernel, few));
                         prop_assert_eq!((all + 0.0).to_bits(), (fewer + 0.0).to_bits(), "{}", name);
                     }
                 }
             }
-            let known = |name: &str| super::make(name, &forms[0]).unwrap().ignores_zeros();
-            prop_assert!(known("ndcg") && known("ordering_loss"));
+            let read = |name: &str| super::make(name, &forms[0]).unwrap().reads();
+            prop_assert!(read("ndcg") > Reads::All && read("ordering_loss") > Reads::All);
+            prop_assert_eq!(read("ap"), Reads::Positive);
         }
     }
 

@@ -215,6 +215,20 @@ pub struct Params {
     pub min_rel: f64,
     /// The grade of which the gain is 1 in the C/W/L framework.
     pub max_rel: f64,
+    /// What reading a document costs in the C/W/L framework.
+    pub cost: f64,
+    /// The cost after which half of the users are left, of TBG.
+    pub half_life: f64,
+    /// The cost after which none is left, of U-measure.
+    pub length: f64,
+    /// Whether a user of IFT wants a gain, and whether a gain by cost.
+    pub has_goal: bool,
+    /// See `has_goal`.
+    pub has_rate: bool,
+    /// The gain that is wanted, the odds at it, and how much the distance to it matters.
+    pub goal: [f64; 3],
+    /// The same of the gain by cost.
+    pub rate: [f64; 3],
     /// What is computed of a C/W/L user.
     pub quantity: Quantity,
     /// Whether it is how much that would rise if all that is unknown had the highest gain.
@@ -257,6 +271,13 @@ impl Default for Params {
             target: 1.0,
             min_rel: 0.0,
             max_rel: 4.0,
+            cost: 1.0,
+            half_life: 224.0,
+            length: 1000.0,
+            has_goal: true,
+            has_rate: true,
+            goal: [2.0, 0.9, 10.0],
+            rate: [0.2, 0.9, 10.0],
             quantity: Quantity::Utility,
             is_residual: false,
             normalizes: true,

@@ -40,6 +40,24 @@ pub struct Tie {
     pub size: u32,
 }
 
+/// Which judged documents a measure depends on, retrieved or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// All of them.
+    All,
+    /// Those whose grade isn't 0.
+    NotZero,
+    /// Those with a grade above 0.
+    Positive,
+}
+
+impl Reads {
+    /// Those that are relevant from a grade on.
+    pub(super) fn relevant(rel: f64) -> Self {
+        if rel > 0.0 { Self::Positive } else { Self::All }
+    }
+}
+
 /// One rank and the document at it, or the ranks of a tie and the judged documents in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -94,7 +112,12 @@ impl<'a> Query<'a> {
 
     /// How many judged documents are relevant, retrieved or not.
     pub(super) fn relevant(&self, rel: f64) -> usize {
-        self.ideal.partition_point(|&grade| grade >= rel)
+        count_first(self.ideal, |grade| grade >= rel)
+    }
+
+    /// How many judged documents have a grade above 0, retrieved or not.
+    pub(super) fn positive(&self) -> usize {
+        count_first(self.ideal, |grade| grade > 0.0)
     }
 
     /// Whether the judged documents are those at the first ranks, one at each.
@@ -176,6 +199,14 @@ impl<'a> Query<'a> {
         let expected =
             self.relevant_places(k, rel).map(|(place, count)| place.expected_within(count, k));
         expected.fold(0.0, |sum, count| sum + count)
+    }
+}
+
+/// How many grades, which descend, are such that no later one is: often all of them.
+fn count_first(grades: &[f64], is_such: impl Fn(f64) -> bool) -> usize {
+    match grades.last() {
+        Some(&least) if !is_such(least) => grades.partition_point(|&grade| is_such(grade)),
+        _ => grades.len(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::binary::harmonic;
 use super::kernel::{Kernel, Make, Unknown};
 use super::params::Params;
-use super::query::{Query, real};
+use super::query::{Query, Reads, real};
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[
@@ -75,6 +75,10 @@ macro_rules! set_kernel {
                 sizes.map_or(f64::NAN, |$sizes| $value)
             }
 
+            fn reads(&self) -> Reads {
+                Reads::relevant(self.0.least_relevant())
+            }
+
             fn unknown(&self) -> Unknown {
                 Unknown::Relevance { rel: self.0.least_relevant(), k: self.0.cutoff() }
             }
@@ -131,5 +135,9 @@ impl Kernel for Utility {
         let [hit, false_alarm, miss, rejection] = self.worth;
         let [hits, false_alarms, misses, rejections] = counts;
         hit * hits + false_alarm * false_alarms + miss * misses + rejection * rejections
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::relevant(self.rel)
     }
 }

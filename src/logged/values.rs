@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::evaluate::evaluation::overflow;
 use crate::evaluate::plan::Plan;
-use crate::kernels::Query;
-use crate::kernels::views::Views;
+use crate::kernels::views::{View, Views};
+use crate::kernels::{Query, Reads};
 use crate::logged::grading::Items;
 use crate::memory::{Vec, vec};
 
@@ -40,6 +40,8 @@ pub struct Evaluator<'a> {
     items: &'a Items<'a>,
     /// By measure, whether documents of grade 0 are left out.
     ignores_zeros: Vec<bool>,
+    /// How each measure sees lists.
+    ways: Vec<View>,
     /// Two lists: all judged documents, and those whose grade isn't 0.
     lists: [List; 2],
     is_used: [bool; 2],
@@ -85,17 +87,20 @@ impl<'a> Evaluator<'a> {
         let ignores_zeros: Vec<bool> = plan
             .measures
             .iter()
-            .map(|measure| !plan.condenses(measure) && measure.kernel.ignores_zeros())
+            .map(|measure| !plan.condenses(measure) && measure.kernel.reads() >= Reads::NotZero)
             .collect();
         let is_used = [
             ignores_zeros.iter().any(|ignores| !ignores),
             ignores_zeros.iter().any(|&ignores| ignores),
         ];
+        let view = |measure| View { condenses: plan.condenses(measure), positive: false };
+        let ways = plan.measures.iter().map(view).collect();
         let found = Values { values: vec![Vec::new(); plan.measures.len()], ..Values::default() };
         Self {
             choices,
             items,
             ignores_zeros,
+            ways,
             lists: Default::default(),
             is_used,
             ranks: Vec::new(),
@@ -191,17 +196,17 @@ impl<'a> Evaluator<'a> {
     }
 
     fn append_values(&mut self, ranking: usize, retrieved: usize) -> Result<()> {
-        let Self { choices, lists, views, ignores_zeros, found, .. } = self;
+        let Self { choices, lists, views, ignores_zeros, ways, found, .. } = self;
         let query = |list: usize| {
             let List { ranks, grades, ideal } = &lists[list];
             Query { ranks, grades, ties: &[], retrieved, ideal, subtopics: None }
         };
         let (all, not_zero) = (query(ALL), query(NOT_ZERO));
-        let seen = choices.plan.see(&all, views);
-        let measures = choices.plan.measures.iter().zip(&*ignores_zeros);
-        for ((measure, &ignores_zeros), column) in measures.zip(&mut found.values) {
-            let query =
-                if ignores_zeros { &not_zero } else { seen.by(choices.plan.condenses(measure)) };
+        let seen = choices.plan.see(&all, ways, views);
+        let sights = ignores_zeros.iter().zip(&*ways);
+        let measures = choices.plan.measures.iter().zip(sights);
+        for ((measure, (&ignores_zeros, &way)), column) in measures.zip(&mut found.values) {
+            let query = if ignores_zeros { &not_zero } else { seen.by(way) };
             let value = measure.kernel.value(query);
             if value.is_infinite() {
                 return Err(overflow(&measure.name, ranking.to_string().as_bytes()));

@@ -93,7 +93,24 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
             "negative_gain" => params.negative_gain = value.extract()?,
             "documents" => params.documents = value.extract()?,
             "max_grade" | "function" => {}
-            "T" => params.target = value.extract()?,
+            "T" => {
+                params.target = value.extract()?;
+                params.goal[0] = params.target;
+            }
+            "b1" => params.goal[1] = value.extract()?,
+            "R1" => params.goal[2] = value.extract()?,
+            "A" => params.rate[0] = value.extract()?,
+            "b2" => params.rate[1] = value.extract()?,
+            "R2" => params.rate[2] = value.extract()?,
+            "stops_by" => {
+                let known =
+                    [("both", (true, true)), ("goal", (true, false)), ("rate", (false, true))];
+                let stops_by = choose(&value.extract::<String>()?, &known)?;
+                (params.has_goal, params.has_rate) = stops_by;
+            }
+            "cost" => params.cost = value.extract()?,
+            "halflife" => params.half_life = value.extract()?,
+            "L" => params.length = value.extract()?,
             "min_rel" => params.min_rel = value.extract()?,
             "max_rel" => params.max_rel = value.extract()?,
             "residual" => params.is_residual = value.extract()?,

@@ -176,3 +176,18 @@ def test_csv_has_a_column_a_run_or_a_row_a_query(
         [str(other), "q1", "1.0"],
         [str(other), "q2", "0.0"],
     ]
+
+
+def test_judgments_are_read_by_subtopic_if_asked_for(program: Program, tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes(lines("q1 1 a 1", "q1 2 a 0", "q1 2 b 1"))
+    run.write_bytes(lines("q1 Q0 b 1 2 t", "q1 Q0 a 2 1 t"))
+    # Measures that know no subtopics take the highest grade of each document.
+    done = program.run("eval", str(qrels), str(run), "-m", "P@2", "--subtopics")
+    assert (done.returncode, done.stdout) == (0, b"P@2\t1.0000\n")
+    # Without the flag, a document with two grades is a mistake.
+    done = program.run("eval", str(qrels), str(run), "-m", "P@2")
+    assert done.returncode == 3
+    # Measures of diversity need no flag.
+    done = program.run("eval", str(qrels), str(run), "-m", "StRecall@1")
+    assert (done.returncode, done.stdout) == (0, b"StRecall@1\t0.5000\n")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 from ir_measures import (  # noqa: E402 - only where it is installed
     AP,
     ERR,
+    P_IA,
     RBP,
     RR,
     Bpref,
@@ -37,6 +38,7 @@ from ir_measures import (  # noqa: E402 - only where it is installed
     SetF,
     SetP,
     SetR,
+    StRecall,
     Success,
     alpha_nDCG,
     infAP,
@@ -147,7 +149,7 @@ def test_the_provider_takes_grades_that_pytrec_eval_refuses() -> None:
 def test_the_provider_leaves_measures_that_rankscope_does_not_know_to_others() -> None:
     provider = make_provider()
     assert provider.supports(nDCG @ 10)
-    assert not provider.supports(alpha_nDCG @ 10)
+    assert provider.supports(alpha_nDCG @ 10)
     assert provider.supports(SetP(relative=True))
     assert not provider.supports(ir_measures.define(lambda _qrels, _run: [], "nDCG"))
 
@@ -270,3 +272,29 @@ def test_bad_input_is_an_error_of_rankscope() -> None:
         make_measure("GMAP")
     with pytest.raises(MeasureError):
         make_measure("nDGC@10")
+
+
+BY_SUBTOPIC = [
+    ir_measures.Qrel("q1", "d1", 1, "t1"),
+    ir_measures.Qrel("q1", "d1", 1, "t2"),
+    ir_measures.Qrel("q1", "d2", 1, "t2"),
+    ir_measures.Qrel("q1", "d3", 0, "t1"),
+]
+SCORED = [ir_measures.ScoredDoc("q1", name, 3.0 - at) for at, name in enumerate(("d3", "d1", "d2"))]
+
+
+@pytest.mark.parametrize("form", ["rows", "frame"])
+def test_measures_of_diversity_read_the_iteration_as_the_subtopic(form: str) -> None:
+    qrels = pd.DataFrame(BY_SUBTOPIC) if form == "frame" else BY_SUBTOPIC
+    run = pd.DataFrame(SCORED) if form == "frame" else SCORED
+    found = make_provider().calc_aggregate([StRecall @ 2, P_IA @ 2, P @ 2], qrels, run)
+    # Of the first two documents, the second has both subtopics.
+    assert found == {StRecall @ 2: 1.0, P_IA @ 2: (1 / 2 + 1 / 2) / 2, P @ 2: 1 / 2}
+    ours = make_measure("StRecall@1")
+    assert ir_measures.calc_aggregate([ours], qrels, run)[ours] == 0.0
+
+
+def test_measures_of_diversity_need_an_iteration() -> None:
+    with pytest.raises(FormatError, match="iteration") as raised:
+        make_provider().calc_aggregate([StRecall @ 2], QRELS, RUN)
+    assert raised.value.code == "subtopics_missing"

@@ -207,3 +207,16 @@ def test_what_needs_a_formula_refuses_it() -> None:
         define(measures=["Discounted@5"], positive={"click": 1}, window="24h")
     with pytest.raises(UsageError, match="needs judgments by subtopic"):
         define(measures=["alpha_nDCG@5"], positive={"click": 1}, window="24h")
+
+
+def test_a_gate_takes_a_function() -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(60)}
+    good = {query: {"a": 1.0} for query in qrels}
+    # Discounted by rank, the second place has 1 / 2: two queries in three lose that.
+    worse = {
+        query: {"a": 1.0, "b": 2.0} if number % 3 else {"a": 1.0}
+        for number, query in enumerate(qrels)
+    }
+    kept = rankscope.gate(qrels, good, worse, {Discounted: 0.9})
+    broken = rankscope.gate(qrels, good, worse, {Discounted: 0.1})
+    assert (kept.passed, broken.passed) == (True, False)

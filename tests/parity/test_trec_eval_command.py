@@ -50,6 +50,12 @@ def evaluate(capfd: pytest.CaptureFixture[str], *words: object, status: int = 0)
 
 JUDGES = {"groups": "-q -R qrels_jg -m map_avgjg -m P_avgjg.5 -m Rprec_mult_avgjg.0.5,1.5"}
 
+PREFERENCES = {
+    "preferences": ("prefs", "-q -R prefs -m all_prefs"),
+    "preferences-of-qrels": ("qrels-prefs", "-q -R qrels_prefs -m all_prefs"),
+    "preferences-most-3": ("prefs", "-c -M3 -J -R prefs -m prefs -m prefs_pair_ret"),
+}
+
 
 @pytest.mark.parametrize("case", [*CASES, *JUDGES])
 def test_the_output_is_that_of_trec_eval(case: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -59,9 +65,20 @@ def test_the_output_is_that_of_trec_eval(case: str, capfd: pytest.CaptureFixture
     assert evaluate(capfd, *words, qrels, RUN) == expected
 
 
+@pytest.mark.parametrize("case", PREFERENCES)
+def test_the_output_for_preferences_is_that_of_trec_eval(
+    case: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    expected = (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
+    judgments, options = PREFERENCES[case]
+    files = (GOLDEN / f"{judgments}.txt", GOLDEN / "prefs-run.txt")
+    assert evaluate(capfd, *options.split(), *files) == expected
+
+
 def test_every_golden_file_is_compared() -> None:
-    inputs = {"qrels", "run", "judges"}
-    assert {path.stem for path in GOLDEN.glob("*.txt")} - inputs == {*CASES, *JUDGES}
+    inputs = {"qrels", "run", "judges", "prefs", "qrels-prefs", "prefs-run"}
+    found = {path.stem for path in GOLDEN.glob("*.txt")} - inputs
+    assert found == {*CASES, *JUDGES, *PREFERENCES}
 
 
 @pytest.fixture(params=real.TREC)
@@ -217,6 +234,7 @@ def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
         (["-m", "map_avgjg"], 4),
         (["-R", "qrels_jg", "-m", "map"], 4),
         (["-R", "prefs", "-m", "prefs"], 2),
+        (["-R", "qrels_prefs", "-m", "map"], 4),
         (["--no-such-option"], 1),
     ],
 )
@@ -275,3 +293,85 @@ def test_a_measure_without_parameters_in_any_order_is_printed_in_that_of_trec_ev
     words: Sequence[object] = ["-m", "ndcg_cut.10", "-m", "P.5", "-m", "map", "-m", "ndcg_cut.5"]
     printed = evaluate(capfd, *words, *small)
     assert list(values(printed, "all")) == ["map", "P_5", "ndcg_cut_10"]
+
+
+PREFERRED = "q1 Q0 b 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 c 3 1 t\n"
+
+
+def write_preferences(folder: Path, *lines: str) -> list[object]:
+    """Return the arguments for preferences of which two are in the run in the wrong order."""
+    (folder / "prefs").write_text("".join(f"q1 {line}\n" for line in lines))
+    (folder / "run").write_text(PREFERRED)
+    return ["-q", "-R", "prefs", "-m", "all_prefs", folder / "prefs", folder / "run"]
+
+
+def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # In the run: b, a, c. Not in the run: x, y. The first group prefers a to b, c and x; the second
+    # prefers b to a, and x to y.
+    words = write_preferences(
+        tmp_path,
+        "u s a 3",
+        "u s b 0",
+        "u s c 0",
+        "u s x 0",
+        "v s b 2",
+        "v s a 1",
+        "v t x 2",
+        "v t y 1",
+    )
+    found = values(evaluate(capfd, *words))
+    first, second = 2 / 3, 1 / 2
+    expected = {
+        "prefs_simp": 3 / 5,
+        "prefs_avgjg": (first + second) / 2,
+        # For the pair of a and b, each of the groups has another opinion.
+        "prefs_pair": (1 / 2 + 1 + 1 + 0) / 4,
+        "prefs_simp_ret": 2 / 3,
+        "prefs_avgjg_ret": (1 / 2 + 1) / 2,
+        "prefs_pair_ret": (1 / 2 + 1) / 2,
+        "prefs_simp_imp": 3 / 4,
+        "prefs_avgjg_imp": (2 / 3 + 1) / 2,
+        "prefs_pair_imp": (1 / 2 + 1 + 1) / 3,
+    }
+    assert {name: found[name] for name in expected} == {
+        name: f"{value:6.4f}" for name, value in expected.items()
+    }
+    counts = {
+        "prefs_num_prefs_poss": "5",
+        "prefs_num_prefs_ful": "3",
+        "prefs_num_prefs_ful_ret": "2",
+    }
+    assert {name: found[name] for name in counts} == counts
+
+
+def test_preferences_of_a_group_are_transitive(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = write_preferences(tmp_path, "u s a 2", "u s b 1", "u t b 2", "u t c 1")
+    found = values(evaluate(capfd, *words))
+    assert (found["prefs_num_prefs_poss"], found["prefs_num_prefs_ful"]) == ("3", "2")
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        (["u s a 2", "u s b 1", "u s a 3"], "'a' has several levels in one subgroup"),
+        (["u s a 2", "u s b 1", "u t b 2", "u t a 1"], "'b' is preferred to a document"),
+        (["u s a 2", "u s b 0", "u t b 2", "u t c 1"], "'b' is relevant and not relevant"),
+    ],
+)
+def test_preferences_that_contradict_each_other_are_refused(
+    lines: list[str], what: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trec_eval", *map(str, write_preferences(tmp_path, *lines))]) == 4
+    assert what in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["u s a", "u s a -1", "u s a x", "u s a 1 2"])
+def test_lines_that_are_no_preferences_are_refused(
+    line: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trec_eval", *map(str, write_preferences(tmp_path, line))]) == 2
+    assert "prefs:1: expected" in capfd.readouterr().err

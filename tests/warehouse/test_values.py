@@ -13,7 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rankscope import Policy
 from rankscope.errors import RankscopeError
-from rankscope.warehouse.kernels import write_value
+from rankscope.measures.table import TABLE
+from rankscope.warehouse.kernels import KERNELS, write_value
 from rankscope.warehouse.plan import Plan
 
 from tests.generated import examples
@@ -96,6 +97,29 @@ def test_values_and_means_are_those_of_evaluate(
         assert abs(got - mean) <= bound or (math.isnan(mean) and math.isnan(got)), measure
         assert means[f"{column}_n"] == expected.denominators[measure.name]
     assert (means["queries"], means["problems"]) == (len(qrels), 0)
+
+
+def test_every_kernel_that_sql_has_is_computed_in_a_database() -> None:
+    grades = {"q": dict(zip("abcdefgh", (3, 0, 1, -1, 2, 1, 0, 4), strict=True)), "r": {"x": 0}}
+    scores = {
+        "q": {name: float(place) for place, name in enumerate("hzbdyafxecg")},
+        "r": {"x": 1.0},
+    }
+    examples_of = {
+        row.kernel: row.example.measure for row in TABLE.values() if row.mean != "geometric"
+    }
+    measures = [examples_of[kernel] for kernel in KERNELS]
+    statements = rs.sql(measures, policy="empty=nan", depth=20)
+    tables = frame(flatten(grades), QRELS), frame(flatten(scores), RUN)
+    rows, _, problems = evaluate(statements, *tables)
+    expected = rs.evaluate(grades, scores, measures, policy="empty=nan")
+    assert problems == []
+    for at, query in enumerate(expected.query_ids):
+        (row,) = (row for row in rows if row["query_id"] == query)
+        for name in measures:
+            value = expected.per_query_list(name)[at]
+            got = read(row[statements.columns[rs.parse(name).name]])
+            assert got == value or (math.isnan(got) and math.isnan(value)), (name, query)
 
 
 def test_fractional_grades_and_every_gain_and_discount_are_exact() -> None:

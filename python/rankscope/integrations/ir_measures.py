@@ -158,10 +158,10 @@ class _Provider:
         if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
             return False
         try:
-            # Judgments are read without their subtopics.
-            return not _translate(measure, {}).row.subtopics
+            _translate(measure, {})
         except rs.MeasureError:
             return False
+        return True
 
     def _evaluator(self, measures: Iterable[Any], qrels: object) -> _Evaluator:
         return _Evaluator(list(measures), qrels, self.settings)
@@ -172,7 +172,8 @@ class _Evaluator:
 
     def __init__(self, measures: list[Any], qrels: object, settings: dict[str, Any]) -> None:
         self.measures = measures
-        self._judgments = _Judgments(qrels)
+        by_subtopic = any(_translate(each, {}).row.subtopics for each in measures)
+        self._judgments = _Judgments(qrels, by_subtopic=by_subtopic)
         self.qrel_qids = {*self._judgments.queries.values()}
         self._ours = {each: _translate(each, self._judgments.grades) for each in measures}
         self._settings = settings
@@ -208,7 +209,7 @@ class _Measure:
         if qrels.empty:  # such as a batch of PyTerrier in which no query is judged
             return
         library = require("ir_measures")
-        judgments = _Judgments(qrels)
+        judgments = _Judgments(qrels, by_subtopic=self.ours.row.subtopics)
         found = judgments.evaluate(run, [self.ours], self.settings)
         for query, value in judgments.values(found, self.ours):
             yield library.Metric(query, self, value)
@@ -239,23 +240,29 @@ def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:
 
 
 class _Judgments:
-    """Judgments in one of the forms of ir_measures, read once."""
+    """Judgments in one of the forms of ir_measures, read once.
 
-    def __init__(self, qrels: object) -> None:
-        rows = _read_rows(qrels, "relevance")
+    Args:
+        qrels: The judgments.
+        by_subtopic: Whether their iteration is the subtopic. Measures that know no subtopics then
+            take the highest grade of each document.
+    """
+
+    def __init__(self, qrels: object, *, by_subtopic: bool) -> None:
+        rows = _read_rows(qrels, "relevance", by_subtopic=by_subtopic)
         if isinstance(rows, dict):
             queries = rows.keys()
             grades = {grade for docs in rows.values() for grade in docs.values()}
         elif isinstance(rows, list):
-            queries = dict.fromkeys(query for query, _, _ in rows).keys()
-            grades = {grade for _, _, grade in rows}
+            queries = dict.fromkeys(row[0] for row in rows).keys()
+            grades = {row[-1] for row in rows}
         else:
             queries = rows["query_id"].unique()
             grades = {*rows["relevance"].unique()}
         # ir_measures compares ids with those of its caller, which may be integers.
         self.queries = {str(query): query for query in queries}
         self.grades = {grade: grade for grade in grades | {0}}
-        self._qrels = rs.read_qrels(rows)
+        self._qrels = rs.read_qrels(rows, subtopics=by_subtopic)
 
     def evaluate(
         self, run: object, measures: list[rs.Measure], settings: dict[str, Any]
@@ -313,17 +320,25 @@ def _read_settings(
     return {"policy": policy, "convention": convention, "score_type": score_type}
 
 
-def _read_rows(table: Any, number: str) -> Any:
-    """Return dicts as they are, the three columns of a frame, or a list of triples."""
+def _read_rows(table: Any, number: str, *, by_subtopic: bool = False) -> Any:
+    """Return dicts as they are, the columns of a frame, or a list of tuples."""
+    names = ["query_id", *(["iteration"] if by_subtopic else []), "doc_id", number]
     if isinstance(table, dict):
+        if by_subtopic:
+            raise rs.FormatError(
+                "expected judgments with an iteration, which is the subtopic, found a dict",
+                hint="pass a data frame, or what ir_measures.read_trec_qrels returns",
+                code="subtopics_missing",
+            )
         return table
-    if hasattr(table, "columns"):
-        return table[["query_id", "doc_id", number]]
     try:
-        return [(row.query_id, row.doc_id, getattr(row, number)) for row in table]
-    except (AttributeError, TypeError) as error:
+        if hasattr(table, "columns"):
+            columns = table[names]
+            return columns.rename(columns={"iteration": "subtopic"}) if by_subtopic else columns
+        return [tuple(getattr(row, name) for name in names) for row in table]
+    except (AttributeError, KeyError, TypeError) as error:
         raise rs.FormatError(
-            f"expected rows with query_id, doc_id and {number}, found {type(table).__name__}",
+            f"expected rows with {', '.join(names)}, found {type(table).__name__}",
             hint="pass a data frame, a dict of dicts, or what ir_measures.read_trec_run returns",
             code="input_type",
         ) from error

@@ -53,6 +53,13 @@ NERR8: Final = measure("NERR8")
 NERR9: Final = measure("NERR9")
 NERR10: Final = measure("NERR10")
 NERR11: Final = measure("NERR11")
+P_CWL: Final = measure("P_CWL")
+RR_CWL: Final = measure("RR_CWL")
+AP_CWL: Final = measure("AP_CWL")
+RBP_CWL: Final = measure("RBP_CWL")
+TBG: Final = measure("TBG")
+U: Final = measure("U")
+IFT: Final = measure("IFT")
 Accuracy: Final = measure("Accuracy")
 Compat: Final = measure("Compat")
 alpha_nDCG: Final = measure("alpha_nDCG")  # noqa: N816 - its name in the field
@@ -72,6 +79,7 @@ NumQ: Final = measure("NumQ")
 
 __all__ = [
     "AP",
+    "AP_CWL",
     "AP_IA",
     "BPM",
     "CG",
@@ -80,6 +88,7 @@ __all__ = [
     "ERR_IA",
     "GMAP",
     "IDCG",
+    "IFT",
     "INSQ",
     "INST",
     "NERR8",
@@ -87,10 +96,14 @@ __all__ = [
     "NERR10",
     "NERR11",
     "NRBP",
+    "P_CWL",
     "P_IA",
     "RBP",
+    "RBP_CWL",
     "RR",
+    "RR_CWL",
     "SDCG",
+    "TBG",
     "YAAP",
     "Accuracy",
     "BinG",
@@ -123,6 +136,7 @@ __all__ = [
     "StRecall",
     "Success",
     "TruncationLoss",
+    "U",
     "Unjudged",
     "Utility",
     "alpha_DCG",

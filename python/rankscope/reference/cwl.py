@@ -199,6 +199,196 @@ def nerr11(
     )
 
 
+def cwl_p(
+    query: Query,
+    *,
+    k: int,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the mean gain of the first `k` documents."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        return read_all(gains, [1.0] * k, 0.0)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def cwl_rr(
+    query: Query,
+    *,
+    k: int,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who stops at the first document with a gain."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        rank, gain = next(
+            ((rank, gain) for rank, gain in enumerate(gains, 1) if gain > 0), (k, 0.0)
+        )
+        return Sums(items=rank, utility=gain, gain=gain, after=float(gain == 0))
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def cwl_ap(
+    query: Query,
+    *,
+    k: int,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who knows what is still to come."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        to_come = utility = total = 0.0
+        for rank, gain in reversed(list(enumerate(gains, start=1))):
+            if gain > 0:
+                to_come += gain / rank
+                utility += to_come * gain
+                total += gain
+        if to_come == 0:
+            return Sums(1.0, 0.0, 0.0, 0.0)
+        return Sums(items=total / to_come, utility=utility / to_come, gain=total, after=0.0)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def cwl_rbp(
+    query: Query,
+    *,
+    k: int,
+    p: float,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who continues with the probability `p`."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        *weights, after = accumulate([1.0] + [p] * k, lambda weight, p: weight * p)
+        return read_all(gains, weights, after)
+
+    return measure(
+        query, user, k=k, min_rel=min_rel, max_rel=max_rel, value=value, residual=residual
+    )
+
+
+def tbg(
+    query: Query,
+    *,
+    k: int,
+    halflife: float,
+    cost: float,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who continues less likely with time."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        return read_all(gains, [math.exp2(-cost * rank / halflife) for rank in range(k)], 0.0)
+
+    return measure(
+        query,
+        user,
+        k=k,
+        min_rel=min_rel,
+        max_rel=max_rel,
+        value=value,
+        residual=residual,
+        cost=cost,
+    )
+
+
+def u(
+    query: Query,
+    *,
+    k: int,
+    L: float,  # noqa: N803 - its name in the literature
+    cost: float,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user whose attention decreases with the text read."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        return read_all(gains, [max(0.0, 1 - cost * rank / L) for rank in range(k)], 0.0)
+
+    return measure(
+        query,
+        user,
+        k=k,
+        min_rel=min_rel,
+        max_rel=max_rel,
+        value=value,
+        residual=residual,
+        cost=cost,
+    )
+
+
+def ift(
+    query: Query,
+    *,
+    k: int,
+    stops_by: str,
+    T: float,  # noqa: N803 - its name in the literature
+    b1: float,
+    R1: float,  # noqa: N803 - its name in the literature
+    A: float,  # noqa: N803 - its name in the literature
+    b2: float,
+    R2: float,  # noqa: N803 - its name in the literature
+    cost: float,
+    min_rel: float,
+    max_rel: float,
+    value: str,
+    residual: bool,
+) -> float:
+    """Return the gain per document of a user who stops by what is found and what it costs."""
+
+    def user(gains: Sequence[float]) -> Sums:
+        items = utility = found = 0.0
+        weight = 1.0
+        for rank, gain in enumerate(gains, start=1):
+            items += weight
+            utility += weight * gain
+            found += gain
+            for_goal = 1 - 1 / (1 + b1 * exp((T - found) * R1))
+            for_rate = 1 / (1 + b2 * exp((A - found / (rank * cost)) * R2))
+            weight *= (1.0 if stops_by == "rate" else for_goal) * (
+                1.0 if stops_by == "goal" else for_rate
+            )
+        return Sums(items, utility, found, after=weight)
+
+    return measure(
+        query,
+        user,
+        k=k,
+        min_rel=min_rel,
+        max_rel=max_rel,
+        value=value,
+        residual=residual,
+        cost=cost,
+    )
+
+
 def measure(
     query: Query,
     user: Callable[[Sequence[float]], Sums],
@@ -208,6 +398,7 @@ def measure(
     max_rel: float,
     value: str,
     residual: bool,
+    cost: float = 1.0,
 ) -> float:
     """Return what is reported of a user who reads the first `k` ranks."""
 
@@ -217,7 +408,7 @@ def measure(
     def find(unknown: float) -> float:
         grades = [*query.ranking[:k], *[None] * (k - len(query.ranking))]
         gains = [unknown if grade is None else gain(grade) for grade in grades]
-        return report(user(gains), k, value)
+        return report(user(gains), k, value, cost)
 
     of_gains = value in {"utility", "total_utility"}
     if of_gains and not residual and not any(gain(grade) > 0 for grade in query.judged):
@@ -225,7 +416,7 @@ def measure(
     return find(1.0) - find(0.0) if residual else find(0.0)
 
 
-def report(sums: Sums, k: int, value: str) -> float:
+def report(sums: Sums, k: int, value: str, cost: float) -> float:
     """Return one of the five values that are reported of a user."""
     match value:
         case "utility":
@@ -233,9 +424,9 @@ def report(sums: Sums, k: int, value: str) -> float:
         case "total_utility":
             return sums.utility - sums.after * sums.gain
         case "cost":
-            return 1.0
+            return cost
         case "total_cost":
-            return sums.items - sums.after * k
+            return cost * (sums.items - sums.after * k)
         case "items":
             return float(sums.items)
     raise ValueError(value)
@@ -268,6 +459,14 @@ def read_until_satisfied(gains: Sequence[float], weights: Sequence[float], after
             return Sums(items, utility, total, 0.0)
     items += stays * (before[-1] - before[last])
     return Sums(items, utility, total, stays * after)
+
+
+def exp(number: float) -> float:
+    """Return e to a power, which is infinite beyond double precision."""
+    try:
+        return math.exp(number)
+    except OverflowError:
+        return math.inf
 
 
 def patience(target: float, count: int) -> list[float]:

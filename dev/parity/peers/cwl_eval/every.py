@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 import ir_measures
+import numpy as np
+from cwl.ruler.measures.cwl_ap import APCWLMetric
+from cwl.ruler.measures.cwl_ift import IFTGoalCWLMetric, IFTGoalRateCWLMetric, IFTRateCWLMetric
+from cwl.ruler.measures.cwl_precision import PrecisionCWLMetric
+from cwl.ruler.measures.cwl_rbp import RBPCWLMetric
+from cwl.ruler.measures.cwl_rr import RRCWLMetric
+from cwl.ruler.measures.cwl_tbg import TBGCWLMetric
+from cwl.ruler.measures.cwl_umeasure import UMeasureCWLMetric
+from cwl.ruler.ranking import Ranking
 
 from dev.parity.every import Lists, Row, highest_grades, publish
 
@@ -57,10 +66,40 @@ VALUED = [
         ("NERR11(T=2.0, max_rel=3", 0),
     )
 ]
+USERS = {
+    "P_CWL(max_rel=3)@5": lambda: PrecisionCWLMetric(5),
+    "RR_CWL(max_rel=3)": RRCWLMetric,
+    "AP_CWL(max_rel=3)": APCWLMetric,
+    "RBP_CWL(p=0.8, max_rel=3)": lambda: RBPCWLMetric(0.8),
+    "TBG(halflife=5, max_rel=3)": lambda: TBGCWLMetric(5),
+    "U(L=12, max_rel=3)": lambda: UMeasureCWLMetric(12),
+    "IFT(max_rel=3)": lambda: IFTGoalRateCWLMetric(2.0, 0.9, 10, 0.2, 0.9, 10),
+    "IFT(stops_by='goal', R1=1, max_rel=3)": lambda: IFTGoalCWLMetric(2.0, 0.9, 1),
+    "IFT(stops_by='rate', A=0.1, R2=3, max_rel=3)": lambda: IFTRateCWLMetric(0.1, 0.9, 3),
+}
+"""Users that ir_measures doesn't have."""
+REPORTED = ("utility", *QUANTITIES)
+
+
+def ask_user(name: str, rows: list[Row], run: Lists) -> dict[str, float]:
+    """Return the values of queries for a user, by the name, the quantity and `residual`."""
+    user, quantity, residual = name.split(" ; ")
+    found = {}
+    for query, grades in highest_grades(rows).items():
+        ranked = sorted(run.get(query, {}).items(), key=lambda pair: -pair[1])
+        gains = np.array([grades.get(document, np.nan) / 3 for document, _ in ranked])
+        metric = USERS[user]()
+        metric.residuals = True
+        metric.measure(Ranking(query, gains, np.ones(len(gains))))
+        field = f"{'residual_' * bool(residual)}expected_{quantity}"
+        found[query] = float(getattr(metric, field))
+    return found
 
 
 def ask(name: str, rows: list[Row], run: Lists) -> dict[str, float]:
     """Return the values of queries for a measure."""
+    if " ; " in name:
+        return ask_user(name, rows, run)
     call, _, quantity = name.partition(", value='")
     quantity, _, rest = quantity.partition("')")
     asked = ir_measures.parse_measure(call + ")" * bool(quantity) + rest)
@@ -70,4 +109,11 @@ def ask(name: str, rows: list[Row], run: Lists) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    publish("cwl-eval", [*NAMES, *VALUED], ask)
+    users = [
+        f"{user} ; {quantity} ; {residual}"
+        for user in USERS
+        for quantity in REPORTED
+        for residual in ("", "residual")
+        if not residual or quantity in {"utility", "total_utility"}
+    ]
+    publish("cwl-eval", [*NAMES, *VALUED, *users], ask)

@@ -9,6 +9,7 @@ from rankscope.cli.output import print_error, print_notes
 from rankscope.cli.trec_eval.catalog import UNQUERIED
 from rankscope.cli.trec_eval.evaluating import evaluate_requests
 from rankscope.cli.trec_eval.judges import evaluate_judges, read_judges
+from rankscope.cli.trec_eval.preferences import evaluate_preferences, read_preferences
 from rankscope.cli.trec_eval.printing import Layout, print_values
 from rankscope.cli.trec_eval.reading import Source, read_judgments
 from rankscope.cli.trec_eval.requests import read_requests
@@ -99,7 +100,8 @@ def add_arguments(parser: Parser) -> None:
         "--Rel_info_format",
         metavar="FORMAT",
         default="qrels",
-        help="format of the judgments: qrels, or qrels_jg, where the second field names the judge",
+        help="format of the judgments: qrels; qrels_jg, where the second field names the judge; or "
+        "prefs or qrels_prefs, which are preferences",
     )
     parser.add_argument(
         "-T", "--Results_format", metavar="FORMAT", default="trec_results", help="format of the run"
@@ -170,7 +172,7 @@ def _check(options: Namespace) -> None:
             code="stdin_twice",
         )
     formats = {
-        "-R": (("qrels", "qrels_jg"), options.Rel_info_format),
+        "-R": (("qrels", "qrels_jg", "prefs", "qrels_prefs"), options.Rel_info_format),
         "-T": (("trec_results",), options.Results_format),
     }
     for option, (known, given) in formats.items():
@@ -192,12 +194,18 @@ def _evaluate(options: Namespace) -> None:
     for one in requests:
         _check_format(one.entry, options.Rel_info_format)
     needs_id = any(one.entry.name == "runid" for one in requests) and not options.nosummary
-    source = Source(options.results, keeps_text=needs_id)
+    # These formats may read the run more than once.
+    keeps_text = needs_id or options.Rel_info_format != "qrels"
+    source = Source(options.results, keeps_text=keeps_text)
     moments = read_moments(options.Zscore) if options.Zscore else None
     if options.Rel_info_format == "qrels_jg":
         judges = read_judges(options.qrels)
         qrels = judges.every
         evaluated, values = evaluate_judges(requests, judges, source, options)
+    elif options.Rel_info_format in {"prefs", "qrels_prefs"}:
+        preferences = read_preferences(options.qrels, options.Rel_info_format)
+        qrels = preferences.qrels
+        evaluated, values = evaluate_preferences(requests, preferences, source, options)
     else:
         qrels = read_judgments(options.qrels, notes.append)
         evaluated, values = evaluate_requests(requests, qrels, source, options, notes.append)
@@ -231,14 +239,12 @@ def _check_format(entry: Entry, given: str) -> None:
     Raises:
         MeasureError: It needs another one.
     """
-    if entry.format == given or entry.name in UNQUERIED:
+    needed = "prefs" if given == "qrels_prefs" else given
+    if entry.format == needed or entry.name in UNQUERIED:
         return
-    hint = f"add -R {entry.format}"
-    if entry.format == "prefs":
-        hint = "rankscope doesn't read preferences: use trec_eval for them"
     mistake = MeasureError(
         f"{entry.name} needs judgments of the format {entry.format}, found {given}",
-        hint=hint,
+        hint=f"add -R {entry.format}",
         code="unsupported_format",
     )
     mistake.exit_status = UNUSABLE

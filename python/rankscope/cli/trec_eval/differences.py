@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rankscope.cli.trec_eval.requests import gain_table
+from rankscope.cli.trec_eval.requests import POOLED, gain_table
 from rankscope.measures import parse
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 INTERPOLATED = {"iprec_at_recall", "11pt_avg"}
 UNJUDGED: Kernel = parse("Unjudged(denominator='retrieved')@1000000000").kernel_spec()
+POSITIVE: Kernel = parse("NumRel").kernel_spec()
 RETRIEVED: Kernel = parse("NumRet").kernel_spec()
 
 
@@ -34,8 +35,10 @@ def kernels_of_differences(requests: Sequence[Requested], options: Namespace) ->
         kernels.append(UNJUDGED)
     if options.Judged_docs_only and names & INTERPOLATED:
         kernels.append(RETRIEVED)
-    if options.level > 1 and "Rndcg" in names:
+    if "Rndcg" in names:
         kernels.append(num_rel(options))
+        if options.level == 0:
+            kernels.append(POSITIVE)
     return kernels
 
 
@@ -80,8 +83,27 @@ def describe_differences(
             "interpolated precision is 0 for queries of which no retrieved document is judged; "
             f"trec_eval prints -nan for them and for the mean: {empty}"
         )
+    if options.level == 0 and "Rndcg" in names and (empty := count(POSITIVE)):
+        yield (
+            "Rndcg is 0 for queries without a document of grade 1 or more; with -l 0, trec_eval "
+            f"prints -nan for them and for the mean: {empty}"
+        )
+    yield from _describe_gains(requests, qrels.judgments.grades())
+
+
+def _describe_gains(requests: Sequence[Requested], every: Sequence[float]) -> Iterator[str]:
+    """Return what to tell about gains of grades, for all grades that the judgments have."""
+    grades = [grade for grade in every if grade >= 0]
     for one in requests:
-        if one.pairs and not one.entry.name.startswith("rbp"):
-            gains = sorted(gain_table(one, grades).gains.values())
-            if any(0 < high - low < 1 for low, high in pairwise(gains)):
-                yield (f"{one.name} has gains less than 1 apart, which trec_eval sorts wrongly")
+        if not one.pairs or one.entry.name.startswith("rbp"):
+            continue
+        gains = sorted(gain_table(one, grades).gains.values())
+        if any(0 < high - low < 1 for low, high in pairwise(gains)):
+            yield f"{one.name} has gains less than 1 apart, which trec_eval sorts wrongly"
+        if any(float(name) == POOLED and gain > 0 for name, gain in one.pairs) and (
+            min(every, default=0) < 0
+        ):
+            yield (
+                f"{one.name} includes documents with a negative grade in the ideal list; trec_eval "
+                "doesn't, so its values can be larger than 1"
+            )

@@ -81,14 +81,13 @@ def evaluate_requests(
         Evaluated(one.entry, name, _cut_text(one, [columns[repr(kernel)] for kernel in several]))
         for one, name, several in wanted
     ]
-    if options.level > 1:
-        relevant = columns.get(repr(num_rel(options)))
-        evaluated = [
-            Evaluated(one.entry, one.name, [_keep_relevant(one.columns[0], relevant)])
-            if one.entry.name == "Rndcg" and relevant is not None
-            else one
-            for one in evaluated
-        ]
+    relevant = columns.get(repr(num_rel(options)))
+    evaluated = [
+        Evaluated(one.entry, one.name, [_keep_relevant(one.columns[0], relevant)])
+        if one.entry.name == "Rndcg" and relevant is not None
+        else one
+        for one in evaluated
+    ]
     for difference in describe_differences(requests, qrels, found, columns, options):
         note(difference)
     return evaluated, found

@@ -35,6 +35,15 @@ RESIDUAL = Parameter(
     "Whether to report how much the value would increase if all unjudged documents, and all ranks "
     "below the list, had the highest gain.",
 )
+COST = Parameter(
+    "cost", domains.POSITIVE, 1.0, "What reading a document costs, in seconds or characters."
+)
+STOPS_BY = Parameter(
+    "stops_by",
+    domains.one_of("both", "goal", "rate"),
+    "both",
+    "What the user goes by: the gain found so far, the gain by cost, or both.",
+)
 SCALE = (MIN_REL, MAX_REL, VALUE, RESIDUAL)
 
 NO_GAIN = (
@@ -248,6 +257,199 @@ ROWS = (
             not_retrieved=(),
             formula="(1/2 + (1/2)*(2/3)**2*1) / (1 + (1/2)*(2/3)**2)",
             value=0.5909,
+        ),
+    ),
+    Row(
+        name="P_CWL",
+        kernel="cwl_p",
+        parameters=(READ_K, *SCALE),
+        at="k",
+        formula=r"\mathrm{P_{CWL}@}k = \frac{1}{k} \sum_{r=1}^{k} g_r",
+        definition="Precision as a user model: the mean gain of the documents that a user reads, "
+        "who stops at rank k.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CWL,),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "P_CWL(max_rel=2)@4",
+            ranking=(1, None, 2, 0),
+            not_retrieved=(1,),
+            formula="(1/2 + 2/2) / 4",
+            value=0.375,
+        ),
+    ),
+    Row(
+        name="RR_CWL",
+        kernel="cwl_rr",
+        parameters=(DEPTH, *SCALE),
+        at="k",
+        formula=r"\mathrm{RR_{CWL}} = "
+        + UTILITY
+        + r", \quad C_i = 1 \text{ if } g_i = 0, \text{ else } 0",
+        definition="Reciprocal rank as a user model: the gain per document of a user who stops at "
+        "the first document with a gain.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(CWL,),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "RR_CWL(max_rel=2)",
+            ranking=(0, None, 1, 2),
+            not_retrieved=(),
+            formula="(1/2) / 3",
+            value=0.1667,
+        ),
+    ),
+    Row(
+        name="AP_CWL",
+        kernel="cwl_ap",
+        parameters=(DEPTH, *SCALE),
+        at="k",
+        formula=r"\mathrm{AP_{CWL}} = " + UTILITY + r", \quad "
+        r"C_i = \frac{\sum_{j=i+1}^{k} g_j / j}{\sum_{j=i}^{k} g_j / j}",
+        definition="Average precision as a user model: the gain per document of a user who knows "
+        "what is still to come, and stops after the last document with a gain. With gains of 0 and "
+        "1, it is AP(denominator='found').",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(CWL,),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "AP_CWL(max_rel=1)",
+            ranking=(1, 0, 1),
+            not_retrieved=(1,),
+            formula="(1/1 + 2/3) / 2",
+            value=0.8333,
+        ),
+    ),
+    Row(
+        name="RBP_CWL",
+        kernel="cwl_rbp",
+        parameters=(DEPTH, P, *SCALE),
+        at="k",
+        formula=r"\mathrm{RBP_{CWL}} = \frac{\sum_{r=1}^{k} p^{r-1} g_r}{\sum_{r=1}^{k} p^{r-1}}",
+        definition="Rank-biased precision as a user model: the gain per document of a user who "
+        "continues from each rank with probability p. Net present value at the rate r has "
+        "p = 1/(1 + r).",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="exact",
+        references=(CWL,),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "RBP_CWL(p=0.5, max_rel=2)@2",
+            ranking=(1, 2),
+            not_retrieved=(),
+            formula="(1/2 + 0.5*1) / (1 + 0.5)",
+            value=0.6667,
+        ),
+    ),
+    Row(
+        name="TBG",
+        kernel="tbg",
+        parameters=(
+            DEPTH,
+            Parameter(
+                "halflife", domains.POSITIVE, 224.0, "The cost after which half the users left."
+            ),
+            COST,
+            *SCALE,
+        ),
+        at="k",
+        formula=r"\mathrm{TBG} = "
+        + UTILITY.replace(r" = \prod_{i=1}^{r-1} C_i", "")
+        + r" = 2^{-c\,(r-1)/h}",
+        definition="Time-biased gain: the gain per document of a user who continues less likely "
+        "the longer reading has taken, for documents that all cost the same.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="exact",
+        references=(
+            "Smucker and Clarke, Time-based calibration of effectiveness measures, SIGIR 2012",
+        ),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "TBG(halflife=1, max_rel=2)@3",
+            ranking=(2, 0, 1),
+            not_retrieved=(),
+            formula="(1 + (1/4)*(1/2)) / (1 + 1/2 + 1/4)",
+            value=0.6429,
+        ),
+    ),
+    Row(
+        name="U",
+        kernel="u",
+        parameters=(
+            DEPTH,
+            Parameter("L", domains.POSITIVE, 1000.0, "The cost after which no user is left."),
+            COST,
+            *SCALE,
+        ),
+        at="k",
+        formula=r"\mathrm{U} = "
+        + UTILITY.replace(r" = \prod_{i=1}^{r-1} C_i", "")
+        + r" = \max \left( 0, 1 - \frac{c\,(r-1)}{L} \right)",
+        definition="U-measure: the gain per document of a user whose attention decreases with the "
+        "text that was read, for documents of the same length.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="exact",
+        references=(
+            (
+                "Sakai and Dou, Summaries, ranked retrieval and sessions: a unified framework for "
+                "information access evaluation, SIGIR 2013"
+            ),
+        ),
+        properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
+        example=Example(
+            "U(L=4, max_rel=2)",
+            ranking=(2, 0, 1),
+            not_retrieved=(),
+            formula="(1 + (2/4)*(1/2)) / (1 + 3/4 + 2/4 + 1/4)",
+            value=0.5,
+        ),
+    ),
+    Row(
+        name="IFT",
+        kernel="ift",
+        parameters=(
+            DEPTH,
+            STOPS_BY,
+            Parameter("T", domains.POSITIVE, 2.0, "The gain that a user wants to find."),
+            Parameter("b1", domains.POSITIVE, 0.9, "The odds of continuing once it is found."),
+            Parameter("R1", domains.LEVEL, 10.0, "How much the distance to it matters."),
+            Parameter("A", domains.LEVEL, 0.2, "The gain by cost that a user wants."),
+            Parameter("b2", domains.POSITIVE, 0.9, "The odds of stopping at it."),
+            Parameter("R2", domains.LEVEL, 10.0, "How much the distance to it matters."),
+            COST,
+            *SCALE,
+        ),
+        at="k",
+        formula=r"\mathrm{IFT} = " + UTILITY + r", \quad "
+        r"C_i = \left( 1 - \frac{1}{1 + b_1 e^{R_1 (T - G_i)}} \right) "
+        r"\frac{1}{1 + b_2 e^{R_2 (A - G_i / (c\,i))}}, \quad G_i = \sum_{j=1}^{i} g_j",
+        definition="The gain per document of a user who stops more likely when the gain T is "
+        "found, and when the gain by cost falls below A.",
+        undefined=NO_GAIN,
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(
+            (
+                "Azzopardi, Thomas and Craswell, Measuring the utility of search engine result "
+                "pages: an information foraging based measure, SIGIR 2018"
+            ),
+        ),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=Example(
+            "IFT(stops_by='goal', T=1, b1=1, R1=0, max_rel=1)@2",
+            ranking=(1, 1),
+            not_retrieved=(),
+            formula="(1 + (1/2)*1) / (1 + 1/2)",
+            value=1.0,
         ),
     ),
 )
