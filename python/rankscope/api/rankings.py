@@ -265,6 +265,9 @@ class Rankings(Columns):
         interval: float | Interval | None = None,
         cluster: str | Mapping[str, object] | Sequence[object] | None = None,
         weights: Mapping[str, float] | Sequence[float] | None = None,
+        history: InputLike | None = None,
+        items: object = None,
+        catalogue: object = None,
         threads: int | None = None,
     ) -> Evaluation:
         """Evaluate the rankings.
@@ -280,6 +283,9 @@ class Rankings(Columns):
             interval: As in `evaluate`, also for each slice.
             cluster: As in `evaluate`, or the name of an attribute.
             weights: As in `evaluate`.
+            history: As in `evaluate`.
+            items: As in `evaluate`.
+            catalogue: As in `evaluate`.
             threads: As in `evaluate`.
 
         Raises:
@@ -311,7 +317,15 @@ class Rankings(Columns):
             check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
         weighed = engine.read_weights(weights, self._queries.read_ids)
-        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
+        known = engine.read_items_for(
+            request.measures,
+            history=history,
+            items=items,
+            catalogue=catalogue,
+            columns={},
+            encoding="utf-8",
+        )
+        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed, items=known)
         workers = engine.count_threads(threads)
         attributes = () if by is None else self._group(by)
         settings = read_interval(interval)

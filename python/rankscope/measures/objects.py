@@ -64,6 +64,17 @@ nNRBP: Final = measure("nNRBP")  # noqa: N816 - its name in the field
 AP_IA: Final = measure("AP_IA")
 P_IA: Final = measure("P_IA")
 StRecall: Final = measure("StRecall")
+AUC: Final = measure("AUC")
+PAP: Final = measure("PAP")
+Novelty: Final = measure("Novelty")
+AvgPopularity: Final = measure("AvgPopularity")
+ILD: Final = measure("ILD")
+Serendipity: Final = measure("Serendipity")
+Miscalibration: Final = measure("Miscalibration")
+Coverage: Final = measure("Coverage")
+Gini: Final = measure("Gini")
+Entropy: Final = measure("Entropy")
+Personalization: Final = measure("Personalization")
 NumRet: Final = measure("NumRet")
 NumRel: Final = measure("NumRel")
 NumRelRet: Final = measure("NumRet")(rel=1)
@@ -71,6 +82,17 @@ NumNonrelRet: Final = measure("NumNonrelRet")
 NumQ: Final = measure("NumQ")
 
 __all__ = [
+    "AUC",
+    "PAP",
+    "Novelty",
+    "AvgPopularity",
+    "ILD",
+    "Serendipity",
+    "Miscalibration",
+    "Coverage",
+    "Gini",
+    "Entropy",
+    "Personalization",
     "AP",
     "AP_IA",
     "BPM",
