@@ -136,25 +136,43 @@ impl OfRun for Personalization {
         let cut = |list: &&'_ [u32]| list.len().min(self.0);
         let mut lists: Vec<&[u32]> = run.lists.iter().map(|list| &list[..cut(list)]).collect();
         lists.retain(|list| !list.is_empty());
+        if lists.len() < 2 {
+            return f64::NAN;
+        }
         let count = real(lists.len());
         // By length, so that sums do not depend on the order of the lists.
         lists.sort_by_key(|list| list.len());
-        let mut weights = vec![0.0; run.items_of.len()];
-        for of_length in lists.chunk_by(|one, other| one.len() == other.len()) {
-            let mut counts = vec![0; run.items_of.len()];
-            let shown = of_length.iter().flat_map(|list| list.iter());
-            shown.for_each(|&doc| counts[doc as usize] += 1);
-            let length = real(of_length[0].len()).sqrt();
-            for (weight, &count) in weights.iter_mut().zip(&counts) {
-                *weight += real(count) / length;
-            }
-        }
-        let mut sum = ExactSum::default();
-        weights.iter().for_each(|weight: &f64| sum.add(weight * weight));
-        1.0 - (sum.value() - count) / (count * (count - 1.0))
+        let common = sum_of_squares(&lists, run.items_of.len());
+        1.0 - (common - count) / (count * (count - 1.0))
     }
 
     fn wants(&self) -> Wanted {
         Wanted::Nothing
     }
+}
+
+/// The sum over items of the square of the sum over the lists with the item of 1 / sqrt(length). The
+/// lists are ordered by their length.
+fn sum_of_squares(lists: &[&[u32]], items: usize) -> f64 {
+    let count = |lists: &[&[u32]]| {
+        let mut counts = vec![0; items];
+        lists.iter().flat_map(|list| list.iter()).for_each(|&doc| counts[doc as usize] += 1);
+        counts
+    };
+    if let [first, .., last] = lists
+        && first.len() == last.len()
+    {
+        // Where all lists are equally long, it is exact.
+        let squares = count(lists).iter().map(|count: &usize| count * count).sum();
+        return real(squares) / real(first.len());
+    }
+    let mut weights: Vec<f64> = vec![0.0; items];
+    for of_length in lists.chunk_by(|one, other| one.len() == other.len()) {
+        let length = real(of_length[0].len()).sqrt();
+        let pairs = weights.iter_mut().zip(count(of_length));
+        pairs.for_each(|(weight, count)| *weight += real(count) / length);
+    }
+    let mut sum = ExactSum::default();
+    weights.iter().for_each(|weight| sum.add(weight * weight));
+    sum.value()
 }

@@ -144,7 +144,9 @@ def _see_items(
     return see()
 
 
-def _open(found: Input, wanted: Mapping[str, str | None], others: Sequence[str], encoding: str) -> Any:  # noqa: ANN401 - a file of any format
+def _open(
+    found: Input, wanted: Mapping[str, str | None], others: Sequence[str], encoding: str
+) -> Any:  # noqa: ANN401 - a file of any format
     from rankscope.adapters.files.table import open_batches  # noqa: PLC0415 - only files need it
 
     return open_batches(
@@ -264,7 +266,11 @@ def _number(rows: NDArray[Any], texts: Any) -> Tokens:  # noqa: ANN401 - PyArrow
     """Number texts by their order, so that it doesn't depend on that of the items."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    encoded = texts.dictionary_encode() if len(texts) else load_arrow().array([], _text()).dictionary_encode()
+    encoded = (
+        texts.dictionary_encode()
+        if len(texts)
+        else load_arrow().array([], _text()).dictionary_encode()
+    )
     names = encoded.dictionary.to_pylist()
     places = np.empty(len(names), dtype=np.int64)
     order = sorted(range(len(names)), key=names.__getitem__)
@@ -305,9 +311,7 @@ def _to_arrow(column: Any) -> Any:  # noqa: ANN401 - of a library
 
 def _is_list(kind: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
     types = load_arrow().types
-    return bool(
-        types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    )
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _kind_of(kind: Any) -> str:  # noqa: ANN401 - PyArrow has no types

@@ -50,7 +50,9 @@ def load_items(
     named = {"history": history, "items": items, "catalogue": catalogue}
     given = frozenset(name for name in MEANINGS if named[name] is not None)
     known = CoreItems(
-        None if catalogue is None else read_catalogue(catalogue, columns=columns, encoding=encoding),
+        None
+        if catalogue is None
+        else read_catalogue(catalogue, columns=columns, encoding=encoding),
         None if history is None else read_history(history, columns=columns, encoding=encoding),
         None if items is None else describe_items(items, columns=columns, encoding=encoding),
     )

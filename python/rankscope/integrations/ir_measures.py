@@ -158,8 +158,8 @@ class _Provider:
         if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
             return False
         try:
-            # Judgments are read without their subtopics.
-            return not _translate(measure, {}).row.subtopics
+            # Judgments are read without their subtopics, and nothing is known of items.
+            return _translate(measure, {}).row.of_grades
         except rs.MeasureError:
             return False
 

@@ -50,13 +50,20 @@ def personalization(query: Query, *, k: int | None) -> float:
     lists = [items[:k] for items in query.known.lists if items[:k]]
     if len(lists) < 2:
         return math.nan
-    weights: defaultdict[str, float] = defaultdict(float)
-    for length in sorted({len(items) for items in lists}):
-        counts = Counter(item for items in lists if len(items) == length for item in items)
-        for item, count in counts.items():
-            weights[item] += count / math.sqrt(length)
-    total = math.fsum(weight * weight for weight in weights.values())
-    return 1 - (total - len(lists)) / (len(lists) * (len(lists) - 1))
+    lengths = sorted({len(items) for items in lists})
+    counts = {
+        length: Counter(item for items in lists if len(items) == length for item in items)
+        for length in lengths
+    }
+    if len(lengths) == 1:
+        common = sum(count * count for count in counts[lengths[0]].values()) / lengths[0]
+    else:
+        weights: defaultdict[str, float] = defaultdict(float)
+        for length in lengths:
+            for item, count in counts[length].items():
+                weights[item] += count / math.sqrt(length)
+        common = math.fsum(weight * weight for weight in weights.values())
+    return 1 - (common - len(lists)) / (len(lists) * (len(lists) - 1))
 
 
 def _count_shown(query: Query, k: int | None) -> list[int]:
