@@ -87,7 +87,10 @@ def evaluate(
     measures: list[Measure], relevant: Lists, lists: Lists, **known: object
 ) -> rankscope.Evaluation:
     run = {user: recommended for user, recommended in lists.items() if recommended}
-    return rankscope.evaluate(relevant, run, measures, policy="empty=nan", **known)  # type: ignore[arg-type]
+    found: rankscope.Evaluation = rankscope.evaluate(  # type: ignore[call-overload]  # some are tables
+        relevant, run, measures, policy="empty=nan", **known
+    )
+    return found
 
 
 def values_of(found: rankscope.Evaluation, measure: Measure) -> list[float]:
@@ -345,7 +348,7 @@ def test_one_value_of_all_lists_is_no_value_of_a_query() -> None:
 
 def test_recommenders_are_compared_by_values_of_users() -> None:
     relevant = {f"u{n}": ["a"] for n in range(12)}
-    popular = dict.fromkeys(relevant, ["a", "b"])
+    popular = {user: ["a", "b"] for user in relevant}
     niche = {user: ["b", f"n{user}"] for user in relevant}
     found = rankscope.evaluate(
         relevant, {"popular": popular, "niche": niche}, "Novelty@2", history=HISTORY

@@ -125,5 +125,5 @@ def choose_pairs(measures: Iterable[Measure]) -> list[Measure]:
 
 
 VARIANTS = [variant for row in TABLE.values() if row.of_grades for variant in variants(row)]
-"""`test_subtopics.py` and `test_items.py` have the variants of measures that need more than grades."""
+"""`test_subtopics.py` and `test_items.py` have those of measures that need more than grades."""
 NAMES = {variant.name for variant in VARIANTS}

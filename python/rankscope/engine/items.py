@@ -11,6 +11,7 @@ from rankscope.errors import FormatError, MeasureError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Literal
 
     from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
@@ -64,8 +65,10 @@ def load_items(
             file="catalogue" if catalogue is not None else None,
         )
     has_categories = known.has_categories()
-    attributes = "categories" if has_categories else "vectors"
-    return Items(known, given, "" if has_categories is None else attributes)
+    attributes: Literal["", "vectors", "categories"] = ""
+    if has_categories is not None:
+        attributes = "categories" if has_categories else "vectors"
+    return Items(known, given, attributes)
 
 
 def read_items_for(
@@ -130,6 +133,6 @@ def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> N
                 continue
             raise MeasureError(
                 f"{measure} needs {need}, which is {MEANINGS[need]}",
-                hint=f"pass {need}=… to evaluate, whose results compare takes too; or --{need} FILE",
+                hint=f"pass {need}=… to evaluate, whose results compare takes; or --{need} FILE",
                 code="items_unavailable",
             )

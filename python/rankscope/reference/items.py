@@ -93,7 +93,7 @@ def _count_users(query: Query) -> Counter[str]:
 
 
 def _vectors(query: Query) -> dict[str, Sequence[float]]:
-    """Return the vector of each item that is described; 1 for each of its categories, and else 0."""
+    """Return the vector of each item: 1 for each of its categories and else 0, or its numbers."""
     described = {item: of for item, of in query.known.attributes.items() if of}
     every = sorted({each for of in described.values() for each in of if isinstance(each, str)})
     if not every:

@@ -7,7 +7,7 @@ from rankscope.measures.table.parameters import REL, REQUIRED_K, K
 from rankscope.records import replace
 
 PAP = (
-    "Budhiraja, Hiranandani, Niu, Yadav, Jain and Koyejo, Rich-item recommendations for rich-users: "
+    "Budhiraja and others, Rich-item recommendations for rich-users: "
     "exploiting dynamic and static side information, 2020, arXiv:2001.10495"
 )
 RECTOOLS = "RecTools, class {}, which is equal with `insufficient_handling='ignore'`"

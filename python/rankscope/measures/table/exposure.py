@@ -29,6 +29,14 @@ ZHOU = (
     "Zhou, Kuscsik, Liu, Medo, Wakeling and Zhang, Solving the apparent diversity-accuracy dilemma "
     "of recommender systems, PNAS 2010"
 )
+COVERED = (
+    "RecTools, class CatalogCoverage, which counts items unless normalize=True, and counts those "
+    "outside the catalogue; RecBole, class ItemCoverage"
+)
+ENTROPIES = (
+    "Elliot, class ShannonEntropy; RecBole, class ShannonEntropy, which uses natural logarithms "
+    "and divides by the number of recommended items"
+)
 OUTSIDE = "Items outside the catalogue don't count."
 NO_ITEM = "Undefined if no item of the catalogue is recommended."
 
@@ -57,11 +65,7 @@ ROWS = (
         definition="The share of the catalogue that is recommended to some user. " + OUTSIDE,
         value_range=(0, 1),
         ties="unavailable",
-        references=(
-            GE,
-            "RecTools, class CatalogCoverage, which counts items unless normalize=True and counts "
-            "those outside the catalogue; RecBole, class ItemCoverage",
-        ),
+        references=(GE, COVERED),
         aliases=("ItemCoverage",),
         needs=("catalogue",),
         properties=frozenset({"bounded"}),
@@ -93,17 +97,14 @@ ROWS = (
         level="run",
         parameters=(K, OF_LOG),
         at="k",
-        formula=r"\mathrm{Entropy@}k = -\sum_{i} s_i \log_2 s_i, \quad s_i = \frac{n_i}{\sum_j n_j}",
+        formula=r"\mathrm{Entropy@}k = -\sum_{i} s_i \log_2 s_i, \quad "
+        r"s_i = \frac{n_i}{\sum_j n_j}",
         definition="The Shannon entropy, in bits, of how often items are recommended: higher the "
         "more evenly. " + OUTSIDE,
         undefined=NO_ITEM,
         value_range=(0, float("inf")),
         ties="unavailable",
-        references=(
-            CASTELLS,
-            "Elliot, class ShannonEntropy; RecBole, class ShannonEntropy, which uses natural "
-            "logarithms and divides by the number of recommended items",
-        ),
+        references=(CASTELLS, ENTROPIES),
         aliases=("ShannonEntropy",),
         needs=("catalogue",),
         properties=frozenset(),

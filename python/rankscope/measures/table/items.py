@@ -34,7 +34,6 @@ ALPHA = Parameter(
     "How much of the categories of the user is mixed into those of the list, so that none is 0.",
 )
 EMPTY = "Undefined if there is no recommendation."
-NOTHING_FOR_ONE = "for the missing items of a list, there is no value"
 
 ZHOU = (
     "Zhou, Kuscsik, Liu, Medo, Wakeling and Zhang, Solving the apparent diversity-accuracy dilemma "
@@ -50,6 +49,15 @@ ZIEGLER = (
     "diversification, WWW 2005"
 )
 STECK = "Steck, Calibrated recommendations, RecSys 2018"
+
+POPULARITIES = (
+    "RecTools, class AvgRecPopularity, which counts each interaction of a user; RecBole, class "
+    "AveragePopularity"
+)
+DIVERSITIES = (
+    "RecTools, class IntraListDiversity, which is 0 for a list of one item; its Hamming distance "
+    "is distance='hamming'"
+)
 
 HISTORY = {"ann": ("a", "b"), "bob": ("a", "c"), "cid": ("a", "b"), "dan": ("d",)}
 """The worked examples: who had which items before."""
@@ -109,11 +117,7 @@ ROWS = (
         value_range=(0, float("inf")),
         better="neither",
         ties="unavailable",
-        references=(
-            YIN,
-            "RecTools, class AvgRecPopularity, which counts each interaction of a user; RecBole, "
-            "class AveragePopularity",
-        ),
+        references=(YIN, POPULARITIES),
         aliases=("ARP",),
         needs=("history",),
         properties=frozenset(),
@@ -132,11 +136,7 @@ ROWS = (
         undefined="Undefined if no two recommended items have attributes.",
         value_range=(0, float("inf")),
         ties="unavailable",
-        references=(
-            ZIEGLER,
-            "RecTools, class IntraListDiversity, which is 0 for a list of one item; its Hamming "
-            "distance is distance='hamming'",
-        ),
+        references=(ZIEGLER, DIVERSITIES),
         aliases=("IntraListDiversity",),
         needs=("items",),
         properties=frozenset(),

@@ -257,8 +257,8 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
     if measure.row.of_items:
         raise _bad(
             "measures of the grades of one list",
-            f"{measure.name}, which depends on the history, the attributes or the catalogue of items",
-            "events have none of them: evaluate the measure in a batch, with rankscope.evaluate",
+            f"{measure.name}, which depends on what is known of items",
+            "events have no history, attributes or catalogue: use rankscope.evaluate",
         )
     if measure.row.subtopics or measure.row.function is not None:
         why = "which needs judgments by subtopic" if measure.row.subtopics else "a Python function"
