@@ -119,7 +119,8 @@ impl Rankings {
             .hint("ties are chosen when Rankings are made: pass ties= there"));
         }
         plan.check_rankings(self.axis())?;
-        if !items_of.is_empty() && self.codes().is_empty() {
+        let has_rows = !self.scores().is_empty();
+        if plan.of_items().next().is_some() && has_rows && self.codes().is_empty() {
             return Err(no_items());
         }
         let threads = if self.scores().len() < FEW_ROWS { 1 } else { threads };

@@ -2,8 +2,10 @@
 //! them are apart.
 
 use crate::error::{Error, Kind, Result};
-use crate::items::UNKNOWN;
 use crate::memory::{Vec, vec};
+
+/// The number of an item that nothing is known of.
+pub const UNKNOWN: u32 = u32::MAX;
 
 /// How the distance of two items is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,13 +7,10 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::ids::vocabulary::Vocabulary;
-use crate::items::features::Features;
+use crate::items::features::{Features, UNKNOWN};
 use crate::memory::{self, Vec, vec};
 use crate::qrels::judgments::Judgments;
 use crate::table::columns::IdColumn;
-
-/// The number of an item that nothing is known of.
-pub const UNKNOWN: u32 = u32::MAX;
 
 /// What is known of items.
 #[derive(Debug, Default)]

@@ -303,9 +303,11 @@ def test_what_has_no_answer_is_refused() -> None:
         rankings.evaluate("Coverage", items=known, by=dict.fromkeys(USERS, "de"))
     with pytest.raises(rankscope.MeasureError, match="Novelty needs history"):
         rankings.bounds("Novelty")
+    alone = rankings.evaluate("Personalization")
+    assert dict(alone) == dict(rankings.evaluate("Personalization", items=known))
     without_ids = rankscope.Rankings.from_lists([[1, 0]])
     with pytest.raises(rankscope.MeasureError, match="the ids of their items"):
-        without_ids.evaluate("Personalization", history=HISTORY)
+        without_ids.evaluate("Personalization", items=known)
     table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
     with pytest.raises(rankscope.RankscopeError, match="Novelty"):
         rankscope.evaluate_table(table, "Novelty", policy="ties=doc_id")

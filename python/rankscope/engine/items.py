@@ -95,8 +95,7 @@ def read_items_for(
                 hint="pass them to read_items",
                 code="bad_parameter",
             )
-        check_items(asked, items)
-        return items
+        return check_items(asked, items)
     if not asked:
         return None
     given = {"history": history, "items": items, "catalogue": catalogue}
@@ -104,25 +103,35 @@ def read_items_for(
     found = load_items(
         history=history, items=items, catalogue=catalogue, columns=columns, encoding=encoding
     )
-    check_items(asked, found)
-    return found
+    return check_items(asked, found)
 
 
-def check_items(measures: list[Measure], found: Items) -> None:
-    """Raise an error for a measure that needs to know more of items.
+def check_items(measures: list[Measure], found: Items | None) -> Items | None:
+    """Return what is known of items, nothing if no measure needs to know it.
 
     Raises:
-        MeasureError: There is such a measure.
+        UsageError: It isn't the result of `read_items`.
+        MeasureError: A measure needs to know more.
     """
+    if not isinstance(found, Items | None):
+        raise UsageError(
+            f"expected items as read_items returns them, found {type(found).__name__}",
+            hint="write items=read_items(history=…, items=…)",
+            code="bad_parameter",
+        )
     asked = [measure for measure in measures if measure.row.of_items]
-    _check_given(asked, found.given)
+    if not asked:
+        return None
+    known = Items(CoreItems(), frozenset()) if found is None else found
+    _check_given(asked, known.given)
     for measure in asked:
-        if measure.row.categories and found.attributes == "vectors":
+        if measure.row.categories and known.attributes == "vectors":
             raise MeasureError(
                 f"{measure} needs the categories of items, found vectors of numbers",
                 hint="pass items with categories, such as the genres of each",
                 code="items_unavailable",
             )
+    return known
 
 
 def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> None:
@@ -133,6 +142,6 @@ def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> N
                 continue
             raise MeasureError(
                 f"{measure} needs {need}, which is {MEANINGS[need]}",
-                hint=f"pass {need}=… to evaluate, whose results compare takes; or --{need} FILE",
+                hint=f"pass {need}=… to evaluate or read_items, or --{need} FILE to rankscope eval",
                 code="items_unavailable",
             )
