@@ -21,19 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
-    from typing import Any, TypeAlias
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
+    from rankscope.data.items import Described
     from rankscope.typing import InputLike
-
-    Described: TypeAlias = (
-        tuple[IdColumn, int, NDArray[np.float64]]
-        | tuple[IdColumn, NDArray[np.int64], NDArray[np.int64]]
-    )
-    """Items with the size and the numbers of their vectors, or the ends and codes of categories."""
 
 INTERACTIONS = (("doc",), ("query",))
 """The columns of a history. Unlike judgments, it needs no grades, whatever columns there are."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope._core import Items as CoreItems
-from rankscope.data.items import Items
+from rankscope.data.items import Items, make_items
 from rankscope.data.policy import check_choice
 from rankscope.engine.requests import ENCODINGS, read_measures
 from rankscope.errors import FormatError, MeasureError, UsageError
@@ -11,7 +10,6 @@ from rankscope.errors import FormatError, MeasureError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
 
     from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
@@ -50,25 +48,22 @@ def load_items(
     check_choice("encoding", encoding, ENCODINGS)
     named = {"history": history, "items": items, "catalogue": catalogue}
     given = frozenset(name for name in MEANINGS if named[name] is not None)
-    known = CoreItems(
+    parts = (
         None
         if catalogue is None
         else read_catalogue(catalogue, columns=columns, encoding=encoding),
         None if history is None else read_history(history, columns=columns, encoding=encoding),
         None if items is None else describe_items(items, columns=columns, encoding=encoding),
     )
-    if given and known.offered() == 0:
+    found = make_items(parts, given)
+    if given and found.known.offered() == 0:
         raise FormatError(
             "expected at least one item that can be recommended, found none",
             hint="is the catalogue empty?",
             code="empty",
             file="catalogue" if catalogue is not None else None,
         )
-    has_categories = known.has_categories()
-    attributes: Literal["", "vectors", "categories"] = ""
-    if has_categories is not None:
-        attributes = "categories" if has_categories else "vectors"
-    return Items(known, given, attributes)
+    return found
 
 
 def read_items_for(
@@ -122,7 +117,7 @@ def check_items(measures: list[Measure], found: Items | None) -> Items | None:
     asked = [measure for measure in measures if measure.row.of_items]
     if not asked:
         return None
-    known = Items(CoreItems(), frozenset()) if found is None else found
+    known = make_items((None, None, None), frozenset()) if found is None else found
     _check_given(asked, known.given)
     for measure in asked:
         if measure.row.categories and known.attributes == "vectors":
