@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DOCS = 100
 AT_ONCE = 1_000_000
+HUGE = 5_000_000
+"""How many rows the one large query has."""
 LAYOUTS = ("together", "scattered")
 SCHEMA = pa.schema(
     [
@@ -61,6 +63,36 @@ def write_tables(folder: Path, rows: int, layout: str, files: int) -> None:
                 writers[name].write_table((part if name == "qrels" else table).select(columns))
         for writer in writers.values():
             writer.close()
+
+
+def write_huge(folder: Path, rows: int, layout: str) -> None:
+    """Write a table of which one query has 5 million rows, unless it exists.
+
+    Args:
+        folder: Where the folder `table` is written.
+        rows: The number of rows of the other queries.
+        layout: As in `write_tables`; the large query is in the middle.
+    """
+    if (folder / "table").exists():
+        return
+    (folder / "table").mkdir(parents=True)
+    count = rows + HUGE
+    order = np.arange(count)
+    if layout != "together":
+        order = np.random.default_rng(0).permutation(count)
+    begin = rows // DOCS // 2 * DOCS
+    with pq.ParquetWriter(folder / "table" / "0000.parquet", SCHEMA) as writer:
+        for start in range(0, count, AT_ONCE):
+            places = order[start : start + AT_ONCE]
+            table = _make_rows(places)
+            queries = np.where(
+                places < begin,
+                places // DOCS,
+                np.where(places < begin + HUGE, -1, (places - HUGE) // DOCS),
+            )
+            # Each document of the large query has an id of its own.
+            table = table.set_column(0, SCHEMA.field(0), pa.array(queries))
+            writer.write_table(table.set_column(1, SCHEMA.field(1), pa.array(places)))
 
 
 def _make_rows(places: NDArray[np.int64]) -> pa.Table:

@@ -35,6 +35,11 @@ pub struct Decoder {
     pub moved: Vec<Vec<u8>>,
 }
 
+/// The field in which labels of User Behavior Insights have their document.
+const UBI_FIELD: &[u8] = b"event_attributes";
+/// The name of the document there.
+const UBI_ID: &[u8] = b"object_id";
+
 /// What stands for a value that is not plain.
 struct NotPlain;
 
@@ -209,17 +214,24 @@ impl Decoder {
     fn read_label(&self, text: &[u8], span: Span, batch: &mut Batch) -> Option<Object> {
         let limits = &self.limits;
         let mut cursor = Cursor::new(text)?;
-        let mut given = Vec::default();
+        let (mut given, mut inside) = (Vec::default(), None);
         cursor.members(|cursor, name| {
-            // User Behavior Insights have the document in there.
-            if name == b"event_attributes" {
-                return None;
+            let value = cursor.value(limits.depth)?;
+            if name == UBI_FIELD {
+                inside = find_object_id(&value, limits.depth)?;
+                if inside.is_some() {
+                    return Some(());
+                }
             }
-            given.push((name, cursor.value(limits.depth)?));
+            given.push((name, value));
             Some(())
         })?;
         if !cursor.is_at_end() {
             return None;
+        }
+        if let Some(document) = inside {
+            given.retain(|(name, _)| *name != UBI_ID);
+            given.push((UBI_ID, document));
         }
         let mut remarks = Remarks::default();
         let mut fields = Fields::of(given, &self.labels, &mut remarks)?;
@@ -251,6 +263,26 @@ impl Decoder {
         let label = make_label(event_id, ranking_id, doc_id, time, kind, &names, value);
         Some(batch.add_label(label, remarks))
     }
+}
+
+/// Finds the document of an event of User Behavior Insights, the inner none where there is none.
+fn find_object_id<'a>(event_attributes: &Value<'a>, depth: usize) -> Option<Option<Value<'a>>> {
+    let object = find_member(event_attributes, b"object", depth)?;
+    object.map_or(Some(None), |object| find_member(&object, UBI_ID, depth))
+}
+
+/// Finds a member of a value, the inner none where the value is no object or does not have it.
+fn find_member<'a>(value: &Value<'a>, wanted: &[u8], depth: usize) -> Option<Option<Value<'a>>> {
+    let Value::Object(cursor) = value else { return Some(None) };
+    let mut found = None;
+    cursor.clone().members(|cursor, name| {
+        let value = cursor.value(depth)?;
+        if name == wanted {
+            found = Some(value);
+        }
+        Some(())
+    })?;
+    Some(found)
 }
 
 /// Reads a text, or an integer in its place.

@@ -13,6 +13,7 @@ use super::input::{Source, input};
 use super::judgments::Judgments;
 use super::objects::{Number, each_row, entries, read_query, with_list};
 use super::plan::Plan;
+use super::run_columns;
 use super::watch::Watch;
 use crate::error::{Error, Kind};
 use crate::evaluate::scorer::Scorer;
@@ -30,7 +31,7 @@ use crate::watch;
 
 /// Texts as their offsets and their bytes.
 type TextBuffers = (Column, Column);
-type RunColumns = (TextBuffers, Column, TextBuffers, Column);
+type Columns = (TextBuffers, Column, TextBuffers, Column);
 
 /// Texts end to end, for columns of Arrow.
 struct TextColumn {
@@ -102,6 +103,23 @@ impl Run {
         })
     }
 
+    /// From columns of queries, documents and scores; the scores may be ranks below zero.
+    #[staticmethod]
+    fn from_columns(
+        py: Python<'_>,
+        columns: run_columns::RunColumns,
+        score_type: &str,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let view = columns.view(py)?;
+            let score_type = choices::field(score_type)?;
+            let made = py.detach(|| run::Run::from_columns(&view.run(), score_type));
+            let name = "run".to_owned();
+            let made = made.map(|run| Self { run, name });
+            made.map_err(|error| to_python(py, &error.file("run")))
+        })
+    }
+
     /// How many queries there are.
     fn __len__(&self) -> usize {
         self.run.queries().len()
@@ -114,7 +132,7 @@ impl Run {
 
     /// The queries as offsets and texts, the number of the query of each row, the documents of rows as
     /// offsets and texts, and their scores.
-    fn columns(&self, py: Python<'_>) -> PyResult<RunColumns> {
+    fn columns(&self, py: Python<'_>) -> PyResult<Columns> {
         guard(|| Ok(py.detach(|| self.to_columns())))
     }
 
@@ -151,7 +169,7 @@ impl Run {
 }
 
 impl Run {
-    fn to_columns(&self) -> RunColumns {
+    fn to_columns(&self) -> Columns {
         let run = &self.run;
         let (mut queries, mut docs) = (TextColumn::default(), TextColumn::default());
         let (mut codes, mut scores) = (Vec::new(), Vec::new());

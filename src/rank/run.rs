@@ -7,8 +7,12 @@ use crate::error::{Error, Kind, Result};
 use crate::ids::interner::{Arena, Ids};
 use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
+use crate::number::decimal::Decimal;
 use crate::policy::{Duplicates, ScoreType};
 use crate::rank::join::Joiner;
+use crate::rank::join_columns::RunColumns;
+use crate::table::cells::look_through;
+use crate::table::columns::{check_all_finite, check_lengths};
 use crate::text::blocks::{Block, Blocks};
 use crate::text::list::{List, Ranks, Row};
 use crate::text::source::Input;
@@ -56,6 +60,32 @@ impl Run {
             Ok(())
         })?;
         run.finish(notes).map_err(|error| error.file(&input.name()))
+    }
+
+    /// From columns, whose rows may be in any order.
+    ///
+    /// # Errors
+    /// Where the columns do not fit, there are no rows, or a cell is no identifier or score; lines are
+    /// 1-based rows.
+    pub fn from_columns(columns: &RunColumns<'_>, score_type: ScoreType) -> Result<Self> {
+        let RunColumns { queries, docs, scores, .. } = columns;
+        check_lengths(&[queries.len(), docs.len(), scores.len()])?;
+        let mut run = Self::default();
+        let (mut of_query, mut of_doc) = (Decimal::default(), Decimal::default());
+        let refused = look_through(*scores, 0..scores.len(), |start, block| {
+            let mut add = || -> Result<()> {
+                let rounded = block.iter().map(|&score| score_type.round(score) + 0.0);
+                check_all_finite(start, rounded.clone(), "score", "score")?;
+                for (row, score) in (start..).zip(rounded) {
+                    let query = queries.get(row, &mut of_query)?;
+                    let doc = docs.get(row, &mut of_doc)?;
+                    run.add_row(query, &Row { doc, score, line: row as u64 + 1 });
+                }
+                Ok(())
+            };
+            add().err()
+        });
+        refused.map_or_else(|| run.finish(Notes::default()), Err)
     }
 
     /// Adds adjacent rows of one query, whose lines follow `lines_before` others.

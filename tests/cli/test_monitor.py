@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 import rankscope as rs
 from pyarrow import parquet
@@ -478,3 +479,29 @@ def test_the_doctor_asks_for_a_configuration(project: Project) -> None:
 )
 def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
     check_error(program.run("monitor", *words), 2, "usage")
+
+
+def test_run_takes_its_store_and_several_columns_as_arguments(
+    program: Program, project: Project
+) -> None:
+    project.say("configure", *CONFIGURED)
+    table = pa.table(
+        {
+            "session": ["r"],
+            "when": pa.array([1_788_220_800_000], pa.timestamp("ms", "UTC")),
+            "items": [["a", "b"]],
+        }
+    )
+    folder = project.folder / "shown"
+    folder.mkdir()
+    parquet.write_table(table, folder / "part.parquet")
+    words = ["--rankings", str(folder), "--as-of", "2026-09-02"]
+    columns = ["--col", "ranking_id=session", "time=when"]
+    done = project.run("run", *words)
+    check_error(done, 3, "columns")
+    assert project.say("run", *words, *columns)["new"] == 1
+    again = program.run("monitor", "run", "--store", project.store, *words, *columns, "--json")
+    assert json.loads(again.stdout)["new"] == 0
+    for wrong in (["--store", project.store], [*columns, project.store]):
+        done = project.run("run", *words, *wrong)
+        check_error(done, 2, "usage")

@@ -183,6 +183,20 @@ def test_a_fused_run_is_evaluated_as_any_other() -> None:
     assert found["fused"]["AP"] == expected["AP"]
 
 
+def test_a_fused_run_is_fused_as_what_it_was_written_to(tmp_path: Path) -> None:
+    parts = [rs.fuse([WORDS, VECTORS], method) for method in ("rrf", "combsum")]
+    for name, part in zip("ab", parts, strict=True):
+        part.write(tmp_path / name)
+    expected = rs.fuse([tmp_path / "a", tmp_path / "b"], "combmnz").to_dict()
+    assert rs.fuse(parts, "combmnz").to_dict() == expected
+
+
+def test_a_score_that_is_no_number_is_an_error_that_names_its_row() -> None:
+    frame = pd.DataFrame({"query_id": ["q1"] * 2, "doc_id": ["d1", "d2"], "score": [1.0, None]})
+    with pytest.raises(rs.errors.InputError, match="row 2"):
+        rs.fuse([WORDS, frame])
+
+
 def test_ids_keep_their_types() -> None:
     one = pl.DataFrame({"query_id": [1, 1], "doc_id": [10, 11], "score": [2.0, 1.0]})
     other = pl.DataFrame({"query_id": [1, 2], "doc_id": [11, 12], "score": [2.0, 1.0]})

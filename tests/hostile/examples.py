@@ -51,7 +51,7 @@ EXAMPLES: dict[str, Example] = {
     "monitor ingest": Example(STORE | {"files": ["RANKINGS"]}, {}),
     "monitor label": Example(STORE | {"files": ["LABELS"]}, {}),
     # The store has events of its own, and no lake.
-    "monitor run": Example({}, {"--store": ["STORE"]}, status=2),
+    "monitor run": Example({"place": ["STORE"]}, {}, status=2),
     "monitor evaluate": Example(STORE, {}),
     "monitor status": Example(STORE, {}),
     "monitor trace": Example(STORE, {}),

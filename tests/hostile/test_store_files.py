@@ -301,6 +301,9 @@ def make_old(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(
             f"""
+            UPDATE events SET event_id =
+                (SELECT ranking_id FROM rankings WHERE rankings.seq = events.seq)
+                WHERE event_id IS NULL;
             DROP TABLE history_values;
             DROP TABLE history_contexts;
             DROP TABLE history_ids;

@@ -198,18 +198,27 @@ rankings = st.one_of(
     members(RANKING_NAMES, HEAD | {"items": ITEMS}, ("ranking_id", "time", "items")),
     members(COLUMN_NAMES, HEAD | COLUMNS, ("ranking_id", "time", "doc_id")),
 )
-labels = members(
-    LABEL_NAMES,
-    {
-        "event_id": usually(texts),
-        "ranking_id": usually(texts),
-        "doc_id": usually(texts),
-        "time": usually(times, odd_times),
-        "labels": usually(names_of_labels),
-        "value": usually(numbers),
-        "kind": usually(st.sampled_from(['"label"', '"correction"', '"retraction"', '"else"'])),
-    },
-    ("ranking_id", "doc_id", "time", "labels"),
+LABEL = {
+    "event_id": usually(texts),
+    "ranking_id": usually(texts),
+    "doc_id": usually(texts),
+    "time": usually(times, odd_times),
+    "labels": usually(names_of_labels),
+    "value": usually(numbers),
+    "kind": usually(st.sampled_from(['"label"', '"correction"', '"retraction"', '"else"'])),
+}
+UBI = st.one_of(
+    usually(texts).map(lambda text: f'{{"object_id": {text}}}'),
+    usually(texts).map(lambda text: f'{{"sizes": [{{}}], "object_id": {text}, "name": "x"}}'),
+    odd,
+).map(lambda text: f'{{"position": {{"ordinal": 1}}, "object": {text}}}')
+labels = st.one_of(
+    members(LABEL_NAMES, LABEL, ("ranking_id", "doc_id", "time", "labels")),
+    members(
+        LABEL_NAMES | {"inside": ("event_attributes",), "doc_id": ("object_id", "doc_id")},
+        LABEL | {"inside": usually(UBI)},
+        ("ranking_id", "inside", "time", "labels"),
+    ),
 )
 
 
@@ -356,3 +365,16 @@ def test_files_are_decoded_as_the_reference_reads_them(
         ingest(path, "rankings", attributes, now=NOW, takes_prepared=one) for one in (True, False)
     ]
     assert done[0] == done[1]
+
+
+def test_the_core_decodes_events_of_user_behavior_insights() -> None:
+    body = (
+        '{"query_id": "r", "action_name": "click", "object_id": "other", "event_attributes": '
+        '{"object": {"object_id": "a", "name": "A"}, "position": {"ordinal": 1}}, '
+        f'"timestamp": {NOW // 1000}}}'
+    ).encode()
+    decoder = EventDecoder(EventReader())
+    decoded = decoder.decode_body(body, "labels", is_lines=False, most=1, now=NOW, is_plain=True)
+    assert decoded is not None
+    assert decoded.events[0].doc_id == "a"
+    assert not decoded.unknown

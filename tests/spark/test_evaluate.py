@@ -137,10 +137,10 @@ def test_rows_that_are_interactions_are_relevant(spark: Any) -> None:
     assert bits(found) == bits(rs.evaluate(bought, run, "RR"))
 
 
-def test_a_query_with_many_rows_is_one_query(spark: Any) -> None:
+def test_a_query_with_many_rows_beside_small_ones_is_one_query(spark: Any) -> None:
     size = 200_000
     rows = spark.range(size).selectExpr(
-        "'all' AS qid",
+        "IF(id < 190000, 'all', concat('q', id % 1000)) AS qid",
         "concat('d', id) AS docno",
         "CAST((id * 7919) % 200000 AS double) AS score",
         "CAST(id % 3 = 0 AS int) AS label",
@@ -148,7 +148,7 @@ def test_a_query_with_many_rows_is_one_query(spark: Any) -> None:
     found = rss.evaluate_table(rows.repartition(5), ["nDCG@100", "AP"])
     local = rs.evaluate_table(
         {
-            "qid": ["all"] * size,
+            "qid": ["all" if n < 190_000 else f"q{n % 1000}" for n in range(size)],
             "docno": [f"d{n}" for n in range(size)],
             "score": [float((n * 7919) % 200_000) for n in range(size)],
             "label": [int(n % 3 == 0) for n in range(size)],

@@ -13,6 +13,7 @@ pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make t
 
 from pyarrow import parquet  # noqa: E402 - where it is installed
 from rankscope.spark import frames, in_place  # noqa: E402 - as above
+from rankscope.spark.packing import Rows  # noqa: E402 - as above
 from rankscope.spark.parquet import find_pieces  # noqa: E402 - as above
 
 from tests.spark.test_evaluate import bits  # noqa: E402 - as above
@@ -157,7 +158,7 @@ def test_a_partition_is_cut_between_queries(
 ) -> None:
     monkeypatch.setattr(in_place, "AT_ONCE", max(at_once, 14))
     table = make(80).slice(0, rows)
-    held = frames.Rows(
+    held = Rows(
         side="joined",
         schema=table.schema,
         names={"query": "query_id"},

@@ -189,8 +189,7 @@ def read_lists(
     columns: Mapping[str, str],
     score_type: str,
     encoding: str,
-    threads: int,
-) -> tuple[Run | Rankings, SourceIds]:
+) -> tuple[Run, SourceIds]:
     """Read a run of any kind into memory without judgments, and describe its ids.
 
     Raises:
@@ -206,13 +205,8 @@ def read_lists(
         _,
         ids,
     ):
-        queries, docs, scores, are_ranks = read_retrieved(table, found)
-        # Columns are only read where judgments are known, so each document is its own.
-        judgments = Judgments.from_columns(queries, docs, abs(scores * 0), "error")
-        made = Rankings.from_pairs(
-            judgments, queries, docs, scores, are_ranks, "input", "error", score_type, threads
-        )
-        return made, ids or FoundColumns(open_table(table), found).describe_ids()
+        run = Run.from_columns(read_retrieved(table, found), score_type)
+        return run, ids or FoundColumns(open_table(table), found).describe_ids()
 
 
 def rank_run(

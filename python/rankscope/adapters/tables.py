@@ -317,7 +317,7 @@ class NamedColumns:
 
 ELSEWHERE = {
     "pyspark": "use the function of the same name in rankscope.spark, or .toPandas() first",
-    "dask": "compute it first: .compute()",
+    "dask": "use the function of the same name in rankscope.dask, or .compute() first",
     "modin": "bring it here first: .modin.to_pandas()",
     "cudf": "bring it here first: .to_pandas()",
     "duckdb": "give a relation, as connection.sql(…) makes it",

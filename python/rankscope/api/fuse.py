@@ -134,7 +134,7 @@ def fuse(
     scale = _read_scale(chosen, normalize)
     check_choice("ties", ties, TIES)
     workers = engine.count_threads(threads)
-    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding, threads=workers)
+    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding)
     weighed = _read_weights(chosen, weights, list(lists))
     core = fuse_runs(
         [(core, name) for name, (core, _) in lists.items()],
@@ -226,7 +226,7 @@ def fit_fusion(
     workers = engine.count_threads(threads)
     if not isinstance(qrels, Qrels):
         qrels = engine.load_qrels(qrels, duplicates="error", encoding=encoding, columns=columns)
-    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding, threads=workers)
+    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding)
     given = [(core, name) for name, (core, _) in lists.items()]
     most = _read_depth(depth)
     tried: dict[Weights, float] = {}
@@ -307,7 +307,6 @@ def _read_lists(
     *,
     score_type: str,
     encoding: str,
-    threads: int,
 ) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
     check_choice("encoding", encoding, ("utf-8", "latin-1"))
     check_choice("score_type", score_type, ("float64", "float32"))
@@ -319,9 +318,7 @@ def _read_lists(
             code="stdin_twice",
         )
     return {
-        name: read_run_lists(
-            run, columns, score_type=score_type, encoding=encoding, threads=threads
-        )
+        name: read_run_lists(run, columns, score_type=score_type, encoding=encoding)
         for name, run in named.items()
     }
 

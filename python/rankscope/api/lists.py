@@ -7,6 +7,7 @@ from rankscope.adapters import recognise
 from rankscope.adapters.reading import read_lists
 from rankscope.api.rankings import Rankings
 from rankscope.errors import UsageError
+from rankscope.results.fused_run import FusedRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ def read_run_lists(
     *,
     score_type: str,
     encoding: str,
-    threads: int,
 ) -> tuple[Run | CoreRankings, SourceIds]:
     """Return the lists of a run, and the columns of its ids.
 
@@ -33,6 +33,8 @@ def read_run_lists(
         InputError: The run isn't of the format, or a document occurs twice in a query.
         FileError: A file can't be read.
     """
+    if isinstance(run, FusedRun) and score_type == "float64":
+        return run.core, run.source
     if isinstance(run, Rankings):
         if not run.has_doc_ids:
             raise UsageError(
@@ -47,5 +49,4 @@ def read_run_lists(
         columns=named,
         score_type=score_type,
         encoding=encoding,
-        threads=threads,
     )

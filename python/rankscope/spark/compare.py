@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import rankscope as rs
+from rankscope.api.evaluate_table import read_slicing
 from rankscope.errors import UsageError
-from rankscope.spark.evaluate import evaluate, read_slicing
+from rankscope.spark.evaluate import evaluate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

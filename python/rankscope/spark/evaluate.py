@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rankscope import engine
-from rankscope.data.policy import Policy
-from rankscope.data.qrels import Queries
+from rankscope.api.evaluate_table import read_slicing
 from rankscope.errors import UsageError
-from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, tabulate_slices
-from rankscope.spark.frames import (
-    check_order,
-    list_grades,
-    read_joined,
-    read_judged,
-    read_retrieved,
-    run_job,
-)
-from rankscope.spark.tasks import Job
+from rankscope.spark.asking import make_job
+from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
+from rankscope.spark.frames import list_grades, read_source, run_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Duplicates, ScoreType, Ties
-    from rankscope.engine import Measures, Request
+    from rankscope.data.policy import Duplicates, Policy, ScoreType, Ties
+    from rankscope.engine import Measures
     from rankscope.spark.frames import Frame, Source
+    from rankscope.spark.tasks import Job
 
 
 def evaluate(
@@ -65,18 +60,18 @@ def evaluate(
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    check_order(None, duplicates)
     named = engine.read_columns(columns)
-    judged = read_judged(qrels, named, read_slicing(by))
-    retrieved = read_retrieved(run, named)
-    asked, _ = engine.read_measures(measures)
-    grades = []
-    if convention is not None or not engine.can_stream(asked):
-        grades = list_grades(judged)
-    request = engine.read_request(
-        measures, policy, convention=convention, score_type=score_type, grades=grades
+    judged = read_source("judged", qrels, named, read_slicing(by))
+    retrieved = read_source("retrieved", run, named)
+    job = make_job(
+        [judged.rows, retrieved.rows],
+        partial(list_grades, judged),
+        measures,
+        policy,
+        duplicates,
+        convention=convention,
+        score_type=score_type,
     )
-    job = _make_job([judged, retrieved], request, duplicates, grades)
     return _evaluate([judged, retrieved], job, partitions, strict=strict)
 
 
@@ -120,33 +115,12 @@ def evaluate_table(
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    check_order(ties, duplicates)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    joined = read_joined(table, names, read_slicing(by))
-    asked, _ = engine.read_measures(measures)
-    grades = [] if engine.can_stream(asked) else list_grades(joined)
-    request = engine.read_request(
-        measures,
-        policy,
-        default=Policy(ties=ties or "average"),
-        convention=None,
-        score_type=None,
-        grades=grades,
+    joined = read_source("joined", table, names, read_slicing(by))
+    job = make_job(
+        [joined.rows], partial(list_grades, joined), measures, policy, duplicates, ties=ties
     )
-    job = _make_job([joined], request, duplicates, grades)
     return _evaluate([joined], job, partitions, strict=strict)
-
-
-def _make_job(
-    sources: Sequence[Source], request: Request, duplicates: Duplicates, grades: Sequence[float]
-) -> Job:
-    check_order(request.ties, duplicates)
-    return Job(
-        request=request,
-        rows={source.rows.side: source.rows for source in sources},
-        duplicates=duplicates,
-        grades=tuple(grades),
-    )
 
 
 def _evaluate(
@@ -158,44 +132,7 @@ def _evaluate(
             hint="leave it out, and Spark decides",
             code="bad_parameter",
         )
-    request, source = job.request, sources[0].ids
-    found = run_job(sources, job, partitions)
-    answer = SparkAnswer(found.summary, found.rows, found.kept, source)
-    notes = found.notes
-    if "relevance" not in sources[0].rows.names:
-        notes = (("implicit_grades", found.sizes["judged"], 0), *notes)
-    judged, run = ("table", "table") if "joined" in job.rows else ("qrels", "run")
-    queries = Queries(judged, job.duplicates, answer.query_ids, notes, source)
-    counts, described = engine.describe_answer(
-        answer, request, queries=queries, run_name=run, duplicates=job.duplicates
+    found, source = run_job(sources, job, partitions), sources[0].ids
+    return make_evaluation(
+        SparkEvaluation, SparkAnswer(found, source), found.merged, job, source, strict=strict
     )
-    evaluation = SparkEvaluation(
-        measures=request.measures,
-        policy=request.policy,
-        counts=counts,
-        notes=described,
-        queries=queries,
-        answer=answer,  # type: ignore[arg-type]  # has what a result reads of it
-        convention=request.convention,
-        names=request.names,
-        slices=tabulate_slices(found.slices, request.measures, source),
-    )
-    if strict:
-        engine.refuse_diagnostics(evaluation.notes)
-    return evaluation
-
-
-def read_slicing(by: object) -> list[str]:
-    """Return the columns to group by.
-
-    Raises:
-        UsageError: They are no names.
-    """
-    names = [by] if isinstance(by, str) else [] if by is None else by
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise UsageError(
-            f"expected by as the names of columns, found {type(by).__name__}",
-            hint="write by='country', or by=['country', 'device']",
-            code="bad_parameter",
-        )
-    return list(dict.fromkeys(names))

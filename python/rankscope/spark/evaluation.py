@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope import engine
+from rankscope.data.qrels import Queries
 from rankscope.errors import LimitError, UsageError
 from rankscope.results import Evaluation
 from rankscope.results.evaluation import name_measures
@@ -10,19 +12,37 @@ from rankscope.results.slices import Slices
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Self
+    from typing import Any, Self, TypeVar
 
     from rankscope._core import Summary
     from rankscope.data.ids import SourceIds
     from rankscope.measures import Measure
     from rankscope.results.evaluation import Names
     from rankscope.results.tables import Held
-    from rankscope.spark.frames import Frame
+    from rankscope.spark.frames import Answer, Frame
+    from rankscope.spark.merging import Merged
+    from rankscope.spark.tasks import Job
+
+    Made = TypeVar("Made", bound="MergedEvaluation")
 
 MOST_SLICES = 100_000
 
 
-class SparkEvaluation(Evaluation):
+class MergedEvaluation(Evaluation):
+    """An `Evaluation` of the answers of many tasks.
+
+    What has values of queries (`per_query`, `to_pandas`, `to_arrow`, `query_ids`, …) has them
+    ordered by the text of the queries.
+    """
+
+    _answer: MergedAnswer  # type: ignore[assignment]  # has what a result reads of an answer
+
+    def _read_attributes(self) -> Iterator[tuple[str, Held]]:
+        for attribute in self.source.attributes:
+            yield attribute.name, attribute.restore_column(self._answer.read(attribute.name))
+
+
+class SparkEvaluation(MergedEvaluation):
     """An `Evaluation` whose values of queries stay in Spark.
 
     Means, counts, slices and notes are here. `to_spark` returns the value of each query as a Spark
@@ -33,7 +53,7 @@ class SparkEvaluation(Evaluation):
     context manager.
     """
 
-    _answer: SparkAnswer  # type: ignore[assignment]  # has what a result reads of an answer
+    _answer: SparkAnswer
 
     def to_spark(self, names: Names = "canonical") -> Frame:
         """Return the value of each query as a Spark DataFrame, in no particular order.
@@ -49,6 +69,8 @@ class SparkEvaluation(Evaluation):
     def unpersist(self) -> None:
         """Let Spark drop the values of queries, which it computes again if they are needed."""
         self._answer.kept.unpersist()
+        if self._answer.folder is not None:
+            self._answer.folder.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -56,27 +78,21 @@ class SparkEvaluation(Evaluation):
     def __exit__(self, *_: object) -> None:
         self.unpersist()
 
-    def _read_attributes(self) -> Iterator[tuple[str, Held]]:
-        for attribute in self.source.attributes:
-            yield attribute.name, attribute.restore_column(self._answer.read(attribute.name))
 
-
-class SparkAnswer:
+class MergedAnswer:
     """What tasks answered, in the form in which results read an answer of the core.
 
     Args:
         summary: The summary of all queries.
-        rows: The values of queries, a row for each.
-        kept: The rows of tasks that Spark keeps.
         source: The columns of ids and attributes as the data frames have them.
+        values: The values of queries as an Arrow table, once they are here (default: they are
+            collected when they are first read).
     """
 
-    def __init__(self, summary: Summary, rows: Frame, kept: Frame, source: SourceIds) -> None:
+    def __init__(self, summary: Summary, source: SourceIds, values: Any = None) -> None:  # noqa: ANN401 - PyArrow has no types
         self.summary = summary
-        self.rows = rows
-        self.kept = kept
         self._source = source
-        self._collected: Any = None
+        self._collected = None if values is None else values.sort_by("query")
 
     def means(self) -> list[float]:
         """Return the aggregate of each measure."""
@@ -112,6 +128,25 @@ class SparkAnswer:
         """Return the queries as text."""
         return list(self._collect().column("query").to_pylist())
 
+    def _collect(self) -> Any:  # noqa: ANN401 - as above
+        """Return the values of queries, ordered by the text of the queries."""
+        return self._collected
+
+
+class SparkAnswer(MergedAnswer):
+    """What tasks of Spark answered.
+
+    Args:
+        answer: The answer.
+        source: The columns of ids and attributes as the data frames have them.
+    """
+
+    def __init__(self, answer: Answer, source: SourceIds) -> None:
+        super().__init__(answer.merged.summary, source)
+        self.rows = answer.rows
+        self.kept = answer.kept
+        self.folder = answer.folder
+
     def select(self, measures: Sequence[str]) -> Frame:
         """Return the value of each query as a Spark DataFrame."""
         query = self._source.query
@@ -125,8 +160,7 @@ class SparkAnswer:
         columns += [rows[f"m{at}"].alias(name) for at, name in enumerate(measures)]
         return rows.select(*columns)
 
-    def _collect(self) -> Any:  # noqa: ANN401 - PyArrow has no types
-        """Collect the values of queries, ordered by the text of the queries."""
+    def _collect(self) -> Any:  # noqa: ANN401 - as above
         if self._collected is None:
             self._collected = self.rows.toArrow().sort_by("query")
         return self._collected
@@ -134,7 +168,54 @@ class SparkAnswer:
     def __getstate__(self) -> dict[str, object]:
         # Values travel, and the session in which they were computed doesn't.
         self._collect()
-        return self.__dict__ | {"rows": None, "kept": None}
+        return self.__dict__ | {"rows": None, "kept": None, "folder": None}
+
+
+def make_evaluation(
+    kind: type[Made],
+    answer: MergedAnswer,
+    merged: Merged,
+    job: Job,
+    source: SourceIds,
+    *,
+    strict: bool,
+) -> Made:
+    """Make the result of the answers of all tasks.
+
+    Args:
+        kind: The class of the result.
+        answer: The answer as the result reads it.
+        merged: What all tasks answered.
+        job: What they evaluated.
+        source: The columns of ids and attributes as the data frames have them.
+        strict: As in `rankscope.evaluate`.
+
+    Raises:
+        InputError: There is something suspicious, and `strict` is set.
+        UsageError: There are too many slices, or one has the name of another column.
+    """
+    request, notes = job.request, merged.notes
+    if "relevance" not in next(iter(job.rows.values())).names:
+        notes = (("implicit_grades", merged.sizes["judged"], 0), *notes)
+    judged, run = ("table", "table") if "joined" in job.rows else ("qrels", "run")
+    queries = Queries(judged, job.duplicates, answer.query_ids, notes, source)
+    counts, described = engine.describe_answer(
+        answer, request, queries=queries, run_name=run, duplicates=job.duplicates
+    )
+    evaluation = kind(
+        measures=request.measures,
+        policy=request.policy,
+        counts=counts,
+        notes=described,
+        queries=queries,
+        answer=answer,  # type: ignore[arg-type]  # has what a result reads of it
+        convention=request.convention,
+        names=request.names,
+        slices=tabulate_slices(merged.slices, request.measures, source),
+    )
+    if strict:
+        engine.refuse_diagnostics(evaluation.notes)
+    return evaluation
 
 
 def tabulate_slices(

@@ -5,21 +5,14 @@ from __future__ import annotations
 import pickle
 from contextlib import contextmanager
 
-from rankscope import engine
-from rankscope._core import Summary
 from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.column_names import find_column, find_grades, no_column, no_role
-from rankscope.adapters.columns import INTEGER_TYPES, read_typed_values
-from rankscope.adapters.numbers import no_judgments
-from rankscope.data.ids import AttributeColumn, IdColumn, SourceIds
-from rankscope.data.policy import CHOICES, check_choice
-from rankscope.errors import EmptyError, FormatError, PolicyError, RankscopeError, UsageError
-from rankscope.names import quote
+from rankscope.errors import RankscopeError, UsageError
 from rankscope.records import record
 from rankscope.spark.in_place import evaluating_in_place, merge_in_place
 from rankscope.spark.judged import MOST_ROWS as MOST_JUDGED
 from rankscope.spark.judged import order_judgments
-from rankscope.spark.packing import PACKED, Buckets, Rows, count_buckets
+from rankscope.spark.merging import merge_parts, refuse
+from rankscope.spark.packing import PACKED, Buckets, count_buckets
 from rankscope.spark.parquet import (
     UnreadableError,
     are_scattered,
@@ -27,6 +20,8 @@ from rankscope.spark.parquet import (
     find_pieces,
     read_whole,
 )
+from rankscope.spark.selecting import check_columns, select_columns
+from rankscope.spark.shared_folder import make_folder
 from rankscope.spark.tasks import (
     ANSWER,
     ANSWERS,
@@ -34,7 +29,6 @@ from rankscope.spark.tasks import (
     UNREADABLE,
     VALUES,
     Job,
-    Part,
     describe_values,
     evaluating,
     packing,
@@ -46,8 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from rankscope.data.ids import SourceIds
     from rankscope.spark.judged import SmallJudgments
-    from rankscope.spark.tasks import Note
+    from rankscope.spark.merging import Merged
+    from rankscope.spark.packing import Rows
+    from rankscope.spark.shared_folder import SharedFolder
+    from rankscope.spark.tasks import Part
 
     Frame: TypeAlias = Any
     """A DataFrame of PySpark, classic or of Spark Connect."""
@@ -56,6 +54,8 @@ READ_ROWS = 1 << 16
 """How many rows Spark sends to Python at once."""
 MOVED_ROWS = 1 << 11
 """The same where rows are moved: a row has some 64 kB after packing."""
+NAMES = {"joined": "the table", "judged": "qrels", "retrieved": "the run"}
+"""What errors call a data frame, by its side."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -63,20 +63,16 @@ class Answer:
     """What all tasks answered.
 
     Args:
-        summary: The summary of all queries.
-        slices: The summary of each slice.
-        notes: The code and the count of each note on the judgments.
-        sizes: The number of rows of each side.
+        merged: What they answered together.
         rows: The values of queries, a row for each.
         kept: The rows of tasks that Spark keeps until they are no longer needed.
+        folder: The folder with packed rows, if there is one.
     """
 
-    summary: Summary
-    slices: Mapping[tuple[str, ...], Summary]
-    notes: tuple[Note, ...]
-    sizes: Mapping[str, int]
+    merged: Merged
     rows: Frame
     kept: Frame
+    folder: SharedFolder | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -111,75 +107,37 @@ def check_frame(given: object, name: str) -> None:
         )
 
 
-def check_order(ties: str | None, duplicates: str) -> None:
-    """Raise an error for choices that depend on the order of rows, which Spark doesn't keep.
+def read_source(
+    side: str,
+    frame: Frame,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str] = (),
+) -> Source:
+    """Read the columns of a data frame.
 
-    Raises:
-        PolicyError: One of them does, or isn't a choice.
-    """
-    check_choice("duplicates", duplicates, engine.DUPLICATES)
-    if ties is not None:
-        check_choice("ties", ties, CHOICES["ties"])
-    for name, value, refused, hint in (
-        ("ties", ties, "input", "order by ids with ties='doc_id', or take ties='average'"),
-        ("duplicates", duplicates, "first", "keep the larger number with duplicates='max'"),
-    ):
-        if value == refused:
-            raise PolicyError(
-                f"{name}='{refused}' depends on the order of rows, which Spark doesn't keep",
-                hint=hint,
-                code="row_order",
-            )
-
-
-def read_joined(frame: Frame, names: Mapping[str, str | None], attributes: Sequence[str]) -> Source:
-    """Read the columns of a data frame whose rows hold scores or ranks, and grades.
+    Args:
+        side: What its rows are, as in `Rows`.
+        frame: The data frame.
+        names: By role, the names of columns that were given.
+        attributes: The columns of what belongs to the query.
 
     Raises:
         FormatError: A column is missing, or there are two candidates.
     """
-    check_frame(frame, "the table")
-    schema = _read_schema(frame, attributes)
-    found = {
-        role: find_column(schema.names, role, names.get(role), attributes)
-        for role in ("query", "doc", "relevance", "score", "rank")
-    }
-    needed = (
-        ["query", "relevance"] if found["rank"] is not None else ["query", "relevance", "score"]
+    check_frame(frame, NAMES[side])
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
+
+    check_columns(frame.columns, attributes)
+    rows, ids = select_columns(side, to_arrow_schema(frame.schema), names, attributes)
+    return Source(
+        # Spark looks columns up again by names, in which dots would mean fields.
+        frame=frame.select(
+            *(_column(frame, name).alias(f"c{at}") for at, name in enumerate(rows.columns))
+        ),
+        rows=rows,
+        ids=ids,
+        given=frame,
     )
-    return _select("joined", frame, schema, found, needed, attributes)
-
-
-def read_judged(frame: Frame, columns: Mapping[str, str], attributes: Sequence[str]) -> Source:
-    """Read the columns of a data frame of judgments.
-
-    Raises:
-        FormatError: A column is missing, or there are two candidates.
-    """
-    check_frame(frame, "qrels")
-    schema = _read_schema(frame, attributes)
-    names = [name for name in schema.names if name not in attributes]
-    found = {role: find_column(names, role, columns.get(role)) for role in ("query", "doc")}
-    found["relevance"] = find_grades(names, columns)
-    return _select("judged", frame, schema, found, ["query", "doc"], attributes)
-
-
-def read_retrieved(frame: Frame, columns: Mapping[str, str]) -> Source:
-    """Read the columns of a data frame of retrieved documents.
-
-    Raises:
-        FormatError: A column is missing, or there are two candidates.
-    """
-    check_frame(frame, "the run")
-    schema = _read_schema(frame, ())
-    found = {
-        role: find_column(schema.names, role, columns.get(role))
-        for role in ("query", "doc", "score", "rank")
-    }
-    if found["score"] is not None:
-        found["rank"] = None
-    needed = ["query", "doc"] if found["rank"] is not None else ["query", "doc", "score"]
-    return _select("retrieved", frame, schema, found, needed, ())
 
 
 def list_grades(source: Source) -> list[float]:
@@ -231,16 +189,18 @@ def _run_moving(
     known = None if None in sizes else sum(size or 0 for size in sizes)
     chosen = partitions or _choose_partitions(session)
     buckets = Buckets(count=count_buckets(known, chosen or 1), by_text=job.by_text)
+    folder = make_folder(session)
+    path = None if folder is None else folder.path
     packed = None
     for source, tasks in zip(sources, pieces, strict=True):
         frame = session.range(0, len(tasks), 1, len(tasks)) if tasks else source.frame
-        frame = frame.mapInArrow(packing(source.rows, buckets, tasks), PACKED)
+        frame = frame.mapInArrow(packing(source.rows, buckets, tasks, path), PACKED)
         packed = frame if packed is None else packed.unionByName(frame)
     if packed is None:
         raise TypeError("expected a data frame")
     count = [] if chosen is None else [chosen]
     ordered = packed.repartition(*count, "bucket").sortWithinPartitions("bucket")
-    kept = ordered.mapInArrow(evaluating(job), ANSWERS).persist()
+    kept = ordered.mapInArrow(evaluating(job, in_files=path is not None), ANSWERS).persist()
     try:
         with batches_of(session, MOVED_ROWS):
             found = kept.where(f"kind != '{VALUES}'").collect()
@@ -249,8 +209,8 @@ def _run_moving(
             return None
         # Tasks of ours pickled what is here.
         made = [(row.kind, pickle.loads(row.payload)) for row in found]  # noqa: S301
-        _refuse([error for kind, error in made if kind == ERROR])
-        return _merge([part for kind, part in made if kind == ANSWER], job, kept, kept)
+        refuse([error for kind, error in made if kind == ERROR])
+        return _merge([part for kind, part in made if kind == ANSWER], job, kept, kept, folder)
     except BaseException:
         kept.unpersist()
         raise
@@ -358,19 +318,9 @@ def _choose_partitions(session: Any) -> int | None:  # noqa: ANN401 - of Spark
     return min(most, 2 * int(context.defaultParallelism))
 
 
-def _refuse(errors: list[RankscopeError]) -> None:
-    """Raise the same error however rows are spread, without its row, which depends on that.
-
-    Raises:
-        RankscopeError: There is one.
-    """
-    for error in errors:
-        error.line = None
-    if errors:
-        raise min(errors, key=str)
-
-
-def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
+def _merge(
+    parts: list[Part], job: Job, rows: Frame, kept: Frame, folder: SharedFolder | None = None
+) -> Answer:
     """Merge the answers of all tasks.
 
     Args:
@@ -378,113 +328,18 @@ def _merge(parts: list[Part], job: Job, rows: Frame, kept: Frame) -> Answer:
         job: What they evaluated.
         rows: The rows of tasks, some of which hold values of queries.
         kept: Those of them that Spark keeps.
+        folder: The folder with packed rows, if there is one.
 
     Raises:
-        EmptyError: There is nothing to evaluate.
+        InputError: There is nothing to evaluate.
     """
-    counts = {side: sum(part.rows.get(side, 0) for part in parts) for side in job.rows}
-    if "joined" in counts and counts["joined"] == 0:
-        raise _empty("retrieved documents", "table")
-    if "joined" not in counts and counts["judged"] == 0:
-        raise _empty("judgments", "qrels")
-    if "joined" not in counts and counts["retrieved"] == 0:
-        raise _empty("retrieved documents", "run")
-    if not any(part.has_grades for part in parts):
-        raise no_judgments("table")
-    summary = Summary.merge([part.summary for part in parts if part.summary is not None])
-    judged, _, _, missing, *_ = summary.counts()
-    if judged == missing:
-        raise FormatError(
-            "expected queries that are both judged and in the run, found none",
-            hint="do both data frames belong to one collection?",
-            code="no_common_queries",
-        )
-    slices: dict[tuple[str, ...], list[bytes]] = {}
-    notes: dict[str, int] = {}
-    for part in parts:
-        for key, packed in part.slices.items():
-            slices.setdefault(key, []).append(packed)
-        for code, count, _ in part.notes:
-            notes[code] = notes.get(code, 0) + count
     return Answer(
-        summary=summary,
-        slices={key: Summary.merge(held) for key, held in slices.items()},
-        notes=tuple((code, count, 0) for code, count in notes.items()),
-        sizes=counts,
+        merged=merge_parts(parts, job),
         rows=rows.where(f"kind = '{VALUES}'")
         .select("payload")
         .mapInArrow(unpacking_values(), describe_values(job)),
         kept=kept,
-    )
-
-
-def _empty(what: str, name: str) -> EmptyError:
-    return EmptyError(
-        f"expected {what}, found none",
-        hint="does the data frame have rows?",
-        code="empty_input",
-        file=name,
-    )
-
-
-def _read_schema(frame: Frame, attributes: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Return the schema of a data frame as Arrow has it.
-
-    Raises:
-        FormatError: A column of attributes is missing, or two columns have one name.
-    """
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
-
-    from rankscope.adapters.column_names import check_names  # noqa: PLC0415 - as above
-
-    check_names(frame.columns)
-    for name in attributes:
-        if name not in frame.columns:
-            raise no_column(frame.columns, f"the column {quote(name)} of attributes", name)
-    return to_arrow_schema(frame.schema)
-
-
-def _select(  # noqa: PLR0917 - what is known of a data frame
-    side: str,
-    frame: Frame,
-    schema: Any,  # noqa: ANN401 - as above
-    found: Mapping[str, str | None],
-    needed: Sequence[str],
-    attributes: Sequence[str],
-) -> Source:
-    """Select the columns that are needed.
-
-    Raises:
-        FormatError: A column is missing.
-    """
-    for role in needed:
-        if found.get(role) is None:
-            raise no_role(schema.names, role)
-    names = {role: name for role, name in found.items() if name is not None}
-    kinds = {role: str(schema.field(name).type) for role, name in names.items()}
-    empty = load_arrow().Table.from_batches([], schema)
-    held = tuple(
-        AttributeColumn(name, read_typed_values(empty.column(name), name)[1]) for name in attributes
-    )
-    query, doc = (
-        IdColumn(names.get(role, default), kinds.get(role, "") * (kinds.get(role) in INTEGER_TYPES))
-        for role, default in (("query", "query_id"), ("doc", "doc_id"))
-    )
-    chosen = list(dict.fromkeys([*names.values(), *attributes]))
-    return Source(
-        # Spark looks columns up again by names, in which dots would mean fields.
-        frame=frame.select(
-            *(_column(frame, name).alias(f"c{at}") for at, name in enumerate(chosen))
-        ),
-        rows=Rows(
-            side=side,
-            schema=load_arrow().schema([schema.field(name) for name in chosen]),
-            names=names,
-            has_integer_queries=bool(query.dtype),
-            attributes=tuple(attributes),
-        ),
-        ids=SourceIds(query, doc, held),
-        given=frame,
+        folder=folder,
     )
 
 

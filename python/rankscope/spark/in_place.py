@@ -22,6 +22,7 @@ from rankscope.spark.judged import number_ranked
 from rankscope.spark.packing import number_queries, read_columns
 from rankscope.spark.parquet import UnreadableError, read_assigned
 from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Task, list_columns, make_row, write_table
+from rankscope.spark.worker_memory import keep_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def evaluating_in_place(
     rows = job.rows["joined" if judgments is None else "retrieved"]
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
+        keep_memory()
         task = Task(job)
         edges: list[Any] = []
         try:
@@ -79,7 +81,7 @@ def evaluating_in_place(
             else:
                 values, queries = _evaluate_retrieved(task, job, pieces, judgments)
             yield from values
-        except (RankscopeError, UnreadableError, ApartError):
+        except (RankscopeError, UnreadableError, ApartError, MemoryError):
             # Which of several mistakes comes first depends on how rows are spread.
             yield make_row(ERROR, b"")
             return

@@ -7,11 +7,14 @@ an Arrow table each.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from rankscope._core import hash_texts
 from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids, read_typed_values
 from rankscope.records import record
+from rankscope.spark.shared_folder import name_place, read_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
+    from rankscope.spark.shared_folder import PieceFile
 
 MOST_ROWS = 1 << 19
 MOST_BYTES = 1 << 26
@@ -104,11 +108,20 @@ def count_buckets(rows: int | None, partitions: int) -> int:
     return min(max(wanted, 4 * partitions), MOST_BUCKETS)
 
 
-def pack(batches: Iterable[Any], rows: Rows, buckets: Buckets) -> Iterator[Any]:
+def pack(
+    batches: Iterable[Any], rows: Rows, buckets: Buckets, file: PieceFile | None = None
+) -> Iterator[Any]:
     """Pack the record batches of a partition.
+
+    Args:
+        batches: The partition.
+        rows: What its rows hold.
+        buckets: How they are spread.
+        file: The file for the packed rows, of which only the places are moved then.
 
     Raises:
         InputError: A row has no query, or none that is an id.
+        FileError: The disk is full.
     """
     held: list[Any] = []
     count = size = 0
@@ -116,17 +129,23 @@ def pack(batches: Iterable[Any], rows: Rows, buckets: Buckets) -> Iterator[Any]:
         held.append(batch.rename_columns(rows.columns))
         count, size = count + batch.num_rows, size + batch.nbytes
         if count >= MOST_ROWS or size >= MOST_BYTES:
-            yield pack_table(load_arrow().Table.from_batches(held), rows, buckets)
+            yield pack_table(load_arrow().Table.from_batches(held), rows, buckets, file)
             held, count, size = [], 0, 0
     if count:
-        yield pack_table(load_arrow().Table.from_batches(held), rows, buckets)
+        yield pack_table(load_arrow().Table.from_batches(held), rows, buckets, file)
 
 
-def pack_table(table: Any, rows: Rows, buckets: Buckets) -> Any:  # noqa: ANN401 - PyArrow has no types
+def pack_table(
+    table: Any,  # noqa: ANN401 - PyArrow has no types
+    rows: Rows,
+    buckets: Buckets,
+    file: PieceFile | None = None,
+) -> Any:  # noqa: ANN401 - as above
     """Pack the rows of an Arrow table into a record batch.
 
     Raises:
         InputError: A row has no query, or none that is an id.
+        FileError: The disk is full.
     """
     pa = load_arrow()
     numbers: list[int] = []
@@ -134,7 +153,9 @@ def pack_table(table: Any, rows: Rows, buckets: Buckets) -> Any:  # noqa: ANN401
     ends = [0]
     sink = pa.BufferOutputStream()
     for bucket, part in split(table, rows, buckets):
-        at_once = max(1, MOST_PACKED * part.num_rows // max(part.nbytes, 1))
+        at_once = part.num_rows
+        if file is None:
+            at_once = max(1, MOST_PACKED * part.num_rows // max(part.nbytes, 1))
         for start in range(0, part.num_rows, at_once):
             piece = part.slice(start, at_once)
             with pa.ipc.new_stream(sink, piece.schema) as stream:
@@ -142,10 +163,17 @@ def pack_table(table: Any, rows: Rows, buckets: Buckets) -> Any:  # noqa: ANN401
             numbers.append(bucket)
             sizes.append(piece.num_rows)
             ends.append(sink.tell())
-    offsets = pa.array(ends, pa.int32()).buffers()[1]
-    packed = pa.BinaryArray.from_buffers(
-        pa.binary(), len(numbers), [None, offsets, sink.getvalue()]
-    )
+    if file is None:
+        offsets = pa.array(ends, pa.int32()).buffers()[1]
+        packed = pa.BinaryArray.from_buffers(
+            pa.binary(), len(numbers), [None, offsets, sink.getvalue()]
+        )
+    else:
+        begin = file.write(sink.getvalue())
+        places = [
+            name_place(file.path, begin + start, end - start) for start, end in pairwise(ends)
+        ]
+        packed = pa.array(places, pa.binary())
     return pa.RecordBatch.from_arrays(
         [
             pa.array(numbers, pa.int32()),
@@ -197,12 +225,16 @@ def narrow(table: Any) -> Any:  # noqa: ANN401 - as above
     return table
 
 
-def unpack(packed: Any, rows: Rows) -> Any:  # noqa: ANN401 - as above
-    """Return the rows of a side that were packed, as an Arrow table."""
+def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: ANN401 - as above
+    """Return the rows of a side that were packed, as an Arrow table.
+
+    Raises:
+        FileError: They are in a file that can't be read.
+    """
     pa = load_arrow()
     equal = load_arrow("pyarrow.compute").equal(packed.column("side"), rows.side)
     parts = [
-        pa.ipc.open_stream(each.as_buffer()).read_all()
+        pa.ipc.open_stream(read_place(each.as_py()) if in_files else each.as_buffer()).read_all()
         for chunk in packed.column("rows").filter(equal).chunks
         for each in chunk
     ]

@@ -149,7 +149,7 @@ def read_assigned(
 def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
     pq = load_arrow("pyarrow.parquet")
     for piece in pieces:
-        with pq.ParquetFile(piece.path) as file:
+        with pq.ParquetFile(piece.path, pre_buffer=False) as file:
             for field in schema:
                 place = file.schema_arrow.get_field_index(field.name)
                 if place < 0 or file.schema_arrow.field(place).type != field.type:

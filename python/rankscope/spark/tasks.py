@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 
 from rankscope import engine
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.spark.packing import Columns, pack, read_columns, to_texts, unpack
 from rankscope.spark.parquet import UnreadableError, read_assigned
+from rankscope.spark.shared_folder import PieceFile
+from rankscope.spark.worker_memory import keep_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +90,10 @@ class Part:
 
 
 def packing(
-    rows: Rows, buckets: Buckets, tasks: Sequence[Sequence[Piece]] = ()
+    rows: Rows,
+    buckets: Buckets,
+    tasks: Sequence[Sequence[Piece]] = (),
+    folder: str | None = None,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that packs a partition; its last row is an error if it found one.
 
@@ -95,12 +101,17 @@ def packing(
         rows: What the rows hold.
         buckets: How they are spread.
         tasks: As in `evaluating_in_place`.
+        folder: The folder for packed rows, if all tasks see one.
     """
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
+        keep_memory()
         try:
             given = read_assigned(batches, tasks, rows.schema) if tasks else batches
-            yield from pack(given, rows, buckets)
+            with nullcontext() if folder is None else PieceFile(folder) as file:
+                yield from pack(given, rows, buckets, file)
+        except MemoryError as error:
+            yield _error_row(ERROR, pickle.dumps(describe_memory(error)))
         except RankscopeError as error:
             yield _error_row(ERROR, pickle.dumps(error))
         except UnreadableError:
@@ -109,21 +120,41 @@ def packing(
     return run
 
 
-def evaluating(job: Job) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that evaluates a partition of packed rows, sorted by their buckets."""
+def evaluating(job: Job, *, in_files: bool = False) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return the function that evaluates a partition of packed rows, sorted by their buckets.
+
+    Args:
+        job: What to evaluate.
+        in_files: Whether the packed rows are in files.
+    """
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
+        keep_memory()
         task = Task(job)
         try:
             for packed in whole_buckets(batches):
-                yield from task.evaluate(packed)
+                yield from task.evaluate(packed, in_files=in_files)
             yield task.finish()
+        except MemoryError as error:
+            yield make_row(ERROR, pickle.dumps(describe_memory(error)))
         except RankscopeError as error:
             yield make_row(ERROR, pickle.dumps(error))
         except UnreadableError:
             yield make_row(UNREADABLE, b"")
 
     return run
+
+
+def describe_memory(error: MemoryError) -> OutOfMemoryError:
+    """Return the error for a task whose memory isn't enough, whoever noticed it."""
+    if isinstance(error, OutOfMemoryError):
+        return error
+    return OutOfMemoryError(
+        "a worker has too little memory for the rows of a bucket, or of the largest query",
+        hint="give workers more memory, such as with spark.executor.pyspark.memory, or run fewer "
+        "tasks at once with spark.executor.cores",
+        code="memory",
+    )
 
 
 def whole_buckets(batches: Iterable[Any]) -> Iterator[Any]:
@@ -163,7 +194,7 @@ class Task:
         self._has_grades = False
         self._rows = dict.fromkeys(job.rows, 0)
 
-    def evaluate(self, packed: Any) -> list[Any]:  # noqa: ANN401 - PyArrow has no types
+    def evaluate(self, packed: Any, *, in_files: bool) -> list[Any]:  # noqa: ANN401 - PyArrow has no types
         """Evaluate all rows of some queries, and return the rows with their values.
 
         Raises:
@@ -172,7 +203,7 @@ class Task:
         """
         _raise_errors(packed)
         return self.evaluate_tables(
-            {side: unpack(packed, rows) for side, rows in self._job.rows.items()}
+            {side: unpack(packed, rows, in_files=in_files) for side, rows in self._job.rows.items()}
         )[0]
 
     def evaluate_tables(self, given: Mapping[str, Any]) -> tuple[list[Any], list[str]]:

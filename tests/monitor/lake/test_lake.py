@@ -530,3 +530,28 @@ def test_files_that_are_not_parquet_say_so(log: Log) -> None:
         log.lake.evaluate()
     assert raised.value.hint is not None
     assert raised.value.hint.startswith("a lake consists of Parquet files")
+
+
+def test_all_columns_that_are_missing_are_named(log: Log) -> None:
+    write_table(log.folder / "impressions" / "part.parquet", [{"session": "r", "items": ["a"]}])
+    log.lake.connect_lake(log.folder / "impressions")
+    with pytest.raises(InputError) as raised:
+        log.lake.evaluate()
+    error = raised.value
+    assert "expected a column of ranking_id (" in error.message
+    assert "), of time (" in error.message
+    assert error.message.endswith("; found session, items")
+    assert error.hint == (
+        "name them: --col ranking_id=COLUMN --col time=COLUMN, or "
+        "names={'ranking_id': …, 'time': …} in Python"
+    )
+    shown = {"ranking_id": "r", "time": START, "doc_ids": ["a", "b"]}
+    write_table(log.folder / "impressions" / "part.parquet", [shown])
+    write_table(log.folder / "clicks" / "part.parquet", [{"search": "r", "doc_id": "b"}])
+    log.connect()
+    with pytest.raises(InputError) as raised:
+        log.lake.evaluate()
+    assert raised.value.hint.startswith(
+        "name them: --label-col ranking_id=COLUMN --label-col time=COLUMN "
+        "--label-col labels=COLUMN, or label_names="
+    )

@@ -19,8 +19,9 @@ from rankscope import FileError
 from rankscope.monitor.store import commits
 from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite import checkpoints as checkpointing
-from rankscope.monitor.store.sqlite import high_water
+from rankscope.monitor.store.sqlite import high_water, lock
 from rankscope.monitor.store.sqlite.files import refuse_network
+from rankscope.monitor.store.sqlite.lock import LOCKS_ARE_APART, InodeLock
 from rankscope.monitor.store.sqlite.log import measure_log
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.retention import AT_ONCE
@@ -442,6 +443,65 @@ def test_the_log_begins_anew_in_the_same_file(
         store.append("music", [make_ranking(sent)])
         with closing(open_sqlite_reader(tmp_path / "events.db").engine.connect()) as reader:
             assert reader.exec_driver_sql("SELECT count(*) FROM rankings").scalar() == sent + 1
+
+
+@pytest.mark.skipif(not LOCKS_ARE_APART, reason="the writer syncs what the thread has copied")
+def test_the_writer_does_not_wait_for_the_disk_to_have_what_the_thread_has_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 22)
+    monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
+    done: list[str] = []
+    sync, finish = InodeLock.sync, checkpointing.Checkpointer._finish
+
+    def note_sync(lock: InodeLock) -> None:
+        done.append("sync")
+        sync(lock)
+
+    def note_finish(checkpointer: checkpointing.Checkpointer) -> None:
+        done.append("finish")
+        finish(checkpointer)
+
+    monkeypatch.setattr(InodeLock, "sync", note_sync)
+    monkeypatch.setattr(checkpointing.Checkpointer, "_finish", note_finish)
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
+        sent = 0
+        while "finish" not in done and sent < 10_000:
+            store.append("music", [make_ranking(sent + more) for more in range(500)])
+            sent += 500
+    assert done[-2:] == ["sync", "finish"]
+
+
+@pytest.mark.skipif(not LOCKS_ARE_APART, reason="the writer syncs what the thread has copied")
+def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def refuse(file: int) -> None:
+        tried.append(file)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
+    monkeypatch.setattr(checkpointing, "FEW_PAGES", 1)
+    monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
+    monkeypatch.setattr(lock, "sync_data", refuse)
+    sent = []
+
+    def send(store: SQLiteStore, most: int) -> None:
+        while len(sent) < most:
+            store.append("music", [make_ranking(len(sent))])
+            sent.append(len(sent))
+
+    with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
+        for _ in range(2):
+            with pytest.raises(FileError) as refused:
+                send(store, 1000)
+            assert refused.value.code == "store_failed"
+        assert len(tried) == 1
+    monkeypatch.undo()
+    with SQLiteStore(tmp_path / "events.db") as store:
+        assert len(read_back(store, "music", 1000)) == len(sent)
 
 
 def test_the_writer_copies_what_the_disk_is_too_slow_for(

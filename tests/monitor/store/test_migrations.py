@@ -19,6 +19,7 @@ from rankscope.monitor.store.sqlite import upgrade as upgrading
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.migrations import STEPS
 from rankscope.monitor.store.tables.schema import OLDEST, VERSION
+from rankscope.records import replace
 
 FIXTURES = Path(__file__).with_name("fixtures")
 STORED = sorted(FIXTURES.glob("version-*.tar.gz"))
@@ -93,6 +94,19 @@ def test_nothing_that_was_stored_is_lost(old: Path) -> None:
     # Opened once more, it is as it was.
     SQLiteStore(old).close()
     assert count_rows(old, *tables) == before
+
+
+def test_events_of_an_earlier_version_are_known_when_they_are_sent_again(old: Path) -> None:
+    with SQLiteStore(old) as store:
+        shown = store.find_ranking("music", "production 0 phone 0")
+        assert shown is not None
+        assert shown.event_id == shown.ranking_id
+        labels = store.find_labels("music", shown.ranking_id)
+        new = replace(shown, event_id="new", ranking_id="new")
+        sent = [shown, *labels, replace(shown, time=shown.time + 1), new]
+        found = [outcome.status for outcome in store.append("music", sent)]
+        assert found == ["duplicate", *["duplicate"] * len(labels), "conflict", "accepted"]
+        assert store.append("music", [new])[0].status == "duplicate"
 
 
 def test_a_reader_names_the_version_and_changes_nothing(

@@ -100,7 +100,7 @@ def agreement(
     workers = engine.count_threads(threads)
     engine.refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
     lists = [
-        read_run_lists(run, columns, score_type=score_type, encoding=encoding, threads=workers)
+        read_run_lists(run, columns, score_type=score_type, encoding=encoding)
         for run in (run_a, run_b)
     ]
     (one, source), (other, _) = lists

@@ -8,6 +8,7 @@ from datetime import timedelta
 from rankscope.cli.monitor.incidents import describe_incident
 from rankscope.cli.monitor.store import (
     ACTOR,
+    STORE_HELP,
     add_project_arguments,
     open_writer,
     read_word,
@@ -47,11 +48,13 @@ def add_arguments(parser: Parser) -> None:
         "monitor configure`. Without --rankings, the command reads what it read last."
     )
     parser.add_argument(
-        "--store",
-        action=Once,
-        default=STORE,
+        "place",
+        nargs="?",
         metavar="STORE",
-        help="file of the store, or sqlite:///FILE",
+        help=f"{STORE_HELP} (default: {STORE})",
+    )
+    parser.add_argument(
+        "--store", action=Once, metavar="STORE", help="the store, if it isn't the first argument"
     )
     add_project_arguments(parser, is_timed=True)
     for name, what in (("--rankings", "rankings"), ("--labels", "labels")):
@@ -76,10 +79,11 @@ def add_arguments(parser: Parser) -> None:
     ):
         parser.add_argument(
             name,
-            action="append",
+            action="extend",
+            nargs="+",
             default=[],
             metavar="ROLE=COLUMN",
-            help=f"the column of {what} to use for a role, if it does not have a usual name; "
+            help=f"the columns of {what} to use for roles, if they do not have usual names; "
             f"roles: {', '.join(dict.fromkeys(roles))}",
         )
     parser.add_argument(
@@ -101,9 +105,8 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_examples(
         "rankscope monitor run --rankings 'impressions/**.parquet' --labels 'clicks/**.parquet'",
-        "rankscope monitor run --store music.db --rankings s3://log/impressions --labels "
-        "s3://log/clicks",
-        "rankscope monitor run --store music.db --json",
+        "rankscope monitor run music.db --rankings s3://log/impressions --labels s3://log/clicks",
+        "rankscope monitor run music.db --json",
     )
     parser.set_defaults(run=run)
 
@@ -112,6 +115,7 @@ def run(options: Namespace) -> int:
     """Read what is new in a lake, evaluate it, and print a line about it."""
     names = _read_names(options.col, "--col", RANKING_NAMES | ITEM_NAMES)
     label_names = _read_names(options.label_col, "--label-col", LABEL_NAMES)
+    options.store = _choose_store(options)
     with open_writer(options) as monitor:
         before = monitor.store.counters(monitor.project)
         if options.rankings is not None:
@@ -146,6 +150,17 @@ def run(options: Namespace) -> int:
     }
     _print(options, done, rejected, pending)
     return REFUSED if rejected else 0
+
+
+def _choose_store(options: Namespace) -> str:
+    """Return the store, which is an argument or an option."""
+    if options.place is not None and options.store is not None:
+        raise UsageError(
+            f"found two stores, {quote(options.place)} and {quote(options.store)}",
+            hint="name the store once: rankscope monitor run STORE",
+            code="usage",
+        )
+    return str(options.place or options.store or STORE)
 
 
 def _print(options: Namespace, done: Round, rejected: Mapping[str, int], pending: int) -> None:
@@ -201,7 +216,8 @@ def _read_names(given: list[str], option: str, roles: Collection[str]) -> dict[s
         if not (sign and name) or role not in roles or role in names:
             raise UsageError(
                 f"cannot read {option} {quote(text)}",
-                hint=f"write {option} ROLE=COLUMN, each role once, with one of: {', '.join(roles)}",
+                hint=f"write {option} ROLE=COLUMN, each role once, with one of: "
+                f"{', '.join(roles)}; the store comes before the options",
                 code="usage",
             )
         names[role] = name

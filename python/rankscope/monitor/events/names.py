@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from rankscope.errors import FormatError
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # A name stands in one row of a table only, so that a field has one meaning. Names are from: Arize
 # (`prediction_group_id`, `relevance_score`, `relevance_labels`), logs of search groups
@@ -187,3 +188,40 @@ class Aliases:
             else:
                 roles[role] = key
         return Fields(roles, tuple(unknown))
+
+
+def check_columns(
+    needed: Iterable[Sequence[str]],
+    found: Collection[str],
+    columns: Sequence[str],
+    *,
+    usual: Mapping[str, tuple[str, ...]],
+    option: str,
+    argument: str,
+) -> None:
+    """Check that a table has the columns that it needs.
+
+    Args:
+        needed: Roles, one of which has to be there, of each group.
+        found: The roles that were found.
+        columns: The names of all columns.
+        usual: By role, the usual names of its column.
+        option: The option of commands that names columns.
+        argument: The argument in Python that does.
+
+    Raises:
+        FormatError: Some are missing; the message names all of them.
+    """
+    missing = [some for some in needed if not any(role in found for role in some)]
+    if not missing:
+        return
+    wanted = [f"{' or '.join(some)} ({', '.join(usual[some[0]])})" for some in missing]
+    roles = [some[0] for some in missing]
+    named = ", ".join(f"{role!r}: …" for role in roles)
+    raise FormatError(
+        f"expected a column of {', of '.join(wanted)}; found {', '.join(columns) or 'no columns'}",
+        hint=f"name {'it' if len(missing) == 1 else 'them'}: "
+        f"{' '.join(f'{option} {role}=COLUMN' for role in roles)}, or "
+        f"{argument}={{{named}}} in Python",
+        code="columns",
+    )

@@ -135,6 +135,58 @@ class EventConformance:
             assert [one.status for one in outcomes] == ["accepted", "duplicate", "conflict"]
             assert [one.seq for one in outcomes] == [1, 1, 1]
 
+    def test_a_ranking_with_the_id_of_a_label_is_a_conflict(self, opened: Open) -> None:
+        ranking = replace(make_ranking(1), event_id="ranking-1")
+        label = replace(make_label(1, 2), event_id="ranking-1")
+        with opened() as store:
+            assert statuses(store, label) == ["accepted"]
+            assert statuses(store, ranking) == ["conflict"]
+            assert statuses(store, label) == ["duplicate"]
+            assert store.find_ranking("music", "ranking-1") is None
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_the_first_event_with_an_id_is_kept_whatever_has_it(
+        self, opened: Open, seed: int
+    ) -> None:
+        drawn = random.Random(seed)
+        names = "abcdefgh"
+        by_id: dict[str, tuple[int, Event]] = {}
+        by_ranking: dict[str, tuple[int, Event]] = {}
+        kept: dict[str, Ranking] = {}
+        last = 0
+
+        def draw() -> Event:
+            event_id, ranking_id = drawn.choices(names, k=2)
+            time = drawn.choice((1, 2))
+            if drawn.random() < 0.4:
+                return Label(event_id, ranking_id, "a", time, ("click",))
+            is_alone = drawn.random() < 0.7  # known by one id, as most are
+            name = ranking_id if is_alone else event_id
+            return Ranking(name, ranking_id, time, Items(("a",), (1,)))
+
+        def expect(event: Event) -> tuple[str, int]:
+            nonlocal last
+            before = by_id.get(event.event_id)
+            if before is None and isinstance(event, Ranking):
+                before = by_ranking.get(event.ranking_id)
+            content = replace(event, event_id="")
+            if before is not None:
+                return "duplicate" if before[1] == content else "conflict", before[0]
+            last += 1
+            by_id[event.event_id] = last, content
+            if isinstance(event, Ranking):
+                by_ranking[event.ranking_id] = last, content
+                kept[event.ranking_id] = event
+            return "accepted", last
+
+        with opened() as store:
+            for _ in range(20):
+                batch = [draw() for _ in range(drawn.randint(1, 4))]
+                found = [(one.status, one.seq) for one in store.append("music", batch)]
+                assert found == [expect(event) for event in batch]
+            for name in names:
+                assert store.find_ranking("music", name) == kept.get(name)
+
     def test_projects_do_not_see_each_other(self, opened: Open) -> None:
         with opened() as store:
             assert statuses(store, make_ranking(1), project="music") == ["accepted"]

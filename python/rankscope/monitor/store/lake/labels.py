@@ -13,7 +13,7 @@ from rankscope.adapters.files.lists import is_list
 from rankscope.errors import FormatError
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.fields import read_labels
-from rankscope.monitor.events.names import LABEL_NAMES, Aliases
+from rankscope.monitor.events.names import LABEL_NAMES, Aliases, check_columns
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
 from rankscope.monitor.store.lake.cells import (
@@ -169,16 +169,14 @@ class LabelReader:
             FormatError: A column that is needed is missing, or two hold the same.
         """
         roles = dict(self._aliases.find(schema.names).roles)
-        for some in (("ranking_id",), ("doc_id",), ("time",), ("labels", "value")):
-            if not any(role in roles for role in some):
-                usual = LABEL_NAMES[some[0]]
-                raise FormatError(
-                    f"expected a column of {' or '.join(some)} ({', '.join(usual)}), "
-                    f"found {', '.join(schema.names) or 'no columns'}",
-                    hint=f"name it: --label-col {some[0]}=COLUMN, or "
-                    f"label_names={{{some[0]!r}: …}} in Python",
-                    code="columns",
-                )
+        check_columns(
+            (("ranking_id",), ("doc_id",), ("time",), ("labels", "value")),
+            roles,
+            schema.names,
+            usual=LABEL_NAMES,
+            option="--label-col",
+            argument="label_names",
+        )
         return roles
 
     def read(self, table: Foreign, roles: Mapping[str, str]) -> ReadLabels:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.lists import is_list
-from rankscope.errors import FormatError
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (
@@ -20,6 +19,7 @@ from rankscope.monitor.events.names import (
     RANKING_NAMES,
     ROW_NAMES,
     Aliases,
+    check_columns,
 )
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
@@ -133,9 +133,14 @@ class RankingReader:
                 roles = dict(self._rows.find(names).roles)
             found = roles
         needed = [("ranking_id",), ("time",), ("doc_id",)]
-        for some in needed if is_grouped else [*needed, ("rank", "score")]:
-            if not any(role in found for role in some):
-                raise _no_column(some, schema.names)
+        check_columns(
+            needed if is_grouped else [*needed, ("rank", "score")],
+            found,
+            schema.names,
+            usual=RANKING_NAMES | ITEM_NAMES,
+            option="--col",
+            argument="names",
+        )
         return Plan(is_grouped, roles, fields, attributes)
 
     def _find_fields(self, kind: Foreign) -> dict[str, str]:
@@ -413,14 +418,4 @@ def _merge(one: Read, other: Read | None) -> Read:
         join_shown([one.shown, other.shown]),
         one.rejected + other.rejected,
         one.notes + other.notes,
-    )
-
-
-def _no_column(roles: Sequence[str], found: Sequence[str]) -> FormatError:
-    usual = (RANKING_NAMES | ITEM_NAMES)[roles[0]]
-    return FormatError(
-        f"expected a column of {' or '.join(roles)} ({', '.join(usual)}), "
-        f"found {', '.join(found) or 'no columns'}",
-        hint=f"name it: --col {roles[0]}=COLUMN, or names={{{roles[0]!r}: …}} in Python",
-        code="columns",
     )

@@ -6,7 +6,7 @@ import sys
 import threading
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.connection import converted_errors, driver_of
+from rankscope.monitor.store.sqlite.connection import STOPS, converted_errors, driver_of
 from rankscope.monitor.store.sqlite.files import beside, size_of
 from rankscope.monitor.store.sqlite.log import measure_log
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.store.sqlite.lock import InodeLock
+
 AFTER_BYTES = 64 << 20
 """The size of the log at which it is copied into the database. The file keeps twice that size."""
 AGAIN_BYTES = AFTER_BYTES // 4
@@ -24,7 +26,7 @@ LARGEST_BYTES = 1 << 30
 """The size of the log at which the writer copies all of it: the disk is slower than the writer."""
 FEW_PAGES = 250
 """Pages that the writer copies itself, which takes some hundredths of a second."""
-PASSES = 5
+PASSES = 8
 
 
 class Checkpointer:
@@ -32,15 +34,18 @@ class Checkpointer:
 
     While the thread copies, new transactions add to the log. It therefore copies several times,
     each time less, until the writer has little left to do between two transactions: nothing is
-    written meanwhile.
+    written meanwhile. Each time, the thread also waits until the disk has what was copied.
+    SQLite leaves that to the last copy, so that the writer would wait for all of it.
 
     Args:
         path: The store.
         connection: The connection that writes.
+        lock: The lock of the store, which has its file open.
     """
 
-    def __init__(self, path: Path, connection: Connection) -> None:
+    def __init__(self, path: Path, connection: Connection, lock: InodeLock) -> None:
         self._path = path
+        self._lock = lock
         self._log = beside(path, "-wal")
         self._connection = connection
         self._used = 0
@@ -89,16 +94,29 @@ class Checkpointer:
         try:
             with converted_errors(self._path), self._connection.engine.connect() as connection:
                 driver = driver_of(connection)
-                self._left = sys.maxsize
+                self._left, copied = sys.maxsize, 0
                 for _ in range(PASSES):
                     copy = driver.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                    copied_before, left_before = copied, self._left
                     _, pages, copied = copy.fetchone()
-                    before, self._left = self._left, pages - copied
-                    # A reader needs the rest, or the writer is faster.
-                    if self._left <= FEW_PAGES or self._left >= before:
+                    self._left = pages - copied
+                    # If not less is left, a reader needs the rest, or the writer is faster.
+                    if self._left >= left_before or (
+                        max(self._left, copied - copied_before) <= FEW_PAGES
+                    ):
                         break
+                    if measure_log(self._log) >= LARGEST_BYTES:
+                        break  # The writer copies the rest, so that the log ends.
+                    self._lock.sync()
         except FileError as error:
             self._error = error
+        except OSError as error:
+            self._error = FileError(
+                f"the disk may not have stored what was written ({error})",
+                hint=f"check the disk; {STOPS}",
+                code="store_failed",
+                file=str(self._path),
+            )
 
     def _finish(self) -> None:
         """Copy the rest, so that the log begins anew, without waiting for readers of its past."""

@@ -48,6 +48,11 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
+def sync_data(file: int) -> None:
+    """Write the content of a file to the disk."""
+    getattr(os, "fdatasync", os.fsync)(file)
+
+
 def size_of(path: Path) -> int:
     """Return the size of a file, 0 where there is none."""
     return path.stat().st_size if path.exists() else 0

@@ -16,7 +16,7 @@ from zlib import crc32
 from sqlalchemy import select, update
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.files import beside, make_private, size_of
+from rankscope.monitor.store.sqlite.files import beside, make_private, size_of, sync_data
 from rankscope.monitor.store.tables import schema
 from rankscope.records import record
 
@@ -127,11 +127,6 @@ class HighWater:
         if self._file is not None:
             os.close(self._file)
             self._file = None
-
-
-def sync_data(file: int) -> None:
-    """Write the content of a file to the disk."""
-    getattr(os, "fdatasync", os.fsync)(file)
 
 
 def sync_folder(folder: Path) -> None:

@@ -14,7 +14,7 @@ import weakref
 from collections import Counter
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.sqlite.files import make_private
+from rankscope.monitor.store.sqlite.files import make_private, sync_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +138,17 @@ class InodeLock:
             raise _locked(path, "it opened the store under another name") from error
         self._file = opened
         _release_in_child(self)
+
+    def sync(self) -> None:
+        """Wait until the disk has what was written to the database, where it is open here.
+
+        SQLite opens the file itself, so that its own syncs report errors that this one reports.
+
+        Raises:
+            OSError: The disk may not have stored it.
+        """
+        if self._file is not None:
+            sync_data(self._file)
 
     def close(self) -> None:
         """Release it."""

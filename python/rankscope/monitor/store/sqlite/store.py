@@ -33,6 +33,7 @@ from rankscope.monitor.store.sqlite.files import (
     make_private,
     refuse_network,
     size_of,
+    sync_data,
 )
 from rankscope.monitor.store.sqlite.high_water import (
     MARK,
@@ -40,7 +41,6 @@ from rankscope.monitor.store.sqlite.high_water import (
     Mark,
     accept_loss,
     check_mark,
-    sync_data,
     sync_folder,
 )
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
@@ -255,7 +255,7 @@ class SQLiteStore(SQLiteReader, Store):
             for ending in ENDINGS:
                 if beside(file, ending).exists():
                     make_private(beside(file, ending))
-            stack.enter_context(closing(InodeLock(file)))
+            lock = stack.enter_context(closing(InodeLock(file)))
             found = inspect_store(file, busy_seconds)
             if not accept_loss:
                 stored = None if found is None else found[0]
@@ -272,7 +272,9 @@ class SQLiteStore(SQLiteReader, Store):
             used = self.query(list_secret_ids)
             with suppress(FileError):
                 self._secrets.keep(used)
-            self._checkpointer = stack.enter_context(closing(Checkpointer(file, self._connection)))
+            self._checkpointer = stack.enter_context(
+                closing(Checkpointer(file, self._connection, lock))
+            )
             self._committer = GroupCommitter(
                 self._commit,
                 self._checkpointer.advance,

@@ -12,6 +12,7 @@ from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, unpack_columns
 from rankscope.monitor.store.tables.moves import leave_out
+from rankscope.monitor.store.tables.rankings import EVENT_ID
 from rankscope.monitor.store.tables.schema import events, labels, rankings
 from rankscope.monitor.store.tables.statements import (
     FIRST,
@@ -97,7 +98,7 @@ def _select_rankings(*, event_ids: bool) -> Select[Any]:
         rankings.c.packed,
     )
     wanted = (
-        select(*columns, Utf8(events.c.event_id)).join(events, events.c.seq == rankings.c.seq)
+        select(*columns, Utf8(EVENT_ID)).join(events, events.c.seq == rankings.c.seq)
         if event_ids
         else select(*columns)
     )

@@ -55,6 +55,14 @@ SELECT_RANKINGS = look_up(
     rankings.c.seq,
     events.c.digest,
 ).outerjoin(events, events.c.seq == rankings.c.seq)
+# The rankings that are known by their own ids.
+SELECT_BY_RANKING = look_up(
+    rankings.c.project_id,
+    rankings.c.ranking_id,
+    rankings.c.ranking_id,
+    events.c.seq,
+    events.c.digest,
+).outerjoin(events, (events.c.seq == rankings.c.seq) & events.c.event_id.is_(None))
 COUNT_LABELS = look_up(labels.c.project_id, labels.c.ranking_id, func.count(labels.c.seq))
 SELECT_PENDING = select(projects.c.pending).where(projects.c.project_id == bindparam("project_id"))
 
@@ -172,7 +180,8 @@ def _store_new(
 ) -> list[Outcome] | None:
     """Store a batch of which all events are new, as they nearly always are.
 
-    The keys of the tables say whether they are, so that nothing is looked up before.
+    The keys of the tables say whether they are. Before, only ids are looked up that one table has
+    and another one may not have.
 
     Returns:
         The outcomes; `None` where some are not new, or the database would rather be asked. Nothing
@@ -187,13 +196,16 @@ def _store_new(
     shown = [(seq, event) for seq, event in numbered if isinstance(event, PreparedRanking)]
     told = [(seq, event) for seq, event in numbered if not isinstance(event, PreparedRanking)]
     labelled = list({event.ranking_id for _, event in told})
-    known_events: Known = {}
+    own_ids = {name for event in batch if (name := _find_own_id(event)) is not None}
+    others = [event.event_id for _, event in shown if _find_own_id(event) is None]
+    known_events = _find(connection, SELECT_EVENTS, project_id, others)
+    known_events |= _find(connection, SELECT_BY_RANKING, project_id, list(own_ids))
     known_rankings = _find(connection, SELECT_RANKINGS, project_id, labelled)
     hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
     ranking_ids = {event.ranking_id for _, event in shown}
-    if known_events or not ranking_ids.isdisjoint(known_rankings):
+    if known_events or not ranking_ids.isdisjoint(known_rankings) or not own_ids.isdisjoint(others):
         return None
-    rows = [(seq, project_id, event.event_id, event.digest) for seq, event in numbered]
+    rows = [(seq, project_id, _find_own_id(event), event.digest) for seq, event in numbered]
     if insert_new_rows(connection, events, rows) < len(rows) or (
         not _insert_rankings(transaction, project_id, shown, insert_new_rows)
     ):
@@ -286,8 +298,10 @@ def _store_unknown(
     """Store the events of a batch that are new, after looking up which ones are."""
     connection = transaction.connection
     event_ids = [event.event_id for event in batch]
+    own_ids = [name for event in batch if (name := _find_own_id(event)) is not None]
     ranking_ids = list(dict.fromkeys(event.ranking_id for event in batch))
     known_events = _find(connection, SELECT_EVENTS, project_id, event_ids)
+    known_events |= _find(connection, SELECT_BY_RANKING, project_id, own_ids)
     known_rankings = _find(connection, SELECT_RANKINGS, project_id, ranking_ids)
     hours = _find_archived(transaction, project_id, batch, known_events, known_rankings)
     shown: list[tuple[int, PreparedRanking]] = []
@@ -310,12 +324,18 @@ def _store_unknown(
             told.append((seq, event))
         outcomes.append(Outcome("accepted", seq))
     new: list[tuple[int, PreparedEvent]] = [*shown, *told]
-    rows = [(seq, project_id, event.event_id, event.digest) for seq, event in new]
+    rows = [(seq, project_id, _find_own_id(event), event.digest) for seq, event in new]
     insert_rows(connection, events, rows)
     _insert_rankings(transaction, project_id, shown, insert_rows)
     if told:
         _insert_labels(transaction, project_id, told, known_rankings, hours)
     return outcomes
+
+
+def _find_own_id(event: PreparedEvent) -> str | None:
+    """Return the id of an event, `None` for a ranking that is known by its `ranking_id`."""
+    is_ranking = isinstance(event, PreparedRanking)
+    return None if is_ranking and event.event_id == event.ranking_id else event.event_id
 
 
 def _find_archived(

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 
 RETRACTION = LABEL_KINDS.index("retraction")
+EVENT_ID = func.coalesce(events.c.event_id, rankings.c.ranking_id)
+"""The id by which a ranking is known when it is sent again."""
 
 
 def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
@@ -61,7 +63,7 @@ def _select_contexts(connection: Connection, is_theirs: ColumnElement[bool]) -> 
 def find_ranking(connection: Connection, project: str, ranking_id: str) -> Ranking | None:
     """Find a ranking by its id."""
     wanted = (
-        select(rankings, events.c.event_id, contexts)
+        select(rankings, EVENT_ID.label("event_id"), contexts)
         .join(events, events.c.seq == rankings.c.seq)
         .join(contexts, contexts.c.context_id == rankings.c.context_id)
         .where(in_project(rankings.c.project_id, project), rankings.c.ranking_id == ranking_id)

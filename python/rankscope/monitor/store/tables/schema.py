@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 6
+VERSION = 7
 """The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
 tables needs a step in `migrations/`."""
 OLDEST = 1
@@ -57,10 +57,12 @@ events = Table(
     TABLES,
     Column("seq", SEQ, primary_key=True, autoincrement=False),
     Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("event_id", TEXT, nullable=False),
+    Column("event_id", TEXT),
     Column("digest", LargeBinary(16), nullable=False),
     UniqueConstraint("project_id", "event_id"),
 )
+"""`event_id` is null for a ranking that is known by its `ranking_id`, as most are: random ids are
+costly to index, and `rankings` has this one already. Events of version 6 have all of their ids."""
 
 contexts = Table(
     "contexts",

@@ -25,6 +25,7 @@ from rankscope.monitor.store.tables.migrations import (
     version_4,
     version_5,
     version_6,
+    version_7,
 )
 
 TYPE_CHECKING = False
@@ -49,6 +50,7 @@ STEPS: Mapping[int, Callable[[Connection, SecretKeeper], None]] = {
     4: version_4.migrate,
     5: version_5.migrate,
     6: version_6.migrate,
+    7: version_7.migrate,
 }
 """The steps by the version that they make."""
 
