@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments
-    from rankscope.measures.spec import Need
 
     IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
     """Integers, or the offsets of texts and the texts end to end."""
@@ -40,7 +39,7 @@ class Items:
 
     known: CoreItems
     parts: Parts
-    given: frozenset[Need]
+    given: frozenset[str]
     attributes: Literal["", "vectors", "categories"] = ""
 
     def __repr__(self) -> str:
@@ -50,7 +49,7 @@ class Items:
         return make_items, (self.parts, self.given)
 
 
-def make_items(parts: Parts, given: frozenset[Need]) -> Items:
+def make_items(parts: Parts, given: frozenset[str]) -> Items:
     """Bring the parts together in the core.
 
     Raises:
