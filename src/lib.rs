@@ -2,7 +2,7 @@
 //!
 //! Data flows through the folders in one order, and each folder uses only those before it: [`number`],
 //! [`text`] and [`table`] read rows, [`ids`] numbers their identifiers, [`qrels`] holds the judgments,
-//! [`kernels`] turn one query into one value, [`rank`] sorts runs into rank order, [`resample`] computes
+//! [`items`] what is known of items besides, [`kernels`] turn one query into one value, [`rank`] sorts runs into rank order, [`resample`] computes
 //! confidence intervals, [`evaluate`] computes all values, [`explain`] says what they consist of,
 //! [`agreement`] compares rankings with each other, [`fuse`] makes one run of several, and [`logged`]
 //! unpacks rankings that were logged in production. The test `test_rust_layers.py` checks the order.
@@ -22,6 +22,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod fuse;
 pub mod ids;
+pub mod items;
 pub mod kernels;
 pub mod logged;
 pub mod memory;

@@ -32,9 +32,15 @@ pub enum Note {
     MultipleTags,
     /// Queries whose ranks, by which they are ordered, are not 1, 2, 3, …
     RankGap,
+    /// Recommended items that are not in the catalogue.
+    ItemsOutsideCatalogue,
+    /// Recommended items that no user had before.
+    ItemsWithoutHistory,
+    /// Recommended items that are not described.
+    ItemsWithoutAttributes,
 }
 
-const KINDS: usize = 13;
+const KINDS: usize = 16;
 
 /// The codes of the notes, in order.
 pub const CODES: [&str; KINDS] = [
@@ -51,6 +57,9 @@ pub const CODES: [&str; KINDS] = [
     "rank_irregular",
     "multiple_tags",
     "rank_gap",
+    "items_outside_catalogue",
+    "items_without_history",
+    "items_without_attributes",
 ];
 
 /// A place in a stream of blocks: the block and the 1-based line in it.

@@ -12,12 +12,13 @@ import tempfile
 from pathlib import Path
 
 from dev.environments import ROOT, make_environment
-from dev.parity import cases, compared, every, fused, golden
+from dev.parity import cases, compared, every, fused, golden, items
 
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
-SCRIPTS = ("measure", "compared", "every", "fused")
-"""What a peer is asked for: values under a convention, p-values, other values, and fused runs."""
+SCRIPTS = ("measure", "compared", "every", "fused", "items")
+"""What a peer is asked for: values under a convention, p-values, other values, fused runs, and
+values of recommended items."""
 
 
 def main() -> int:
@@ -72,6 +73,8 @@ def ask(peer: str) -> bool:
         paths.append(every.write(peer, today | found["every"]))
     if "fused" in found:
         paths.append(fused.write(peer, today | found["fused"]))
+    if "items" in found:
+        paths.append(items.write(peer, today | found["items"]))
     for path in paths:
         print(path.relative_to(ROOT))
     return True

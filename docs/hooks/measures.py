@@ -35,6 +35,9 @@ TITLES = {
     "cwl": "The C/W/L framework",
     "agreement": "Agreement with the best order",
     "diversity": "Diversity",
+    "auc": "Pairs in the right order",
+    "items": "Recommended items",
+    "exposure": "All recommendations together",
     "count": "Counts",
     "loss": "Losses",
 }
@@ -44,6 +47,8 @@ MEANS = {
     "sum": "sum",
     "geometric": "geometric mean; values below 0.00001 count as 0.00001",
 }
+WHOLE_RUN = "one value of all lists together; no query has a value of its own"
+NEEDS_OF = "[what is known of items](../evaluate-recommendations.md):"
 ABOUT = """\
 Measures are written as in ir_measures, for example `nDCG@10`, `P(rel=2)@5` or `RBP(p=0.9)`. You can
 also use [the names of trec_eval and ranx](../coming-from.md), such as `ndcg_cut_10` or `mrr@10`.
@@ -82,6 +87,16 @@ SYMBOLS = (
         r"C",
         "the ranks at which the gain of the ideal list falls, and the end of the list",
     ),
+    (r"u_r", r"u_r", "the number of users who had the item at rank $r$ before"),
+    (r"U", r"U", "the number of users"),
+    (r"p_r}\{C\}", r"p_r", "the rank by popularity of the item at rank $r$"),
+    (r"i_q", r"i_r", "the item at rank $r$"),
+    (r"p_c", r"p_c", "the share of category $c$ among the items that the user had before"),
+    (r"q_c", r"q_c", "the share of category $c$ among the items of the list"),
+    (r"n_i|n_j", r"n_i", "in how many lists item $i$ is"),
+    (r"\{C\}|\bC \\|\bC -|C \+", r"C", "the number of items in the catalogue"),
+    (r"L_u", r"L_u", "the items recommended to user $u$"),
+    (r"N_k", r"N_k", "the number of nonrelevant documents that count, which is $k$ if it is set"),
     (r"\\mathit\{rel\}", r"\mathit{rel}", "the parameter `rel`"),
 )
 
@@ -146,7 +161,9 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     yield "Range", f"always {low:g}" if low == high else f"{low:g} to {bound(high)}"
     undefined = row.undefined.removeprefix("Undefined ").rstrip(".")
     yield "Undefined", f"{undefined} ({ABOUT_UNDEFINED})" if undefined else "never"
-    yield "Aggregated over queries", MEANS[row.mean]
+    yield "Aggregated over queries", MEANS[row.mean] if row.level == "query" else WHOLE_RUN
+    if row.needs:
+        yield "Needs", f"{NEEDS_OF} {', '.join(f'`{need}`' for need in row.needs)}"
     if row.aliases:
         yield "Also called", ", ".join(f"`{alias}`" for alias in row.aliases)
 
@@ -190,6 +207,8 @@ def write_example(row: Row) -> str:
     value = evaluate_example(row)
     if example.subtopics:
         return write_subtopics(example, value)
+    if example.recommended:
+        return write_recommended(example, value)
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     judged = " ".join(f"{grade:g}" for grade in example.not_retrieved)
     others = f" Judged but not retrieved: {judged}." if judged else ""
@@ -224,6 +243,33 @@ def write_subtopics(example: Example, value: float) -> str:
     )
 
 
+def write_recommended(example: Example, value: float) -> str:
+    """Return the worked example of a measure of items."""
+    relevant, recommended = (
+        {user: list(items) for user, items in lists.items()}
+        for lists in (example.relevant, example.recommended)
+    )
+    known = known_of(example)
+    given = "".join(f">>> {name} = {literal(what)}\n" for name, what in known.items())
+    arguments = "".join(f", {name}={name}" for name in known)
+    return (
+        f"```text\n{example.measure} = {example.formula} = {example.value:g}\n```\n\n"
+        f"```python\n>>> import rankscope as rs\n{given}>>> relevant = {literal(relevant)}\n"
+        f">>> recommended = {literal(recommended)}\n"
+        f'>>> evaluation = rs.evaluate(relevant, recommended, "{example.measure}"{arguments})\n'
+        f'>>> evaluation["{example.measure}"]\n{value!r}\n```'
+    )
+
+
+def known_of(example: Example) -> dict[str, object]:
+    """Return what is known of items in the example of a measure, by the name of the argument."""
+    needs = rs.parse(example.measure).row.needs
+    history = {user: list(items) for user, items in example.history.items()}
+    items = {item: list(categories) for item, categories in example.items.items()}
+    known = {"history": history, "items": items, "catalogue": list(example.catalogue)}
+    return {name: what for name, what in known.items() if name in needs}
+
+
 def literal(lists: object) -> str:
     """Return a nested dict as Python source, with double quotes."""
     return repr(lists).replace("'", '"')
@@ -252,10 +298,17 @@ def as_inputs(
 def evaluate_example(row: Row) -> float:
     """Return the value of an example, after checking it against its formula."""
     example = row.example
-    qrels, run = as_inputs(example)
     # The examples of diversity have judgments by subtopic.
     evaluate = cast("Callable[..., rs.Evaluation]", rs.evaluate)
-    value = evaluate(qrels, run, example.measure)[example.measure]
+    if example.recommended:
+        relevant, recommended = (
+            {user: list(items) for user, items in lists.items()}
+            for lists in (example.relevant, example.recommended)
+        )
+        found = evaluate(relevant, recommended, example.measure, **known_of(example))
+    else:
+        found = evaluate(*as_inputs(example), example.measure)
+    value = found[example.measure]
     names = {name: getattr(math, name) for name in ("exp", "log", "log2")} | {"max": max}
     by_hand = eval(example.formula, {"__builtins__": {}}, names)  # noqa: S307 - from our own table
     if not math.isclose(value, by_hand, rel_tol=1e-14) or round(value, 4) != example.value:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rankscope.api.grades import dcg as dcg
     from rankscope.api.grades import idcg as idcg
     from rankscope.api.grades import ndcg as ndcg
+    from rankscope.api.items import read_items as read_items
     from rankscope.api.judged_evaluation import evaluate_judges as evaluate_judges
     from rankscope.api.judges import combine_judges as combine_judges
     from rankscope.api.judges import judge_agreement as judge_agreement
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from rankscope.data import Diagnostic as Diagnostic
     from rankscope.data import Interval as Interval
     from rankscope.data import Policy as Policy
+    from rankscope.data.items import Items as Items
     from rankscope.data.qrels import Qrels as Qrels
     from rankscope.errors import DuplicateError as DuplicateError
     from rankscope.errors import EmptyError as EmptyError
@@ -129,6 +131,7 @@ else:
             "GateResult": "rankscope.compare.gate",
             "InputError": "rankscope.errors",
             "Interval": "rankscope.data",
+            "Items": "rankscope.data.items",
             "JudgeAgreement": "rankscope.results",
             "Letor": "rankscope.api.letor",
             "LimitError": "rankscope.errors",
@@ -187,6 +190,7 @@ else:
             "parse": "rankscope.measures",
             "power": "rankscope.api.power",
             "rbo": "rankscope.api.agreement.lists",
+            "read_items": "rankscope.api.items",
             "read_letor": "rankscope.api.letor",
             "read_qrels": "rankscope.api.evaluate",
             "reconcile": "rankscope.api.reconciliation.reconcile",
@@ -221,6 +225,7 @@ __all__ = [
     "GateResult",
     "InputError",
     "Interval",
+    "Items",
     "JudgeAgreement",
     "Letor",
     "LimitError",
@@ -280,6 +285,7 @@ __all__ = [
     "parse",
     "power",
     "rbo",
+    "read_items",
     "read_letor",
     "read_qrels",
     "reconcile",

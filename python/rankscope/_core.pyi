@@ -233,6 +233,21 @@ class EventDecoder:
         """Decode labels, likewise."""
 
 @final
+class Items:
+    """What is known of items besides judgments."""
+
+    def __new__(
+        cls,
+        catalogue: _IdColumn | None = None,
+        history: Judgments | None = None,
+        described: tuple[_IdColumn, int, NDArray[np.float64]]
+        | tuple[_IdColumn, NDArray[np.int64], NDArray[np.int64]]
+        | None = None,
+    ) -> Items: ...
+    def offered(self) -> int: ...
+    def has_categories(self) -> bool | None: ...
+
+@final
 class Judgments:
     """The judgments of many queries."""
 
@@ -293,6 +308,7 @@ class Plan:
         cutoffs: list[int | None],
         weights: list[float] | None,
         depth: int | None = None,
+        items: Items | None = None,
     ) -> Plan: ...
     def gains(self, measure: int, grades: Sequence[float]) -> list[float] | None: ...
     def discounted(

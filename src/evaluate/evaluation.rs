@@ -142,7 +142,10 @@ pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evalua
     made.counts.missing = made.is_present.iter().filter(|&&is_present| !is_present).count() as u64;
     made.fill_missing(plan, axis)?;
     for (column, measure) in plan.measures.iter().enumerate() {
-        made.apply_empty(column, measure, plan.policy, axis)?;
+        // Measures of the whole run have no values that could be missing.
+        if measure.kernel.of_run().is_none() {
+            made.apply_empty(column, measure, plan.policy, axis)?;
+        }
     }
     made.aggregate(&plan.averaging());
     let left_out = if plan.policy.missing == Missing::Skip { made.counts.missing } else { 0 };

@@ -314,6 +314,7 @@ impl<'a> Rows<'a> {
             retrieved,
             ideal: &self.best,
             subtopics: None,
+            items: None,
         })
     }
 
@@ -350,12 +351,21 @@ impl<'a> Rows<'a> {
                     retrieved,
                     ideal,
                     subtopics: None,
+                    items: None,
                 });
             }
             average_tied(&mut self.found, &self.in_order);
         }
         let (ranks, grades) = (&self.ranks[..k], &self.found[..k]);
-        self.kernel.value(&Query { ranks, grades, ties: &[], retrieved, ideal, subtopics: None })
+        self.kernel.value(&Query {
+            ranks,
+            grades,
+            ties: &[],
+            retrieved,
+            ideal,
+            subtopics: None,
+            items: None,
+        })
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::averaging::{Averaging, check_weights, unavailable};
+use crate::items::Items;
 use crate::kernels::views::{Seen, View, Views};
-use crate::kernels::{Kernel, Needs, Query, Reads};
+use crate::kernels::{Kernel, Needs, Query, Reads, Wanted};
 use crate::memory::Vec;
 use crate::policy::{
     Aggregate, Duplicates, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
@@ -65,6 +66,8 @@ pub struct Plan {
     pub weights: Option<Vec<f64>>,
     /// How many documents of each list count, where ties are broken; the others are as if not retrieved.
     pub depth: usize,
+    /// What is known of items, where it is known.
+    pub items: Option<Arc<Items>>,
 }
 
 impl Plan {
@@ -130,6 +133,40 @@ impl Plan {
     /// # Errors
     /// As [`Plan::check`], or where a measure needs subtopics that the judgments do not have.
     pub fn check_lists(&self, axis: &Axis) -> Result<()> {
+        match self.of_items().next() {
+            Some((measure, _)) => Err(needs_more(measure)),
+            None => self.check_rankings(axis),
+        }
+    }
+
+    /// The measures that need to know what items are recommended, and what they want to know of them.
+    pub fn of_items(&self) -> impl Iterator<Item = (&Measure, Wanted)> {
+        self.measures.iter().filter_map(|measure| match measure.kernel.needs() {
+            Needs::Items(wanted) => Some((measure, wanted)),
+            _ => None,
+        })
+    }
+
+    /// The same as [`Plan::check_lists`] for lists whose documents are known, which may be items.
+    ///
+    /// # Errors
+    /// As [`Plan::check_lists`], or where nothing is known of the items that a measure is of.
+    pub fn check_rankings(&self, axis: &Axis) -> Result<()> {
+        if let Some((measure, _)) = self.of_items().next() {
+            if self.items.is_none() {
+                return Err(needs_more(measure));
+            }
+            if self.policy.unjudged == Unjudged::Remove {
+                let found = "found unjudged=\"remove\"";
+                let wanted = "expected lists with all their items";
+                return Err(Error::new(
+                    Kind::Policy,
+                    "items_unavailable",
+                    format!("{wanted}, as {} needs, {found}", measure.name),
+                )
+                .hint("evaluate it without this policy, in a call of its own"));
+            }
+        }
         let needs = |measure: &&Measure| measure.kernel.needs() == Needs::Subtopics;
         if let Some(Measure { name, .. }) = self.measures.iter().find(needs) {
             if axis.subtopics().is_none() {
@@ -158,8 +195,10 @@ impl Plan {
     /// Where there are such grades.
     pub fn check_grades(&self, grades: &[f64]) -> Result<()> {
         let needs = |measure: &&Measure| measure.kernel.needs() != Needs::Grades;
-        if let Some(Measure { name, kernel, .. }) = self.measures.iter().find(needs) {
+        if let Some(measure) = self.measures.iter().find(needs) {
+            let Measure { name, kernel, .. } = measure;
             let (code, what) = match kernel.needs() {
+                Needs::Items(_) => return Err(needs_more(measure)),
                 Needs::Batches => ("function_unavailable", "which is a function"),
                 _ => ("subtopics_unavailable", "which needs subtopics"),
             };
@@ -204,4 +243,18 @@ impl Plan {
             measure.kernel.check(grades)
         })
     }
+}
+
+/// The error for a measure of items where their documents are not known, or nothing is known of them.
+fn needs_more(measure: &Measure) -> Error {
+    Error::new(
+        Kind::Measure,
+        "items_unavailable",
+        format!(
+            "expected a measure of the grades of each query, found {}, which needs to know the items \
+             that are recommended",
+            measure.name
+        ),
+    )
+    .hint("rankscope.evaluate computes it, with history=, items= or catalogue=")
 }

@@ -8,7 +8,10 @@ use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::{Scored, Scorer};
 use crate::evaluate::trial::{Listed, Trial};
-use crate::memory::Vec;
+use crate::items::Items;
+use crate::kernels::{RunLists, Wanted};
+use crate::memory::{Vec, vec};
+use crate::notes::{Note, Notes};
 use crate::rank::ranked::Ranked;
 use crate::rank::rankings::Rankings;
 use crate::threads::{FEW_ROWS, on_threads};
@@ -23,9 +26,71 @@ impl Rankings {
     /// # Errors
     /// Where the plan refuses the rankings.
     pub fn evaluate(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
-        let scored = self.score(plan, threads)?;
-        let evaluation = finish_run(plan, self.axis(), scored, self.run_only())?;
+        let items_of = self.find_items(plan);
+        let scored = self.score(plan, &items_of, threads)?;
+        let mut evaluation = finish_run(plan, self.axis(), scored, self.run_only())?;
+        if let Some(of) = plan.items.as_deref() {
+            self.measure_run(plan, (&items_of, of), &mut evaluation);
+            self.note_items(plan, (&items_of, of), &mut evaluation.notes);
+        }
         Ok(self.add_notes(evaluation))
+    }
+
+    /// The item that each of the documents is, where a measure needs to know.
+    #[allow(clippy::cast_possible_truncation)] // documents are counted in 32 bits
+    fn find_items(&self, plan: &Plan) -> Vec<u32> {
+        match plan.items.as_deref().filter(|_| plan.of_items().next().is_some()) {
+            Some(of) => {
+                (0..self.docs().len() as u32).map(|doc| of.find(&self.docs().get(doc))).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The documents of the lists of a run, each down to the depth of the plan.
+    fn lists(&self, depth: usize) -> impl Iterator<Item = &[u32]> {
+        let present = (0..self.len()).filter(|&query| self.is_present(query));
+        present.map(move |query| {
+            let list = &self.codes()[self.offsets()[query]..self.offsets()[query + 1]];
+            &list[..list.len().min(depth)]
+        })
+    }
+
+    /// Computes the measures of all lists together.
+    fn measure_run(&self, plan: &Plan, (items_of, of): (&[u32], &Items), made: &mut Evaluation) {
+        let lists = self.lists(plan.depth).collect();
+        let run = RunLists { lists, items_of, of };
+        for (column, measure) in plan.measures.iter().enumerate() {
+            if let Some(whole) = measure.kernel.of_run() {
+                made.means[column] = whole.value(&run);
+                made.denominators[column] = run.lists.len() as u64;
+            }
+        }
+    }
+
+    /// Notes recommended items of which a measure does not know what it wants to.
+    fn note_items(&self, plan: &Plan, (items_of, of): (&[u32], &Items), notes: &mut Notes) {
+        let mut is_shown = vec![false; items_of.len()];
+        self.lists(plan.depth).flatten().for_each(|&doc| is_shown[doc as usize] = true);
+        let count = |is_counted: &dyn Fn(u32) -> bool| {
+            let shown = items_of.iter().zip(&is_shown).filter(|of| *of.1);
+            shown.filter(|of| is_counted(*of.0)).count() as u64
+        };
+        let any = |wanted: &[Wanted]| plan.of_items().any(|(_, wants)| wanted.contains(&wants));
+        if any(&[Wanted::Catalogue, Wanted::HistoryAndCatalogue]) {
+            notes.add_many(
+                Note::ItemsOutsideCatalogue,
+                count(&|item| !of.is_offered(item)),
+                (0, 0),
+            );
+        }
+        if any(&[Wanted::History, Wanted::HistoryAndCatalogue]) {
+            notes.add_many(Note::ItemsWithoutHistory, count(&|item| of.users(item) == 0), (0, 0));
+        }
+        if any(&[Wanted::Features, Wanted::HistoryAndCategories]) {
+            let is_unknown = |item| !of.features().is_some_and(|features| features.knows(item));
+            notes.add_many(Note::ItemsWithoutAttributes, count(&is_unknown), (0, 0));
+        }
     }
 
     /// The same for a part of the queries, in which none may be both judged and in the run.
@@ -33,7 +98,7 @@ impl Rankings {
     /// # Errors
     /// Where the plan refuses the rankings.
     pub fn evaluate_part(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
-        let mut evaluation = finish(plan, self.axis(), self.score(plan, threads)?)?;
+        let mut evaluation = finish(plan, self.axis(), self.score(plan, &[], threads)?)?;
         evaluation.counts.run_only = self.run_only().len() as u64;
         Ok(self.add_notes(evaluation))
     }
@@ -44,7 +109,7 @@ impl Rankings {
         evaluation
     }
 
-    fn score(&self, plan: &Plan, threads: usize) -> Result<Vec<Scored>> {
+    fn score(&self, plan: &Plan, items_of: &[u32], threads: usize) -> Result<Vec<Scored>> {
         if plan.policy.ties != self.ties() {
             return Err(Error::new(
                 Kind::Policy,
@@ -53,7 +118,11 @@ impl Rankings {
             )
             .hint("ties are chosen when Rankings are made: pass ties= there"));
         }
-        plan.check_lists(self.axis())?;
+        plan.check_rankings(self.axis())?;
+        let has_rows = !self.scores().is_empty();
+        if plan.of_items().next().is_some() && has_rows && self.codes().is_empty() {
+            return Err(no_items());
+        }
         let threads = if self.scores().len() < FEW_ROWS { 1 } else { threads };
         let next = AtomicUsize::new(0);
         let work = |_: Watch<'_>| {
@@ -71,6 +140,12 @@ impl Rankings {
                     ranked.take_in_order(relevance, scores, self.ties());
                     ranked.judged.clear();
                     ranked.judged.extend(self.judged(query));
+                    ranked.items.clear();
+                    if !items_of.is_empty() {
+                        let rows = self.offsets()[query]..self.offsets()[query + 1];
+                        let codes = self.codes()[rows].iter();
+                        ranked.items.extend(codes.map(|&code| items_of[code as usize]));
+                    }
                     scorer.score_ranked(query, &ranked, scores.len());
                 }
             }
@@ -99,4 +174,13 @@ impl Rankings {
         }
         Ok(Some(values))
     }
+}
+
+fn no_items() -> Error {
+    Error::new(
+        Kind::Measure,
+        "items_unavailable",
+        "expected rankings with the ids of their items, found none",
+    )
+    .hint("name the column of items when Rankings are made")
 }

@@ -5,7 +5,7 @@ use crate::evaluate::batches::Batches;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Plan, Ways};
 use crate::kernels::views::Views;
-use crate::kernels::{Query, Ranking};
+use crate::kernels::{Query, Ranking, Shown};
 use crate::memory::Vec;
 use crate::policy::Aggregate;
 use crate::qrels::axis::Axis;
@@ -131,8 +131,14 @@ impl<'a> Scorer<'a> {
         let Ranked { ranks, grades, ties, judged, .. } = ranked;
         let ideal = self.axis.ideal(query, &mut self.ideal);
         let subtopics = self.axis.subtopics_of(query).map(|of| Ranking { judged, of });
-        let whole =
-            Query { ranks, grades, ties, retrieved, ideal, subtopics }.first(self.plan.depth);
+        let items = self.plan.items.as_deref().filter(|_| !ranked.items.is_empty());
+        let items = items.map(|of| Shown {
+            items: &ranked.items,
+            user: of.find_user(&self.axis.name(query)),
+            of,
+        });
+        let whole = Query { ranks, grades, ties, retrieved, ideal, subtopics, items };
+        let whole = whole.first(self.plan.depth);
         let retrieved = whole.retrieved;
         self.made.candidates.see(retrieved, whole.ranks.len(), ideal);
         for (&k, count) in self.plan.cutoffs.iter().zip(&mut self.made.at_cutoffs) {

@@ -237,6 +237,7 @@ mod tests {
             score_type: ScoreType::Float64,
             weights: None,
             depth: usize::MAX,
+            items: None,
         }
     }
 

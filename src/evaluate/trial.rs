@@ -47,7 +47,15 @@ impl<'a> Trial<'a> {
         self.ranked.take_in_order(list.relevance, list.scores, ties);
         let Ranked { ranks, grades, ties, .. } = &self.ranked;
         let retrieved = list.relevance.len();
-        let query = Query { ranks, grades, ties, retrieved, ideal: list.ideal, subtopics: None };
+        let query = Query {
+            ranks,
+            grades,
+            ties,
+            retrieved,
+            ideal: list.ideal,
+            subtopics: None,
+            items: None,
+        };
         let condenses = self.plan.condenses(&self.plan.measures[0]);
         let view = View { condenses, positive: false };
         with(self.plan.see(&query, &[view], &mut self.views).by(view))

@@ -145,6 +145,7 @@ mod tests {
             score_type: crate::policy::ScoreType::default(),
             weights: None,
             depth: usize::MAX,
+            items: None,
         };
         let relevance = groups.concat();
         let scores: Vec<f64> = (0..groups.len())

@@ -5,6 +5,7 @@ use super::lists::Batched;
 use super::params::{Denominator, Params};
 use super::query::{Query, Reads};
 use crate::error::Result;
+use crate::items::Items;
 use crate::memory::Vec;
 
 /// What a measure depends on.
@@ -16,6 +17,45 @@ pub enum Needs {
     Subtopics,
     /// Several queries at once.
     Batches,
+    /// What is known of the items of a list besides their grades.
+    Items(Wanted),
+}
+
+/// What a measure wants to know of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Only which ones there are.
+    Nothing,
+    /// The catalogue.
+    Catalogue,
+    /// Who had which before.
+    History,
+    /// Both of these.
+    HistoryAndCatalogue,
+    /// What they are like.
+    Features,
+    /// Who had which before, and the categories of each.
+    HistoryAndCategories,
+}
+
+/// All lists of a run.
+#[derive(Debug)]
+pub struct RunLists<'a> {
+    /// The documents of each list in rank order.
+    pub lists: Vec<&'a [u32]>,
+    /// Which item each document is.
+    pub items_of: &'a [u32],
+    /// What is known of items.
+    pub of: &'a Items,
+}
+
+/// A measure of all lists together.
+pub trait OfRun {
+    /// The value; NaN where it is undefined.
+    fn value(&self, run: &RunLists<'_>) -> f64;
+
+    /// What it wants to know of items.
+    fn wants(&self) -> Wanted;
 }
 
 /// How a value depends on grades that are not known. In all cases but [`Unknown::Anything`], moving a
@@ -111,6 +151,11 @@ pub trait Kernel: Send + Sync {
 
     /// The measure as one that is computed of several queries at once, if it is.
     fn batched(&self) -> Option<&dyn Batched> {
+        None
+    }
+
+    /// The measure as one of all lists together, if it is; no list has a value of its own then.
+    fn of_run(&self) -> Option<&dyn OfRun> {
         None
     }
 

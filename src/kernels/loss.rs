@@ -214,7 +214,7 @@ mod tests {
                 ties,
                 retrieved: docs.len(),
                 ideal: &ideal,
-                subtopics: None,
+                subtopics: None, items: None,
             };
             let params = Params { k, ..Params::default() };
             let value = crate::kernels::make("ndcg", &params).unwrap().value(&query);

@@ -1,6 +1,7 @@
 //! Measures as functions of one ranked query. A kernel sees grades and ranks, never documents.
 
 mod agreement;
+mod auc;
 mod binary;
 mod cascade;
 mod count;
@@ -9,8 +10,10 @@ mod discounts;
 mod diversity;
 mod draw;
 mod experimental;
+mod exposure;
 mod gain;
 mod gains;
+mod items;
 mod judged;
 mod kernel;
 mod lists;
@@ -22,15 +25,15 @@ mod sets;
 pub mod views;
 
 pub use gains::Gains;
-pub use kernel::{Apart, Kernel, Make, Needs, Unknown};
+pub use kernel::{Apart, Kernel, Make, Needs, OfRun, RunLists, Unknown, Wanted};
 pub use lists::{Batched, Lists};
-pub use params::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding};
-pub use query::{Place, Query, Ranking, Reads, Tie};
+pub use params::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding, Share};
+pub use query::{Place, Query, Ranking, Reads, Shown, Tie};
 
 use crate::error::{Error, Kind, Result};
 
 /// The kernels of each family by name.
-const FAMILIES: [&[(&str, Make)]; 11] = [
+const FAMILIES: [&[(&str, Make)]; 14] = [
     gain::TABLE,
     loss::TABLE,
     binary::TABLE,
@@ -41,6 +44,9 @@ const FAMILIES: [&[(&str, Make)]; 11] = [
     cwl::TABLE,
     agreement::TABLE,
     diversity::TABLE,
+    auc::TABLE,
+    items::TABLE,
+    exposure::TABLE,
     count::TABLE,
 ];
 
@@ -135,7 +141,15 @@ mod tests {
         let mut ranked = Ranked::default();
         ranked.take_in_order(&relevance, &scores, ties);
         let Ranked { ranks, grades, ties, .. } = &ranked;
-        kernel.value(&Query { ranks, grades, ties, retrieved: order.len(), ideal, subtopics: None })
+        kernel.value(&Query {
+            ranks,
+            grades,
+            ties,
+            retrieved: order.len(),
+            ideal,
+            subtopics: None,
+            items: None,
+        })
     }
 
     proptest! {
@@ -170,7 +184,7 @@ mod tests {
                     ties: &[],
                     retrieved,
                     ideal: &ideal,
-                    subtopics: None,
+                    subtopics: None, items: None,
                 };
                 kernel.value(&query)
             };

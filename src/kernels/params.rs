@@ -1,6 +1,7 @@
 //! The parameters of measures.
 
 use super::query::{Query, real};
+use crate::items::features::Distance;
 use crate::memory::Vec;
 use crate::number::log2::log2;
 
@@ -164,6 +165,15 @@ pub enum Quantity {
     Items,
 }
 
+/// What the popularity of an item is a share of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All users.
+    Users,
+    /// All interactions.
+    Interactions,
+}
+
 /// The most ranks that a user may read, and how many it is where nothing is said.
 const DEEPEST: usize = 1_000_000;
 const USUAL_DEPTH: usize = 1000;
@@ -178,7 +188,8 @@ pub struct Params {
     pub rel: Option<f64>,
     /// The weight of recall against precision in F, of gain in Q-measure, and of the next rank in NRBP.
     pub beta: f64,
-    /// How much of the worth of a subtopic is lost each time that it is covered.
+    /// How much of the worth of a subtopic is lost each time that it is covered; how much of what a user
+    /// had is mixed into a list before the two are compared.
     pub alpha: f64,
     /// The persistence of RBP.
     pub p: f64,
@@ -233,8 +244,12 @@ pub struct Params {
     pub quantity: Quantity,
     /// Whether it is how much that would rise if all that is unknown had the highest gain.
     pub is_residual: bool,
-    /// Whether compatibility is a share of the best one.
+    /// Whether compatibility, coverage, novelty and popularity are shares of what is possible.
     pub normalizes: bool,
+    /// What novelty takes the popularity of an item as a share of.
+    pub share: Share,
+    /// How the distance of two items is measured.
+    pub distance: Distance,
     /// Whether set precision is a share of the highest one that is possible.
     pub relative: bool,
     /// Whether negative grades have a gain; else they have none.
@@ -281,6 +296,8 @@ impl Default for Params {
             quantity: Quantity::Utility,
             is_residual: false,
             normalizes: true,
+            share: Share::Users,
+            distance: Distance::Cosine,
             relative: false,
             negative_gain: false,
             min_max: false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::items::Items;
 use crate::qrels::subtopics::OfQuery;
 
 /// One query, ranked: all that a measure depends on.
@@ -20,6 +21,19 @@ pub struct Query<'a> {
     pub ideal: &'a [f64],
     /// The subtopics, where the judgments have any.
     pub subtopics: Option<Ranking<'a>>,
+    /// The items that the documents are, where a measure needs to know.
+    pub items: Option<Shown<'a>>,
+}
+
+/// The documents of a list as items that more is known of.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The item at each rank.
+    pub items: &'a [u32],
+    /// The number of the user in the history, if the user is there.
+    pub user: Option<usize>,
+    /// What is known of items.
+    pub of: &'a Items,
 }
 
 /// The subtopics of a list.
@@ -94,8 +108,15 @@ impl Place<'_> {
 
 impl<'a> Query<'a> {
     /// Nothing retrieved, and nothing judged.
-    pub const EMPTY: Self =
-        Self { ranks: &[], grades: &[], ties: &[], retrieved: 0, ideal: &[], subtopics: None };
+    pub const EMPTY: Self = Self {
+        ranks: &[],
+        grades: &[],
+        ties: &[],
+        retrieved: 0,
+        ideal: &[],
+        subtopics: None,
+        items: None,
+    };
 
     /// The same with the first `depth` documents only.
     #[must_use]
@@ -107,7 +128,8 @@ impl<'a> Query<'a> {
         let (ranks, grades) = (&self.ranks[..kept], &self.grades[..kept]);
         let subtopics =
             self.subtopics.map(|of_list| Ranking { judged: &of_list.judged[..kept], ..of_list });
-        Self { ranks, grades, retrieved: depth, subtopics, ..*self }
+        let items = self.items.map(|shown| Shown { items: &shown.items[..depth], ..shown });
+        Self { ranks, grades, retrieved: depth, subtopics, items, ..*self }
     }
 
     /// How many judged documents are relevant, retrieved or not.

@@ -158,6 +158,7 @@ impl Condensed {
     pub fn view<'a>(&'a self, ideal: &'a [f64], subtopics: Option<Ranking<'a>>) -> Query<'a> {
         let Self { ranks, grades, ties, judged } = self;
         let subtopics = subtopics.map(|Ranking { of, .. }| Ranking { judged, of });
-        Query { ranks, grades, ties, retrieved: ranks.len(), ideal, subtopics }
+        // Measures of items refuse such lists.
+        Query { ranks, grades, ties, retrieved: ranks.len(), ideal, subtopics, items: None }
     }
 }

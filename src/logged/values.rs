@@ -199,7 +199,7 @@ impl<'a> Evaluator<'a> {
         let Self { choices, lists, views, ignores_zeros, ways, found, .. } = self;
         let query = |list: usize| {
             let List { ranks, grades, ideal } = &lists[list];
-            Query { ranks, grades, ties: &[], retrieved, ideal, subtopics: None }
+            Query { ranks, grades, ties: &[], retrieved, ideal, subtopics: None, items: None }
         };
         let (all, not_zero) = (query(ALL), query(NOT_ZERO));
         let seen = choices.plan.see(&all, ways, views);

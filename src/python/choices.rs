@@ -4,7 +4,8 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::kernels::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding};
+use crate::items::features::Distance;
+use crate::kernels::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding, Share};
 use crate::memory::{self, Vec};
 use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 
@@ -125,6 +126,19 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
                     ("items", Quantity::Items),
                 ];
                 params.quantity = choose(&value.extract::<String>()?, &known)?;
+            }
+            "share" => {
+                let known = [("users", Share::Users), ("interactions", Share::Interactions)];
+                params.share = choose(&value.extract::<String>()?, &known)?;
+            }
+            "distance" => {
+                let known = [
+                    ("cosine", Distance::Cosine),
+                    ("jaccard", Distance::Jaccard),
+                    ("hamming", Distance::Hamming),
+                    ("euclidean", Distance::Euclidean),
+                ];
+                params.distance = choose(&value.extract::<String>()?, &known)?;
             }
             "graded" => params.graded = value.extract()?,
             "gain" => params.gain = read_gain(&value)?,

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use super::choices;
 use super::errors::to_python;
 use super::function::Function;
+use super::items::Items;
 use crate::evaluate::plan::{self, Measure};
 use crate::kernels::{self, Gains};
 use crate::memory::{Vec, guard};
@@ -23,7 +24,7 @@ struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option
 #[pymethods]
 impl Plan {
     #[new]
-    #[pyo3(signature = (measures, policy, duplicates, score_type, cutoffs, weights, depth=None))]
+    #[pyo3(signature = (measures, policy, duplicates, score_type, cutoffs, weights, depth=None, items=None))]
     fn new(
         measures: Vec<MeasureRow<'_>>,
         policy: &Bound<'_, PyDict>,
@@ -32,6 +33,7 @@ impl Plan {
         cutoffs: Vec<Option<usize>>,
         weights: Option<Vec<f64>>,
         depth: Option<usize>,
+        items: Option<&Items>,
     ) -> PyResult<Self> {
         guard(|| {
             let py = policy.py();
@@ -59,6 +61,7 @@ impl Plan {
                 score_type: choices::field(score_type)?,
                 weights,
                 depth: depth.unwrap_or(usize::MAX),
+                items: items.map(|items| Arc::clone(&items.0)),
             })))
         })
     }

@@ -26,6 +26,8 @@ pub struct Ranked {
     pub grades: Vec<f64>,
     /// Which of the judged documents of the query is at each of these ranks, where that was asked for.
     pub judged: Vec<u32>,
+    /// The item at each rank, where a measure needs to know.
+    pub items: Vec<u32>,
     /// Whether any of them shares its score with another document.
     pub is_tied: bool,
     /// The ties with judged documents, where they are averaged over; those documents are all at the

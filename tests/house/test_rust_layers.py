@@ -19,6 +19,7 @@ FOLDERS = (
     "table",
     "ids",
     "qrels",
+    "items",
     "kernels",
     "rank",
     "resample",

@@ -132,6 +132,6 @@ def choose_pairs(measures: Iterable[Measure]) -> list[Measure]:
     return chosen
 
 
-VARIANTS = [variant for row in TABLE.values() if not row.subtopics for variant in variants(row)]
-"""Of measures that need subtopics, `test_subtopics.py` has the variants."""
+VARIANTS = [variant for row in TABLE.values() if row.of_grades for variant in variants(row)]
+"""`test_subtopics.py` and `test_items.py` have those of measures that need more than grades."""
 NAMES = {variant.name for variant in VARIANTS}

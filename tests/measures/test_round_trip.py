@@ -91,6 +91,8 @@ def measures(draw: st.DrawFn) -> Measure:
         settings.setdefault("max_rel", 4)
     if "NRBP" in row.name and "beta" in settings:  # a probability there
         settings["beta"] = 0.25
+    if row.name == "Miscalibration" and "alpha" in settings:  # as above
+        settings["alpha"] = 0.25
     assume(not (settings.get("graded") and "rel" in settings))
     return measure(row.name)(**settings)
 

@@ -7,7 +7,7 @@ from math import exp, log, log2
 
 import pytest
 from rankscope.measures import TABLE, Measure, Row, parse
-from rankscope.reference import Query, mean, value
+from rankscope.reference import Known, Query, mean, value
 from rankscope.reference.gain import dcg, idcg
 
 ROWS = list(TABLE.values())
@@ -37,8 +37,27 @@ def evaluate(
     )
 
 
+def of_items(row: Row) -> float:
+    example = row.example
+    known = Known(
+        example.history, example.items, example.catalogue, [*example.recommended.values()]
+    )
+    kernel, params = parse(example.measure).kernel_spec()
+    values = []
+    for user, items in example.recommended.items():
+        relevant = example.relevant[user]
+        ranking = [1.0 if item in relevant else None for item in items]
+        judged = [1.0] * len(relevant)
+        values.append(
+            value(kernel, params, ranking, judged, documents=items, user=user, known=known)
+        )
+    return values[0] if row.level == "run" else mean(values, row.mean)
+
+
 def of_example(row: Row) -> float:
     example = row.example
+    if example.recommended:
+        return of_items(row)
     found = [grade for grade in example.ranking if grade is not None]
     measure = parse(example.measure)
     judged = [*found, *example.not_retrieved]

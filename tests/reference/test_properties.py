@@ -19,9 +19,7 @@ others = st.lists(grades, max_size=6)
 
 
 def rows_that(property_name: str) -> list[str]:
-    return [
-        row.name for row in TABLE.values() if property_name in row.properties and not row.subtopics
-    ]
+    return [row.name for row in TABLE.values() if property_name in row.properties and row.of_grades]
 
 
 def measure_at(name: str, k: int) -> Measure:
@@ -105,7 +103,7 @@ def test_only_relevant_or_not_matters(
     assert graded == binary or (math.isnan(graded) and math.isnan(binary))
 
 
-@pytest.mark.parametrize("name", [row.name for row in TABLE.values() if not row.subtopics])
+@pytest.mark.parametrize("name", [row.name for row in TABLE.values() if row.of_grades])
 @given(ranking=rankings, not_retrieved=others, k=st.integers(1, 12))
 def test_a_value_is_in_its_range_or_undefined_where_the_row_says_so(
     name: str, ranking: list[int | None], not_retrieved: list[int], k: int

@@ -39,6 +39,7 @@ def rank_table() -> rs.Rankings:
 
 
 SAMPLES: dict[str, Callable[[], object]] = {
+    "Items": lambda: rs.read_items(history=QRELS, items={"d1": "a", "d2": ["b", "c"]}),
     "Qrels": lambda: rs.read_qrels(QRELS),
     "Rankings": rank,
     "Rankings of a table": rank_table,

@@ -40,6 +40,8 @@ def parts_of(made: object) -> Mapping[str, object] | None:
         return {"lines": made.lines(0, len(made), "run")}
     if isinstance(made, Queries):
         return {"name": made.name, "ids": made.read_ids(), "notes": made.notes}
+    if isinstance(made, rs.Items):
+        return {"parts": made.parts, "given": made.given, "attributes": made.attributes}
     if isinstance(made, rs.Measure):
         return {"name": made.name, "parameters": made.parameters}
     if isinstance(made, rs.Table):

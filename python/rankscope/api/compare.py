@@ -452,7 +452,7 @@ def _compare(
             code="aggregate_unavailable",
         )
     for measure in measures:
-        if measure.row.mean != "mean":
+        if measure.row.mean != "mean" or measure.row.level == "run":
             raise UsageError(
                 f"{measure} can't be compared: its summary is not a mean over queries",
                 hint="compare a measure with a mean, such as nDCG@10 or AP",

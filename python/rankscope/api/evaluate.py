@@ -36,6 +36,9 @@ if TYPE_CHECKING:
         interval: float | Interval | None
         cluster: Mapping[str, object] | Sequence[object] | None
         subtopics: bool | None
+        history: InputLike | None
+        items: object
+        catalogue: object
         duplicates: Duplicates
         score_type: ScoreType | None
         encoding: Literal["utf-8", "latin-1"]
@@ -120,6 +123,9 @@ def evaluate(
     interval: float | Interval | None = None,
     cluster: Mapping[str, object] | Sequence[object] | None = None,
     subtopics: bool | None = None,
+    history: InputLike | None = None,
+    items: object = None,
+    catalogue: object = None,
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -158,6 +164,10 @@ def evaluate(
         subtopics: Whether each judgment is of a subtopic; see `read_qrels` (default: only if a
             measure of diversity is among the measures). Measures that know no subtopics then take
             the highest grade of each document.
+        history: For measures of recommended items, such as `Novelty@10`: the interactions of users
+            with items before the recommendations; see `read_items`.
+        items: For such measures: the attributes of items, or the result of `read_items`.
+        catalogue: For such measures: the items that can be recommended.
         duplicates: What to do with a document that occurs twice in a query: `"error"`, keep the
             `"first"`, or keep the one with the larger grade or score (`"max"`). Judgments that
             repeat the same grade count once.
@@ -207,6 +217,14 @@ def evaluate(
     """
     if run is None or measures is None:
         raise _incomplete(qrels, run if measures is None else measures)
+    known = engine.read_items_for(
+        measures,
+        history=history,
+        items=items,
+        catalogue=catalogue,
+        columns=engine.read_columns(columns),
+        encoding=encoding,
+    )
     named = read_named_runs(run)
     runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
     if not isinstance(qrels, Qrels):
@@ -239,6 +257,7 @@ def evaluate(
             spill_folder=spill_folder,
             strict=strict,
             progress=progress,
+            items=known,
         )
         for name, each in runs.items()
     }

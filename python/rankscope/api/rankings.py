@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
+    from rankscope.data.items import Items
     from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.engine import Measures
     from rankscope.explain import Explanation, RelevanceExplanation
@@ -265,6 +266,7 @@ class Rankings(Columns):
         interval: float | Interval | None = None,
         cluster: str | Mapping[str, object] | Sequence[object] | None = None,
         weights: Mapping[str, float] | Sequence[float] | None = None,
+        items: Items | None = None,
         threads: int | None = None,
     ) -> Evaluation:
         """Evaluate the rankings.
@@ -280,6 +282,7 @@ class Rankings(Columns):
             interval: As in `evaluate`, also for each slice.
             cluster: As in `evaluate`, or the name of an attribute.
             weights: As in `evaluate`.
+            items: For measures of recommended items: the result of `read_items`.
             threads: As in `evaluate`.
 
         Raises:
@@ -311,7 +314,8 @@ class Rankings(Columns):
             check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
         weighed = engine.read_weights(weights, self._queries.read_ids)
-        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed)
+        known = engine.check_items(request.measures, items)
+        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed, items=known)
         workers = engine.count_threads(threads)
         attributes = () if by is None else self._group(by)
         settings = read_interval(interval)

@@ -17,6 +17,7 @@ from rankscope.cli.inputs import (
     evaluate_table,
     refuse_table_options,
 )
+from rankscope.cli.items import add_items_options, read_items, refuse_items_options
 from rankscope.cli.options import (
     add_convention_option,
     add_format_options,
@@ -69,6 +70,7 @@ def add_arguments(parser: Parser) -> None:
         help="read judgments by subtopic, which is the second column of TREC qrels or the column "
         "`subtopic` of a table (default: only if a measure of diversity is among the measures)",
     )
+    add_items_options(parser)
     parser.add_argument(
         "--memory",
         action=Once,
@@ -136,11 +138,13 @@ def run(options: Namespace) -> int:
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
     clusters = _read_clusters(options)
     if len(options.inputs) == 1:
+        refuse_items_options(options, "one table")
         yield evaluate_table(options.inputs[0], measures, options)
         return
     refuse_table_options(options, *(["cluster"] if clusters is not None else []))
     path, *runs = options.inputs
     scored = [is_letor(path, options) and is_scores(run) for run in runs]
+    known = read_items(options)
     qrels = None
     if not all(scored):
         with ProgressBar("judgments") as progress:
@@ -153,6 +157,7 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
             )
     for run, has_only_scores in zip(runs, scored, strict=True):
         if has_only_scores or qrels is None:
+            refuse_items_options(options, "a file of scores")
             yield evaluate_scores(path, run, measures, options)
             continue
         with ProgressBar(show(name_path(run, "run"))) as progress:
@@ -164,6 +169,7 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 convention=options.convention,
                 interval=options.interval,
                 cluster=clusters,
+                items=known,
                 duplicates=options.duplicates,
                 score_type=options.score_type,
                 encoding=options.encoding,
@@ -365,5 +371,9 @@ def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]
 
 
 def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:
-    """Return the values of the queries in each run, by measure."""
-    return {name: [each.per_query_list(name) for each in evaluations] for name in evaluations[0]}
+    """Return the values of the queries in each run, by measure that has any."""
+    measures = [each for each in evaluations[0].measures if each.row.level == "query"]
+    return {
+        each.name: [evaluation.per_query_list(each) for evaluation in evaluations]
+        for each in measures
+    }

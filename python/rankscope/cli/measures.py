@@ -51,7 +51,8 @@ def describe(measure: Measure) -> str:
         _item("formula", to_text(row.formula)),
         _item("range", f"{low:g} to {high:g}"),
         _item("undefined", row.undefined.removeprefix("Undefined ") or "never"),
-        _item("over queries", MEANS[row.mean]),
+        _item("over queries", MEANS[row.mean] if row.level == "query" else WHOLE_RUN),
+        *_items("needs", row.needs),
         *_items("parameter", map(_describe_parameter, row.parameters)),
         *_names(row),
         *_items("source", row.references),
@@ -62,6 +63,7 @@ def describe(measure: Measure) -> str:
     return "\n".join(lines)
 
 
+WHOLE_RUN = "one value of all lists together"
 MEANS = {"mean": "the arithmetic mean", "sum": "the sum", "geometric": "the geometric mean"}
 
 
@@ -100,6 +102,8 @@ def _names(row: Row) -> list[str]:
 
 def _example(row: Row) -> list[str]:
     example = row.example
+    if example.recommended:
+        return [_item("example", f"{example.measure} = {example.formula} = {example.value}")]
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     others = " ".join(f"{grade:g}" for grade in example.not_retrieved)
     return [

@@ -26,6 +26,11 @@ SENTENCES = {
     "rank_score_disagree": "queries whose ranks contradict their scores, ordered by score: {count}",
     "rank_irregular": "queries whose ranks are not 1, 2, 3, …, ordered by score: {count}",
     "rank_gap": "queries whose ranks are not 1, 2, 3, …, ordered by rank: {count}",
+    "items_outside_catalogue": "recommended items that are not in the catalogue, which don't count "
+    "for measures of the catalogue: {count}",
+    "items_without_history": "recommended items that no user had before: {count}",
+    "items_without_attributes": "recommended items without attributes, left out where these are "
+    "needed: {count}",
     "multiple_tags": "different run names in one run: {count}",
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
     "grades_clipped": "measures whose max_rel is below the highest grade, which counts as max_rel: "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -55,6 +57,21 @@ class Estimate:
     def ends(self) -> tuple[float, float]:
         """The lower and the upper end of the interval."""
         return self.lower, self.upper
+
+
+def estimate_run(value: float, level: float, lists: int) -> Estimate:
+    """Return the estimate of a measure of all lists together, which has no interval."""
+    return Estimate(
+        value=value,
+        lower=math.nan,
+        upper=math.nan,
+        level=level,
+        method="",
+        n=lists,
+        clusters=None,
+        effective=lists,
+        reason="it is one value of all lists, and resampled users show fewer different items",
+    )
 
 
 def read_estimate(row: Row, level: float, *, is_clustered: bool) -> Estimate:

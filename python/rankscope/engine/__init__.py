@@ -15,6 +15,9 @@ from rankscope.engine.evaluating import rank_run as rank_run
 from rankscope.engine.evaluating import rank_table as rank_table
 from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
+from rankscope.engine.items import check_items as check_items
+from rankscope.engine.items import load_items as load_items
+from rankscope.engine.items import read_items_for as read_items_for
 from rankscope.engine.memory import read_memory as read_memory
 from rankscope.engine.progress import follow as follow
 from rankscope.engine.progress import tick as tick

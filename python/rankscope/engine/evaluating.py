@@ -16,6 +16,7 @@ from rankscope.adapters import (
 from rankscope.adapters import rank_run as rank_input
 from rankscope.adapters.numbers import is_judged, no_judgments
 from rankscope.data.diagnostics import describe
+from rankscope.data.estimate import estimate_run
 from rankscope.data.policy import check_choice, split_aggregate
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.estimate import Estimate
     from rankscope.data.interval import Interval
+    from rankscope.data.items import Items
     from rankscope.data.policy import Policy, ScoreType
     from rankscope.engine.clusters import Clusters
     from rankscope.engine.requests import Measures, Request
@@ -180,6 +182,7 @@ def evaluate_run(
     spill_folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
     progress: Progress = None,
+    items: Items | None = None,
 ) -> Evaluation:
     """Evaluate a run. `rankscope.evaluate` documents the arguments.
 
@@ -196,17 +199,34 @@ def evaluate_run(
     check_choice("encoding", encoding, ENCODINGS)
     workers = count_threads(threads)
     named = read_columns(columns)
-    found = find_stream(recognise(run, "run", named))
-    if not found.is_in_files:
+    found = recognise(run, "run", named)
+    is_of_items = any(measure.row.of_items for measure in request.measures)
+    if not is_of_items:
+        found = find_stream(found)
+    if is_of_items or not found.is_in_files:
         _refuse_limit(found, memory=memory, spill_folder=spill_folder)
     notes: list[tuple[str, int, int]] = []
     ties = request.ties
     weighed = read_weights(weights, qrels.judgments.query_ids)
     refuse_cluster_alone(cluster, interval)
     clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
-    plan = make_plan(request, ties, grades, duplicates, weights=weighed)
+    plan = make_plan(request, ties, grades, duplicates, weights=weighed, items=items)
     with watch(found, progress) as told:
-        if found.kind == "file":
+        if is_of_items or (found.kind == "table" and not found.is_in_files):
+            ranked = rank_input(
+                qrels.judgments,
+                found,
+                ties=ties,
+                duplicates=duplicates,
+                encoding=encoding,
+                score_type=request.score_type,
+                columns=named,
+                threads=workers,
+                notes=notes,
+                progress=told,
+            )
+            answer = ranked.evaluate(plan, workers)
+        elif found.kind == "file":
             room = Room(memory, spill_folder)
             answer, written = evaluate_path(
                 qrels.judgments,
@@ -236,19 +256,6 @@ def evaluate_run(
             )
             answer = column_run.evaluate(Room(memory, spill_folder), progress)
             notes += column_run.notes
-        elif found.kind == "table":
-            ranked = rank_input(
-                qrels.judgments,
-                found,
-                ties=ties,
-                duplicates=duplicates,
-                encoding=encoding,
-                score_type=request.score_type,
-                columns=named,
-                threads=workers,
-                notes=notes,
-            )
-            answer = ranked.evaluate(plan, workers)
         else:
             held = read_run(
                 found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
@@ -279,9 +286,11 @@ def _refuse_limit(found: Input, **arguments: object) -> None:
     named = [name for name, value in arguments.items() if value is not None]
     if named:
         kind = "a table" if found.kind == "table" else "a run in memory"
+        if found.is_in_files:
+            kind = "a run that is evaluated by measures of items"
         raise UsageError(
             f"{named[0]} has no effect on {kind}, which needs all rows in memory",
-            hint=f"remove {named[0]}, or pass a run in a file",
+            hint=f"remove {named[0]}" + ("" if found.is_in_files else ", or pass a run in a file"),
             code="bad_memory",
         )
 
@@ -345,6 +354,7 @@ def make_plan(
     duplicates: str,
     *,
     weights: list[float] | None = None,
+    items: Items | None = None,
 ) -> Plan:
     """Make the plan that the core evaluates.
 
@@ -354,11 +364,15 @@ def make_plan(
         grades: The different grades of the judgments.
         duplicates: What becomes of a document given twice.
         weights: How much each query counts.
+        items: What is known of items.
 
     Raises:
+        UsageError: There are weights, and a measure has no values of queries.
         MeasureError: A measure lacks a parameter, or its function gives no number.
     """
     policy = request.policy
+    if weights is not None:
+        refuse_whole_run(request.measures, "weights")
     if policy.negative not in {"gain", "minmax"}:
         grades = [grade for grade in grades if grade >= 0]
     aggregate = split_aggregate(policy.aggregate)
@@ -366,10 +380,13 @@ def make_plan(
     for measure in request.measures:
         kernel, params = measure.kernel_spec(grades=grades)
         own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
+        if measure.row.level == "run":
+            own = ("mean", None)
         rows.append((measure.name, kernel, params, measure.judged_only, own))
     fields = policy.to_dict() | {"ties": ties}
+    core_items = None if items is None else items.known
     cutoffs = [k if k is None else min(k, LONGEST_LIST) for k in cutoffs_of(request.measures)]
-    return Plan(rows, fields, duplicates, request.score_type, cutoffs, weights)
+    return Plan(rows, fields, duplicates, request.score_type, cutoffs, weights, None, core_items)
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
@@ -405,6 +422,8 @@ def make_evaluation(
         run_notes=run_notes,
         duplicates=duplicates,
     )
+    if attributes:
+        refuse_whole_run(request.measures, "by")
     estimates: dict[str, Estimate] = {}
     if interval:
         of_all = make_estimates(
@@ -416,7 +435,13 @@ def make_evaluation(
             clusters=clusters,
             threads=threads,
         )
-        estimates = {measure.name: of_all[at][0] for at, measure in enumerate(request.measures)}
+        means = answer.means()
+        estimates = {
+            measure.name: of_all[at][0]
+            if measure.row.level == "query"
+            else estimate_run(means[at], interval.level, answer.denominators()[at])
+            for at, measure in enumerate(request.measures)
+        }
     return Evaluation(
         measures=request.measures,
         policy=request.policy,
@@ -438,6 +463,21 @@ def make_evaluation(
             threads=threads,
         ),
     )
+
+
+def refuse_whole_run(measures: Sequence[Measure], argument: str) -> None:
+    """Raise an error for a measure that has no value for each query.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for measure in measures:
+        if measure.row.level == "run":
+            raise UsageError(
+                f"{argument} has no effect on {measure}, which is one value of all lists together",
+                hint=f"evaluate {measure} in a call of its own",
+                code="bad_parameter",
+            )
 
 
 def describe_answer(

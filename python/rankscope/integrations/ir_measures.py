@@ -158,10 +158,10 @@ class _Provider:
         if hasattr(measure, "runtime_impl"):  # such measures bring their own computation
             return False
         try:
-            _translate(measure, {})
+            # Nothing is known of items.
+            return not _translate(measure, {}).row.of_items
         except rs.MeasureError:
             return False
-        return True
 
     def _evaluator(self, measures: Iterable[Any], qrels: object) -> _Evaluator:
         return _Evaluator(list(measures), qrels, self.settings)

@@ -71,6 +71,17 @@ nNRBP: Final = measure("nNRBP")  # noqa: N816 - its name in the field
 AP_IA: Final = measure("AP_IA")
 P_IA: Final = measure("P_IA")
 StRecall: Final = measure("StRecall")
+AUC: Final = measure("AUC")
+PAP: Final = measure("PAP")
+Novelty: Final = measure("Novelty")
+AvgPopularity: Final = measure("AvgPopularity")
+ILD: Final = measure("ILD")
+Serendipity: Final = measure("Serendipity")
+Miscalibration: Final = measure("Miscalibration")
+Coverage: Final = measure("Coverage")
+Gini: Final = measure("Gini")
+Entropy: Final = measure("Entropy")
+Personalization: Final = measure("Personalization")
 NumRet: Final = measure("NumRet")
 NumRel: Final = measure("NumRel")
 NumRelRet: Final = measure("NumRet")(rel=1)
@@ -81,6 +92,7 @@ __all__ = [
     "AP",
     "AP_CWL",
     "AP_IA",
+    "AUC",
     "BPM",
     "CG",
     "DCG",
@@ -89,6 +101,7 @@ __all__ = [
     "GMAP",
     "IDCG",
     "IFT",
+    "ILD",
     "INSQ",
     "INST",
     "NERR8",
@@ -97,6 +110,7 @@ __all__ = [
     "NERR11",
     "NRBP",
     "P_CWL",
+    "PAP",
     "P_IA",
     "RBP",
     "RBP_CWL",
@@ -106,15 +120,21 @@ __all__ = [
     "TBG",
     "YAAP",
     "Accuracy",
+    "AvgPopularity",
     "BinG",
     "Bpref",
     "Compat",
+    "Coverage",
+    "Entropy",
     "F",
     "G",
     "GMBpref",
+    "Gini",
     "IPrec",
     "InterpolatedAP",
     "Judged",
+    "Miscalibration",
+    "Novelty",
     "NumNonrelRet",
     "NumQ",
     "NumRel",
@@ -122,12 +142,14 @@ __all__ = [
     "NumRet",
     "OrderingLoss",
     "P",
+    "Personalization",
     "Q",
     "R",
     "RBPResidual",
     "RetrievalLoss",
     "RnDCG",
     "Rprec",
+    "Serendipity",
     "SetAP",
     "SetF",
     "SetP",

@@ -12,9 +12,12 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from typing import Literal, Protocol
+    from typing import Literal, Protocol, TypeAlias
 
     from rankscope.measures.domains import Domain, Value
+
+    Need: TypeAlias = Literal["history", "items", "catalogue"]
+    """What a measure of items needs to know, as `evaluate` calls it."""
 
     class Caller(Protocol):
         """What calls the function of a measure that is written in Python."""
@@ -80,6 +83,11 @@ class Example:
         value: The value, rounded to four places.
         subtopics: If the measure needs subtopics, those to which each document is relevant: first
             the retrieved documents, then the others. `None` for unjudged documents.
+        recommended: For a measure of items, in place of a ranking: the list of each user.
+        relevant: The relevant items of each user.
+        history: The items that each user had before.
+        items: The categories of each item.
+        catalogue: The items that can be recommended.
     """
 
     measure: str
@@ -88,6 +96,11 @@ class Example:
     formula: str
     value: float
     subtopics: tuple[tuple[str, ...] | None, ...] = ()
+    recommended: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
+    relevant: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
+    history: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
+    items: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
+    catalogue: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -97,7 +110,7 @@ class Row:
     Args:
         name: The canonical name.
         kernel: The name of the computation in the core.
-        level: `query`, since each query has a value.
+        level: `query` if each query has a value, `run` if only all lists together have one.
         parameters: The parameters, in the order in which names print them.
         at: The parameter that `@` sets, or an empty string.
         formula: The definition as LaTeX.
@@ -115,6 +128,8 @@ class Row:
         sklearn: Its names in scikit-learn.
         properties: The properties it has with the default parameters; see `PROPERTIES`.
         subtopics: Whether it needs judgments by subtopic.
+        needs: What it needs to know of items: the arguments of `evaluate`.
+        categories: Whether attributes of items must be categories.
         uncut: If a cutoff is required, the corresponding measure for the whole list.
         example: A worked example.
         function: What calls the function of a measure that is written in Python.
@@ -122,7 +137,7 @@ class Row:
 
     name: str
     kernel: str
-    level: Literal["query"] = "query"
+    level: Literal["query", "run"] = "query"
     parameters: tuple[Parameter, ...]
     at: str = ""
     formula: str
@@ -140,9 +155,21 @@ class Row:
     sklearn: tuple[Name, ...] = ()
     properties: frozenset[str] = frozenset()
     subtopics: bool = False
+    needs: tuple[Need, ...] = ()
+    categories: bool = False
     uncut: str = ""
     example: Example
     function: Caller | None = None
+
+    @property
+    def of_items(self) -> bool:
+        """Whether it depends on which items are recommended, and not only on their grades."""
+        return bool(self.needs) or self.level == "run"
+
+    @property
+    def of_grades(self) -> bool:
+        """Whether it depends on nothing but the grades of each query."""
+        return not (self.subtopics or self.of_items)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by its name.

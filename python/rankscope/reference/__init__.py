@@ -9,13 +9,16 @@ from types import FunctionType
 
 from rankscope.reference import (
     agreement,
+    auc,
     binary,
     cascade,
     count,
     cwl,
     diversity,
     experimental,
+    exposure,
     gain,
+    items,
     judged,
     loss,
     sets,
@@ -23,7 +26,8 @@ from rankscope.reference import (
 from rankscope.reference.means import mean as mean
 from rankscope.reference.order import Retrieved as Retrieved
 from rankscope.reference.order import rank as rank
-from rankscope.reference.query import NO_SUBTOPICS
+from rankscope.reference.query import NO_SUBTOPICS, NOTHING_KNOWN
+from rankscope.reference.query import Known as Known
 from rankscope.reference.query import Query as Query
 
 TYPE_CHECKING = False
@@ -42,6 +46,9 @@ FAMILIES = (
     cwl,
     agreement,
     diversity,
+    auc,
+    items,
+    exposure,
     count,
 )
 
@@ -75,6 +82,8 @@ def value(
     judged_only: bool = False,
     documents: Sequence[str] = (),
     subtopics: Mapping[str, Mapping[str, float]] = NO_SUBTOPICS,
+    user: str = "",
+    known: Known = NOTHING_KNOWN,
 ) -> float:
     """Return the value of a measure for one query.
 
@@ -85,8 +94,10 @@ def value(
         judged: The grades of all judged documents of the query, retrieved or not.
         negative: `gain` if negative grades have a gain. If not, their gain is 0.
         judged_only: Whether to remove documents that are unjudged or have a negative grade first.
-        documents: For measures of diversity, the retrieved documents in rank order.
+        documents: For measures of diversity and of items, the retrieved documents in rank order.
         subtopics: For measures of diversity, the grade of each judged document for each subtopic.
+        user: For measures of items, the user.
+        known: For measures of items, what is known of them.
 
     Returns:
         The value, or NaN if it is undefined.
@@ -95,5 +106,5 @@ def value(
         >>> value("rr", {"k": None, "rel": 1}, ranking=[0, 2, None, 1], judged=[2, 1, 1, 0])
         0.5
     """
-    query = Query(ranking, judged, negative == "gain", documents, subtopics)
+    query = Query(ranking, judged, negative == "gain", documents, subtopics, user, known)
     return KERNELS[kernel](query.condensed() if judged_only else query, **params)

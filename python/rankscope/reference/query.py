@@ -15,6 +15,26 @@ NO_SUBTOPICS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 @record(frozen=True, slots=True)
+class Known:
+    """What is known of items besides judgments.
+
+    Args:
+        history: The items that each user had before.
+        attributes: The vector or the categories of each item.
+        catalogue: The items that can be recommended.
+        lists: The recommended items of all users, for measures of all lists together.
+    """
+
+    history: Mapping[str, Sequence[str]] = MappingProxyType({})
+    attributes: Mapping[str, Sequence[float] | Sequence[str]] = MappingProxyType({})
+    catalogue: Sequence[str] = ()
+    lists: Sequence[Sequence[str]] = ()
+
+
+NOTHING_KNOWN = Known()
+
+
+@record(frozen=True, slots=True)
 class Query:
     """A ranked list and its judgments.
 
@@ -22,8 +42,10 @@ class Query:
         ranking: The grades of the retrieved documents in rank order, `None` if unjudged.
         judged: The grades of all judged documents, retrieved or not.
         negative_gain: Whether negative grades have a gain. If not, their gain is 0.
-        documents: For measures of diversity, the retrieved documents in rank order.
+        documents: For measures of diversity and of items, the retrieved documents in rank order.
         subtopics: For measures of diversity, the grade of each judged document for each subtopic.
+        user: For measures of items, the user.
+        known: For measures of items, what is known of them.
     """
 
     ranking: Sequence[float | None]
@@ -31,6 +53,8 @@ class Query:
     negative_gain: bool = False
     documents: Sequence[str] = ()
     subtopics: Mapping[str, Mapping[str, float]] = NO_SUBTOPICS
+    user: str = ""
+    known: Known = NOTHING_KNOWN
 
     def relevant(self, rel: float) -> int:
         """Return the number of relevant documents, retrieved or not."""

@@ -210,20 +210,20 @@ class Evaluation(Printed, Mapping[str, float]):
             policy leaves out.
 
         Raises:
-            MeasureError: The measure was not evaluated.
+            MeasureError: The measure was not evaluated, or has one value for all queries together.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        column = memoryview(self._answer.values(self._find(measure)))
+        column = memoryview(self._answer.values(self._find_values(measure)))
         return np.frombuffer(column, dtype=np.float64)
 
     def per_query_list(self, measure: Measure | str) -> list[float]:
         """Return the value of each query as a list, without NumPy.
 
         Raises:
-            MeasureError: The measure was not evaluated.
+            MeasureError: The measure was not evaluated, or has one value for all queries together.
         """
-        column = memoryview(self._answer.values(self._find(measure)))
+        column = memoryview(self._answer.values(self._find_values(measure)))
         return [*column.cast("d")]
 
     def to_dict(self, names: Names = "canonical") -> tables.Rows:
@@ -316,8 +316,9 @@ class Evaluation(Printed, Mapping[str, float]):
     __repr__ = Printed.__str__
 
     def _columns(self, names: Names) -> dict[str, list[float]]:
-        columns = map(self.per_query_list, self._measures)
-        return dict(zip(name_measures(self._measures, names), columns, strict=True))
+        measures = [measure for measure in self._measures if measure.row.level == "query"]
+        columns = map(self.per_query_list, measures)
+        return dict(zip(name_measures(measures, names), columns, strict=True))
 
     def _rows(self, names: Names, shape: Shape) -> dict[str, tables.Held]:
         query = self.source.query
@@ -329,6 +330,17 @@ class Evaluation(Printed, Mapping[str, float]):
         for name, values, codes in self._attributes:
             texts = [values[code] for code in codes]
             yield name, self.source.attribute(name).restore_column(texts)
+
+    def _find_values(self, measure: Measure | str) -> int:
+        """Return the column of a measure that has a value for each query."""
+        at = self._find(measure)
+        if self._measures[at].row.level == "run":
+            raise MeasureError(
+                f"{self._measures[at]} has no value for a query: it is one value of all lists",
+                hint=f"its value is evaluation[{self._measures[at].name!r}]",
+                code="no_query_values",
+            )
+        return at
 
     def _find(self, measure: Measure | str) -> int:
         name = find_name(measure, self._index, self._names)

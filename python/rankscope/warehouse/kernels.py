@@ -358,6 +358,7 @@ KERNELS: dict[str, Kernel] = {
 LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
 USER = "the probability of reading a rank depends on all documents above it"
 SUBTOPICS = "the judgments of SQL have no subtopics"
+ITEMS = "it depends on which items are recommended, and the statements read grades only"
 BEHIND = "the discount of a document depends on sums over the ranks above"
 RUNNING = "it is a mean of nDCG at ranks that depend on the judgments of each query"
 REFUSED = {
@@ -400,6 +401,17 @@ REFUSED = {
     "truncation_loss": LOSS,
     "unjudged": "documents without a judgment are counted by Judged",
     "utility": "it is a sum of counts with weights, which NumRet and NumRel have alone",
+    "auc": "the pairs in the right order depend on sums over the ranks above",
+    "coverage": ITEMS,
+    "entropy": ITEMS,
+    "gini": ITEMS,
+    "ild": ITEMS,
+    "miscalibration": ITEMS,
+    "novelty": ITEMS,
+    "pap": "the pairs in the right order depend on sums over the ranks above",
+    "personalization": ITEMS,
+    "popularity": ITEMS,
+    "serendipity": ITEMS,
     "yaap": "databases compute logarithms that differ in their last bits",
 }
 """The kernels that it can't compute, and why."""

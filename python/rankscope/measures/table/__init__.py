@@ -5,13 +5,16 @@ from __future__ import annotations
 from rankscope.measures.spec import ROWS, Measure, default_measure
 from rankscope.measures.table import (
     agreement,
+    auc,
     binary,
     cascade,
     count,
     cwl,
     diversity,
     experimental,
+    exposure,
     gain,
+    items,
     judged,
     loss,
     sets,
@@ -28,6 +31,9 @@ FAMILIES = (
     cwl,
     agreement,
     diversity,
+    auc,
+    items,
+    exposure,
     count,
 )
 

@@ -254,6 +254,12 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
             f"one of {len(measure.name):,}",
             "shorten its table: a definition is stored as text and read again",
         )
+    if measure.row.of_items:
+        raise _bad(
+            "measures of the grades of one list",
+            f"{measure.name}, which depends on what is known of items",
+            "events have no history, attributes or catalogue: use rankscope.evaluate",
+        )
     if measure.row.subtopics or measure.row.function is not None:
         why = "which needs judgments by subtopic" if measure.row.subtopics else "a Python function"
         raise _bad(

@@ -1,0 +1,72 @@
+"""The options of measures of recommended items: the history, the attributes and the catalogue."""
+
+from __future__ import annotations
+
+import rankscope as rs
+from rankscope.cli.files import read_columns
+from rankscope.cli.parser import Once
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+    from rankscope.data.items import Items
+
+NAMES = ("history", "items", "catalogue")
+
+
+def add_items_options(parser: Parser) -> None:
+    """Add the options."""
+    group = parser.add_argument_group("Options for measures of recommended items")
+    group.add_argument(
+        "--history",
+        action=Once,
+        metavar="FILE",
+        help="interactions before the recommendations: a table with columns of users and items, or "
+        "a file like the judgments; for Novelty, AvgPopularity, Serendipity and Miscalibration",
+    )
+    group.add_argument(
+        "--items",
+        action=Once,
+        metavar="FILE",
+        help="table with a column of items, and their attributes in the others; for ILD and "
+        "Miscalibration",
+    )
+    group.add_argument(
+        "--catalogue",
+        action=Once,
+        metavar="FILE",
+        help="table with a column of the items that can be recommended (default: those of --items, "
+        "or else of --history); for Coverage, Gini, Entropy and Serendipity",
+    )
+
+
+def read_items(options: Namespace) -> Items | None:
+    """Read the files of the options; `None` if there are none.
+
+    Raises:
+        InputError: A file is not of the format.
+        FileError: A file can't be read.
+    """
+    given = {name: getattr(options, name) for name in NAMES}
+    if not any(given.values()):
+        return None
+    named = {role: name for role, name in read_columns(options).items() if role in {"query", "doc"}}
+    return rs.read_items(**given, columns=named, encoding=options.encoding)
+
+
+def refuse_items_options(options: Namespace, inputs: str) -> None:
+    """Raise an error for an option where it has no effect.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for name in NAMES:
+        if getattr(options, name):
+            raise UsageError(
+                f"--{name} works with judgments and runs, not with {inputs}",
+                hint="pass the judgments and the run as two files",
+                code="usage",
+            )

@@ -1,0 +1,142 @@
+"""Reads what is known of items, and checks that measures have what they need."""
+
+from __future__ import annotations
+
+from rankscope.data.items import Items, make_items
+from rankscope.data.policy import check_choice
+from rankscope.engine.requests import ENCODINGS, read_measures
+from rankscope.errors import FormatError, MeasureError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankscope.engine.requests import Measures
+    from rankscope.measures import Measure
+    from rankscope.measures.spec import Need
+    from rankscope.typing import InputLike
+
+MEANINGS: dict[Need, str] = {
+    "history": "the interactions of users with items before the recommendations",
+    "items": "the attributes of items",
+    "catalogue": "the items that can be recommended",
+}
+"""What each argument is, for messages."""
+
+
+def load_items(
+    *,
+    history: InputLike | None,
+    items: object,
+    catalogue: object,
+    columns: Mapping[str, str],
+    encoding: str,
+) -> Items:
+    """Read what is known of items; `rankscope.read_items` documents the arguments.
+
+    Raises:
+        InputError: They are not of the format.
+        FileError: A file can't be read.
+    """
+    # They need NumPy, and most evaluations don't.
+    from rankscope.adapters.items import (  # noqa: PLC0415
+        describe_items,
+        read_catalogue,
+        read_history,
+    )
+
+    check_choice("encoding", encoding, ENCODINGS)
+    named = {"history": history, "items": items, "catalogue": catalogue}
+    given = frozenset(name for name in MEANINGS if named[name] is not None)
+    parts = (
+        None
+        if catalogue is None
+        else read_catalogue(catalogue, columns=columns, encoding=encoding),
+        None if history is None else read_history(history, columns=columns, encoding=encoding),
+        None if items is None else describe_items(items, columns=columns, encoding=encoding),
+    )
+    found = make_items(parts, given)
+    if given and found.known.offered() == 0:
+        raise FormatError(
+            "expected at least one item that can be recommended, found none",
+            hint="is the catalogue empty?",
+            code="empty",
+            file="catalogue" if catalogue is not None else None,
+        )
+    return found
+
+
+def read_items_for(
+    measures: Measures,
+    *,
+    history: InputLike | None,
+    items: object,
+    catalogue: object,
+    columns: Mapping[str, str],
+    encoding: str,
+) -> Items | None:
+    """Read what measures need to know of items; `None` if none of them needs to know anything.
+
+    Raises:
+        MeasureError: A measure needs what wasn't given.
+        InputError: Something is not of the format.
+        FileError: A file can't be read.
+    """
+    asked = [measure for measure in read_measures(measures)[0] if measure.row.of_items]
+    if isinstance(items, Items):
+        if history is not None or catalogue is not None:
+            raise UsageError(
+                "expected the result of read_items alone, found history or catalogue beside it",
+                hint="pass them to read_items",
+                code="bad_parameter",
+            )
+        return check_items(asked, items)
+    if not asked:
+        return None
+    given = {"history": history, "items": items, "catalogue": catalogue}
+    _check_given(asked, {name for name, value in given.items() if value is not None})
+    found = load_items(
+        history=history, items=items, catalogue=catalogue, columns=columns, encoding=encoding
+    )
+    return check_items(asked, found)
+
+
+def check_items(measures: list[Measure], found: Items | None) -> Items | None:
+    """Return what is known of items, nothing if no measure needs to know it.
+
+    Raises:
+        UsageError: It isn't the result of `read_items`.
+        MeasureError: A measure needs to know more.
+    """
+    if not isinstance(found, Items | None):
+        raise UsageError(
+            f"expected items as read_items returns them, found {type(found).__name__}",
+            hint="write items=read_items(history=…, items=…)",
+            code="bad_parameter",
+        )
+    asked = [measure for measure in measures if measure.row.of_items]
+    if not asked:
+        return None
+    known = make_items((None, None, None), frozenset()) if found is None else found
+    _check_given(asked, known.given)
+    for measure in asked:
+        if measure.row.categories and known.attributes == "vectors":
+            raise MeasureError(
+                f"{measure} needs the categories of items, found vectors of numbers",
+                hint="pass items with categories, such as the genres of each",
+                code="items_unavailable",
+            )
+    return known
+
+
+def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> None:
+    for measure in measures:
+        for need in measure.row.needs:
+            # Without a catalogue, it is the items that are described, or those of the history.
+            if need in given or (need == "catalogue" and given):
+                continue
+            raise MeasureError(
+                f"{measure} needs {need}, which is {MEANINGS[need]}",
+                hint=f"pass {need}=… to evaluate or read_items, or --{need} FILE to rankscope eval",
+                code="items_unavailable",
+            )

@@ -1,0 +1,134 @@
+"""Recommended items of each user: novelty, popularity, diversity, serendipity and calibration."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+
+from rankscope.reference.logarithm import log2
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankscope.reference.query import Query
+
+
+def novelty(query: Query, *, k: int | None, share: str, normalize: bool) -> float:
+    """Return the mean self-information of the first `k` items."""
+    items = query.documents[:k]
+    if not items:
+        return math.nan
+    users = _count_users(query)
+    whole = log2(len(query.known.history) if share == "users" else sum(users.values()))
+    value = _add(whole - log2(max(1, users[item])) for item in items) / len(items)
+    if not normalize:
+        return value
+    return value / whole if whole else math.nan
+
+
+def popularity(query: Query, *, k: int | None, normalize: bool) -> float:
+    """Return the mean number of users who had each of the first `k` items."""
+    items = query.documents[:k]
+    if not items:
+        return math.nan
+    users = _count_users(query)
+    value = _add(users[item] for item in items) / len(items)
+    return value / sum(users.values()) if normalize else value
+
+
+def ild(query: Query, *, k: int | None, distance: str) -> float:
+    """Return the mean distance of two of the first `k` items."""
+    vectors = _vectors(query)
+    known = [vectors[item] for item in query.documents[:k] if item in vectors]
+    distances = [_distance(one, other, distance) for one, other in combinations(known, 2)]
+    return _add(distances) / len(distances) if distances else math.nan
+
+
+def serendipity(query: Query, *, k: int | None, rel: float) -> float:
+    """Return how far the first `k` items rank relevant ones above their popularity."""
+    items = query.documents[:k]
+    if not items:
+        return math.nan
+    users = _count_users(query)
+    levels = sorted(set(users.values()), reverse=True)
+    size = len(query.known.catalogue)
+    total = 0.0
+    for rank in query.relevant_ranks(rel, len(items)):
+        item = items[rank - 1]
+        for_user = (size + 1 - rank) / size
+        for_anybody = 0.0
+        if item in users:
+            for_anybody = (size + 1 - (levels.index(users[item]) + 1)) / size
+        total += max(for_user - for_anybody, 0.0)
+    return total / len(items)
+
+
+def miscalibration(query: Query, *, k: int | None, alpha: float) -> float:
+    """Return the divergence of the categories of the list from those of the history."""
+    wanted = _shares(query, query.known.history.get(query.user, ()))
+    found = _shares(query, query.documents[:k])
+    if not wanted or not found:
+        return math.nan
+    total = 0.0
+    for category, share in sorted(wanted.items()):
+        mixed = (1 - alpha) * found.get(category, 0.0) + alpha * share
+        total += share * math.log(share / mixed)
+    return total
+
+
+def _add(numbers: Iterable[float]) -> float:
+    """Add numbers one after another; `sum` corrects its rounding since Python 3.12."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+def _count_users(query: Query) -> Counter[str]:
+    """Return how many users had each item."""
+    history = query.known.history.values()
+    return Counter(item for items in history for item in set(items))
+
+
+def _vectors(query: Query) -> dict[str, Sequence[float]]:
+    """Return the vector of each item: 1 for each of its categories and else 0, or its numbers."""
+    described = {item: of for item, of in query.known.attributes.items() if of}
+    every = sorted({each for of in described.values() for each in of if isinstance(each, str)})
+    if not every:
+        return {item: [float(each) for each in of] for item, of in described.items()}
+    return {item: [float(each in of) for each in every] for item, of in described.items()}
+
+
+def _distance(one: Sequence[float], other: Sequence[float], distance: str) -> float:
+    pairs = list(zip(one, other, strict=True))
+    if distance == "hamming":
+        return float(sum(a != b for a, b in pairs))
+    if distance == "euclidean":
+        return math.sqrt(_add((a - b) * (a - b) for a, b in pairs))
+    if distance == "jaccard":
+        either = sum(a != 0 or b != 0 for a, b in pairs)
+        both = sum(a != 0 and b != 0 for a, b in pairs)
+        return 1 - both / either if either else 0.0
+    lengths = [math.sqrt(_add(a * a for a in vector)) for vector in (one, other)]
+    if 0 in lengths:
+        return 1.0
+    return 1 - _add(a * b for a, b in pairs) / (lengths[0] * lengths[1])
+
+
+def _shares(query: Query, items: Iterable[str]) -> dict[str, float]:
+    """Return the share of each category; an item has equal shares of all its categories."""
+    described = [query.known.attributes.get(item) or () for item in items]
+    held = [sorted(map(str, set(categories))) for categories in described if categories]
+    sizes: dict[str, list[int]] = {}
+    for categories in held:
+        for category in categories:
+            sizes.setdefault(category, []).append(len(categories))
+    shares = {}
+    for category, of_items in sizes.items():
+        total = 0.0
+        for size, count in sorted(Counter(of_items).items()):
+            total += count / size
+        shares[category] = total / len(held)
+    return shares

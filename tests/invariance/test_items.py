@@ -1,0 +1,392 @@
+"""Measures of recommended items give the values of their twins, whatever way the inputs come in."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.measures import TABLE
+from rankscope.reference import Known, mean, value
+
+from tests.generated import examples
+from tests.invariance.variants import variants
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope import Measure
+
+MEASURES = [one for row in TABLE.values() if row.of_items for one in variants(row)]
+VECTORS = [one for one in MEASURES if not one.row.categories]
+ITEMS = ["a", "b", "c", "d", "e", "é", "unheard"]
+USERS = ["u", "v", "w"]
+
+Lists = dict[str, list[str]]
+Attributes = dict[str, list[str]] | dict[str, list[float]]
+
+lists_of_items = st.lists(st.sampled_from(ITEMS), max_size=6, unique=True)
+recommendations = st.fixed_dictionaries(dict.fromkeys(USERS, lists_of_items)).filter(
+    lambda lists: any(lists.values())
+)
+histories = st.dictionaries(
+    st.sampled_from([*USERS, "x", "y"]),
+    st.lists(st.sampled_from(ITEMS[:-1]), min_size=1, max_size=5, unique=True),
+    min_size=1,
+)
+categories = st.dictionaries(
+    st.sampled_from(ITEMS),
+    st.lists(st.sampled_from(["pop", "rock", "jazz"]), max_size=3, unique=True),
+    min_size=1,
+).filter(lambda items: any(items.values()))
+numbers = st.sampled_from([0.0, 1.0, -0.5, 0.1, 3.0])
+vectors = st.dictionaries(
+    st.sampled_from(ITEMS), st.lists(numbers, min_size=3, max_size=3), min_size=1
+)
+catalogues = st.lists(st.sampled_from(ITEMS), min_size=1, unique=True)
+
+
+def twins(
+    measure: Measure,
+    relevant: Lists,
+    lists: Lists,
+    *,
+    history: Lists,
+    items: Attributes,
+    catalogue: list[str],
+) -> list[float]:
+    """The values of a measure by its definition: of each user, or of all lists together."""
+    shown = [recommended for recommended in lists.values() if recommended]
+    known = Known(history, items, catalogue, shown)
+    values = []
+    for user in relevant:
+        ranking = [1.0 if item in relevant[user] else None for item in lists[user]]
+        values.append(
+            value(
+                *measure.kernel_spec(),
+                ranking,
+                [1.0] * len(relevant[user]),
+                documents=lists[user],
+                user=user,
+                known=known,
+            )
+        )
+    return values[:1] if measure.row.level == "run" else values
+
+
+def evaluate(
+    measures: list[Measure], relevant: Lists, lists: Lists, **known: object
+) -> rankscope.Evaluation:
+    run = {user: recommended for user, recommended in lists.items() if recommended}
+    found: rankscope.Evaluation = rankscope.evaluate(  # type: ignore[call-overload]  # some are tables
+        relevant, run, measures, policy="empty=nan", **known
+    )
+    return found
+
+
+def values_of(found: rankscope.Evaluation, measure: Measure) -> list[float]:
+    return [found[measure]] if measure.row.level == "run" else found.per_query_list(measure)
+
+
+@given(
+    relevant=st.fixed_dictionaries(dict.fromkeys(USERS, lists_of_items)).filter(
+        lambda judged: any(judged.values())
+    ),
+    lists=recommendations,
+    history=histories,
+    items=st.one_of(categories, vectors),
+    catalogue=catalogues,
+)
+@examples(40)
+def test_a_kernel_is_its_twin(
+    relevant: Lists, lists: Lists, history: Lists, items: Attributes, catalogue: list[str]
+) -> None:
+    are_vectors = isinstance(next(each for of in items.values() for each in of), float)
+    measures = VECTORS if are_vectors else MEASURES
+    found = evaluate(measures, relevant, lists, history=history, items=items, catalogue=catalogue)
+    for measure in measures:
+        expected = twins(
+            measure, relevant, lists, history=history, items=items, catalogue=catalogue
+        )
+        assert repr(values_of(found, measure)) == repr([one + 0.0 for one in expected]), measure
+
+
+RELEVANT: Lists = {"u": ["a"], "v": ["b", "c"], "w": ["e"]}
+LISTS: Lists = {"u": ["b", "a", "unheard"], "v": ["a", "b", "d"], "w": ["c", "a"]}
+HISTORY: Lists = {"u": ["c", "d"], "v": ["a", "e"], "w": ["a"], "x": ["a", "b"]}
+GENRES: dict[str, list[str]] = {"a": ["pop"], "b": ["pop", "rock"], "c": ["jazz"], "d": ["rock"]}
+
+
+def test_every_way_in_gives_the_same_bits(tmp_path: Path) -> None:
+    expected = evaluate(MEASURES, RELEVANT, LISTS, history=HISTORY, items=GENRES)
+    pairs = [(user, item) for user, items in HISTORY.items() for item in items]
+    log = pd.DataFrame(pairs, columns=["user_id", "item_id"])
+    log["event"], log["timestamp"] = "play", range(len(log))
+    rows = [(item, genre) for item, of in GENRES.items() for genre in of]
+    long = pd.DataFrame(rows, columns=["item_id", "genre"])
+    listed = pa.table({"item_id": [*GENRES], "genre": [*GENRES.values()]})
+    for name, table in (("log", log), ("long", long)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        table.to_parquet(tmp_path / f"{name}.parquet")
+    histories = (
+        log,
+        log.iloc[::-1],
+        pd.concat([log, log]),
+        pl.from_pandas(log),
+        pa.Table.from_pandas(log),
+        tmp_path / "log.csv",
+        tmp_path / "log.parquet",
+        [(user, item, 1) for user, item in pairs],
+        {user: dict.fromkeys(items, 3) for user, items in HISTORY.items()},
+        rankscope.File(tmp_path / "log.csv", columns={"query": "user_id", "doc": "item_id"}),
+    )
+    for history in histories:
+        found = evaluate(MEASURES, RELEVANT, LISTS, history=history, items=GENRES)
+        assert repr(dict(found)) == repr(dict(expected))
+    attributes = (long, long.iloc[::-1], pl.from_pandas(long), listed, tmp_path / "long.csv")
+    for items in (*attributes, tmp_path / "long.parquet", long.astype({"genre": "category"})):
+        found = evaluate(MEASURES, RELEVANT, LISTS, history=HISTORY, items=items)
+        assert repr(dict(found)) == repr(dict(expected))
+    offered = [*"abcde"]
+    small = evaluate(MEASURES, RELEVANT, LISTS, history=HISTORY, items=GENRES, catalogue=offered)
+    for catalogue in (
+        set(offered),
+        np.array(offered),
+        pd.Series(offered),
+        pl.Series(offered),
+        pd.DataFrame({"item_id": offered, "name": offered}),
+        dict.fromkeys(offered),
+    ):
+        found = evaluate(
+            MEASURES, RELEVANT, LISTS, history=HISTORY, items=GENRES, catalogue=catalogue
+        )
+        assert repr(dict(found)) == repr(dict(small))
+    known = rankscope.read_items(history=HISTORY, items=GENRES)
+    assert repr(dict(evaluate(MEASURES, RELEVANT, LISTS, items=known))) == repr(dict(expected))
+    rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
+    for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
+        found = again.evaluate(MEASURES, items=known, policy="empty=nan", threads=1)
+        assert repr(dict(found)) == repr(dict(expected))
+    text = "".join(
+        f"{user} Q0 {item} 0 {-rank} t\n"
+        for user, items in LISTS.items()
+        for rank, item in enumerate(items)
+    )
+    (tmp_path / "run.txt").write_text(text, encoding="utf-8")
+    frame = pd.DataFrame(
+        [(user, item, rank) for user, of in LISTS.items() for rank, item in enumerate(of, start=1)],
+        columns=["user_id", "item_id", "rank"],
+    )
+    frame.to_csv(tmp_path / "run.csv", index=False)
+    runs = (frame, pl.from_pandas(frame).lazy(), tmp_path / "run.csv", tmp_path / "run.txt")
+    for run in runs:
+        found = rankscope.evaluate(RELEVANT, run, MEASURES, items=known, policy="empty=nan")
+        assert repr(dict(found)) == repr(dict(expected))
+
+
+def test_vectors_come_from_columns_and_from_lists() -> None:
+    vectors = {"a": [1.0, 0.0], "b": [0.5, 2.0], "c": [0.0, 3.0], "d": [2.0, 2.0]}
+    names = ["ILD", "ILD(distance='euclidean')@2", "ILD(distance='hamming')"]
+    expected = dict(rankscope.evaluate(RELEVANT, LISTS, names, items=vectors))
+    columns = pd.DataFrame.from_dict(vectors, orient="index", columns=["x", "y"])
+    columns = columns.rename_axis("item_id").reset_index()
+    lists = pd.DataFrame({"item_id": [*vectors], "vector": [*vectors.values()]})
+    fixed = pl.DataFrame({"item_id": [*vectors], "vector": np.array([*vectors.values()])})
+    held = (columns, lists, fixed, {item: np.array(of) for item, of in vectors.items()})
+    for items in held:
+        assert dict(rankscope.evaluate(RELEVANT, LISTS, names, items=items)) == expected
+
+
+def test_integer_ids_are_the_same_items_everywhere() -> None:
+    frame = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [10, 20, 10]})
+    run = pd.DataFrame({"user_id": [1, 2], "item_id": [20, 30], "rank": [1, 1]})
+    genres = pd.DataFrame({"item_id": [10, 20, 30], "genre": ["pop", "pop", "rock"]})
+    measures = ["Novelty@5", "Coverage@5", "Miscalibration@5"]
+    found = rankscope.evaluate(frame, run, measures, history=frame, items=genres)
+    texts = rankscope.evaluate(
+        {"1": ["10", "20"], "2": ["10"]},
+        {"1": ["20"], "2": ["30"]},
+        measures,
+        history={"1": ["10", "20"], "2": ["10"]},
+        items={"10": "pop", "20": "pop", "30": "rock"},
+    )
+    assert dict(found) == dict(texts)
+    assert found["Novelty@5"] == math.log2(2 / 1)
+    assert found["Coverage@5"] == 2 / 3
+
+
+def test_unknown_items_are_counted_in_notes() -> None:
+    measures = ["Novelty@3", "Coverage@3", "ILD@3"]
+    found = rankscope.evaluate(
+        RELEVANT, LISTS, measures, history=HISTORY, items=GENRES, catalogue=["a", "b", "e"]
+    )
+    counted = {code: n for code, n in found.diagnostics.items() if code.startswith("items_")}
+    assert counted == {
+        "items_outside_catalogue": len({"c", "d", "unheard"}),
+        "items_without_history": len({"unheard"}),
+        "items_without_attributes": len({"unheard"}),
+    }
+    assert found["Coverage@3"] == 2 / 3
+    only = rankscope.evaluate(RELEVANT, LISTS, "Personalization", history=HISTORY)
+    assert not any(code.startswith("items_") for code in only.diagnostics)
+
+
+def test_personalization_is_the_mean_over_all_pairs_of_users() -> None:
+    lists = {"u": ["a", "b", "c"], "v": ["a"], "w": ["c", "b"], "x": ["d", "a"]}
+    pairs = [
+        len({*one} & {*other}) / math.sqrt(len(one) * len(other))
+        for one, other in combinations(lists.values(), 2)
+    ]
+    found = rankscope.evaluate({user: ["a"] for user in lists}, lists, "Personalization")
+    assert found["Personalization"] == pytest.approx(1 - sum(pairs) / len(pairs), abs=1e-15)
+
+
+@given(lists=recommendations, history=histories, order=st.permutations(USERS))
+@examples(30)
+def test_the_order_of_users_and_items_does_not_matter(
+    lists: Lists, history: Lists, order: list[str]
+) -> None:
+    relevant: Lists = {user: ["a"] for user in USERS}
+    again = {user: lists[user] for user in order}
+    turned = {user: items[::-1] for user, items in reversed(history.items())}
+    one = evaluate(MEASURES, relevant, lists, history=history, items=GENRES)
+    other = evaluate(
+        MEASURES,
+        {user: ["a"] for user in order},
+        again,
+        history=turned,
+        items=dict(reversed(GENRES.items())),
+    )
+    assert repr(dict(one)) == repr(dict(other))
+
+
+def test_a_measure_without_what_it_needs_names_the_argument() -> None:
+    for name, needs in (
+        ("Novelty@5", "history"),
+        ("ILD@5", "items"),
+        ("Coverage@5", "catalogue"),
+        ("Serendipity@5", "history"),
+        ("Miscalibration@5", "history"),
+    ):
+        with pytest.raises(rankscope.MeasureError, match=f"{name} needs {needs}") as caught:
+            rankscope.evaluate(RELEVANT, LISTS, name)
+        assert caught.value.code == "items_unavailable"
+        assert f"{needs}=" in str(caught.value.hint)
+    with pytest.raises(rankscope.MeasureError, match="needs the categories of items"):
+        rankscope.evaluate(
+            RELEVANT, LISTS, "Miscalibration", history=HISTORY, items={"a": [1.0, 2.0]}
+        )
+
+
+def test_what_has_no_answer_is_refused() -> None:
+    known = rankscope.read_items(history=HISTORY, items=GENRES)
+    for policy in ("unjudged=remove", "ties=average"):
+        with pytest.raises(rankscope.PolicyError):
+            rankscope.evaluate(RELEVANT, LISTS, "Novelty", items=known, policy=policy)
+    with pytest.raises(rankscope.UsageError, match="memory has no effect"):
+        rankscope.evaluate(RELEVANT, LISTS, "Novelty", items=known, memory="1GiB")
+    with pytest.raises(rankscope.UsageError, match="beside it"):
+        rankscope.evaluate(RELEVANT, LISTS, "Novelty", items=known, history=HISTORY)
+    with pytest.raises(rankscope.UsageError, match="weights has no effect on Coverage"):
+        rankscope.evaluate(RELEVANT, LISTS, "Coverage", items=known, weights=[1, 2, 3])
+    rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
+    with pytest.raises(rankscope.UsageError, match="by has no effect on Coverage"):
+        rankings.evaluate("Coverage", items=known, by=dict.fromkeys(USERS, "de"))
+    with pytest.raises(rankscope.MeasureError, match="Novelty needs history"):
+        rankings.bounds("Novelty")
+    alone = rankings.evaluate("Personalization")
+    assert dict(alone) == dict(rankings.evaluate("Personalization", items=known))
+    without_ids = rankscope.Rankings.from_lists([[1, 0]])
+    with pytest.raises(rankscope.MeasureError, match="the ids of their items"):
+        without_ids.evaluate("Personalization", items=known)
+    table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
+    with pytest.raises(rankscope.RankscopeError, match="Novelty"):
+        rankscope.evaluate_table(table, "Novelty", policy="ties=doc_id")
+    with pytest.raises(rankscope.UsageError, match="expected a history, items or a catalogue"):
+        rankscope.read_items()
+    with pytest.raises(rankscope.FormatError, match="at least one item"):
+        rankscope.read_items(catalogue=[])
+
+
+@pytest.mark.parametrize(
+    ("items", "found"),
+    [
+        ({"a": 3.0}, "float of one item"),
+        ({"a": [1.0, 2.0], "b": [1.0]}, "2 and 1 numbers"),
+        (pd.DataFrame({"item_id": ["a"], "genre": ["pop"], "year": [1999]}), "number"),
+        (pd.DataFrame({"item_id": ["a"]}), "no column beside the items"),
+        (pd.DataFrame({"item_id": ["a"], "x": [math.inf]}), "infinite"),
+        (pd.DataFrame({"item_id": ["a", "a"], "x": [1.0, 2.0]}), "two for the same"),
+    ],
+)
+def test_attributes_that_are_none_are_refused(items: object, found: str) -> None:
+    with pytest.raises(rankscope.InputError, match=found):
+        rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)
+
+
+def test_one_value_of_all_lists_is_no_value_of_a_query() -> None:
+    found = rankscope.evaluate(
+        RELEVANT, LISTS, ["Coverage@2", "nDCG@2"], history=HISTORY, interval=0.95
+    )
+    assert "resampled users" in found.estimates["Coverage@2"].reason
+    assert found.estimates["Coverage@2"].value == found["Coverage@2"]
+    assert set(found.to_dict()["u"]) == {"nDCG@2"}
+    with pytest.raises(rankscope.MeasureError, match="no value for a query"):
+        found.per_query("Coverage@2")
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
+    assert dict(again) == dict(found)
+    with pytest.raises(rankscope.UsageError, match="can't be compared"):
+        rankscope.compare({"one": found, "other": found}, "Coverage@2")
+
+
+def test_recommenders_are_compared_by_values_of_users() -> None:
+    relevant = {f"u{n}": ["a"] for n in range(12)}
+    popular = {user: ["a", "b"] for user in relevant}
+    niche = {user: ["b", f"n{user}"] for user in relevant}
+    found = rankscope.evaluate(
+        relevant, {"popular": popular, "niche": niche}, "Novelty@2", history=HISTORY
+    )
+    compared = rankscope.compare(found, "Novelty@2")
+    assert compared["Novelty@2", "niche"].difference > 0
+    assert compared["Novelty@2", "niche"].p < 0.05
+
+
+def test_a_user_without_a_list_has_no_value() -> None:
+    found = rankscope.evaluate(
+        RELEVANT, {"u": ["a"]}, ["Novelty", "Coverage"], history=HISTORY, policy="missing=skip"
+    )
+    assert found.denominators == {"Novelty": 1, "Coverage": 1}
+    assert found["Novelty"] == math.log2(4) - math.log2(3)
+
+
+def test_values_of_users_are_averaged() -> None:
+    found = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=HISTORY)
+    assert found["Novelty"] == mean([*found.per_query_list("Novelty")], "mean")
+
+
+def test_values_do_not_depend_on_the_number_of_threads() -> None:
+    random = np.random.default_rng(1)
+    users = np.repeat(np.arange(20_000), 6)
+    run = pd.DataFrame(
+        {"user_id": users, "item_id": random.integers(0, 500, len(users)), "score": 1.0}
+    ).drop_duplicates(["user_id", "item_id"])
+    history = pd.DataFrame(
+        {"user_id": users[::3], "item_id": random.integers(0, 400, len(users) // 3)}
+    )
+    items = pd.DataFrame({"item_id": range(450), "genre": [f"g{n % 7}" for n in range(450)]})
+    measures = [measure for measure in MEASURES if measure.k == 4]
+    one, three = (
+        rankscope.evaluate(history, run, measures, history=history, items=items, threads=threads)
+        for threads in (1, 3)
+    )
+    assert dict(one) == dict(three)
+    assert one.to_dict() == three.to_dict()
