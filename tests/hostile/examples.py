@@ -83,6 +83,7 @@ EXAMPLES: dict[str, Example] = {
     "monitor export": Example(STORE | {"folder": ["OUT"]}, {}),
     "monitor backup": Example(STORE | {"copy": ["OUT.db"]}, {}),
     "monitor archive": Example(STORE, {}),
+    "monitor files": Example(STORE, {}),
     "monitor delete": Example(STORE, {"--user": ["u1"]}),
     "monitor retain": Example(STORE, {"--before": ["2026-09-02"]}),
     "monitor doctor": Example(STORE, {}, CHECKS, status=1),

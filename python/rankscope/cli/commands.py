@@ -170,6 +170,9 @@ MONITOR = Group(
             "Move hours whose values are final to Parquet files.",
             "monitor.maintenance:add_archive",
         ),
+        "files": Command(
+            "List the Parquet files of archived hours.", "monitor.maintenance:add_files"
+        ),
         "delete": Command(
             "Delete the rankings of a user, or others, with their labels.",
             "monitor.maintenance:add_delete",

@@ -74,8 +74,13 @@ def describe_argument(argument: argparse.Action) -> str:
         'one of: hour, day (default: day)'
         >>> describe_argument(parser.add_argument("--by", action="append", help="group by it"))
         'group by it; can be repeated'
+        >>> describe_argument(parser.add_argument("--size", help="size (default: 9); in bytes"))
+        'size (default: 9); in bytes'
     """
     text, _, default_text = (argument.help or "").partition(DEFAULT)
+    says_more = bool(default_text) and not default_text.endswith(")")
+    if says_more:  # after the default
+        text, default_text = argument.help or "", ""
     parts = [text] if text else []
     if argument.choices is not None and argument.nargs != argparse.PARSER:
         kind = "any of" if argument.nargs == "+" else "one of"
@@ -83,6 +88,8 @@ def describe_argument(argument: argparse.Action) -> str:
     if isinstance(argument, argparse._AppendAction):  # noqa: SLF001 - argparse has no public name
         parts.append("can be repeated")
     written = default_text.removesuffix(")") or _format_default(argument.default)
+    if says_more:
+        written = ""
     return "; ".join(parts) + (f"{DEFAULT}{written})" if written else "")
 
 

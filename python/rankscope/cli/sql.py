@@ -71,8 +71,7 @@ def add_arguments(parser: Parser) -> None:
         action=Once,
         choices=("error", "max"),
         metavar="RULE",
-        help="what to do if a document appears twice in a query, one of: error, max (default: "
-        "error)",
+        help="what to do if a document appears twice in a query (default: error)",
     )
     parser.add_argument(
         "--depth",
@@ -88,7 +87,7 @@ def add_arguments(parser: Parser) -> None:
         default="means",
         choices=STATEMENTS,
         metavar="NAME",
-        help=f"statement to print, one of: {', '.join(STATEMENTS)} (default: means)",
+        help="statement to print",
     )
     parser.set_defaults(run=run)
 

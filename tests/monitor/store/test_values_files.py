@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -31,7 +32,6 @@ from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 CLICKS = Configuration(
     definition=define(measures=["nDCG@1", "RR@3"], positive="click", window="1h"), grace="1h"
@@ -116,6 +116,20 @@ def test_late_labels_change_the_values_when_the_hour_is_archived_again(monitor: 
     assert monitor.archive().values == 1
     assert read(monitor)["r3"]["RR@3"] == 1.0
     assert monitor.archive().values == 0
+
+
+def test_the_files_that_are_listed_have_each_ranking_once(monitor: Monitor) -> None:
+    monitor.writer.append("music", [Label("late", "r3", "a", 9, ("click",))])
+    monitor.archive()
+    for kind in ("rankings", "values"):
+        listed = monitor.store.list_history("music", kind)
+        tables = [pq.read_table(file, partitioning=None) for file in listed]
+        ids = [one for table in tables for one in table.column("ranking_id").to_pylist()]
+        assert sorted(ids) == ["r1", "r2", "r3"]
+        folders = {Path(file).parents[2].name for file in listed}
+        assert folders == {kind}
+        everything = list(Path(listed[0]).parents[2].rglob("*.parquet"))
+        assert len(everything) > len(listed)  # the file that was replaced is still there
 
 
 def test_hours_that_are_open_under_a_longer_window_keep_their_values(monitor: Monitor) -> None:

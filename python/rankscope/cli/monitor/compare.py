@@ -48,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
         type=_read_pair,
         default=[],
         metavar="NAME=VALUE",
-        help="compare only rankings with this value of an attribute; can be repeated",
+        help="compare only rankings with this value of an attribute",
     )
     parser.add_argument(
         "--since",

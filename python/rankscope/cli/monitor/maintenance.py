@@ -107,6 +107,37 @@ def run_archive(options: Namespace) -> int:
     return 0
 
 
+def add_files(parser: Parser) -> None:
+    """Add the arguments of `files`."""
+    parser.description = (
+        "Print the paths or URLs of the Parquet files of archived hours, by time. Their folders "
+        "may also have files that were replaced, whose rows would count twice."
+    )
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--kind",
+        action=Once,
+        choices=("rankings", "values"),
+        default="rankings",
+        metavar="KIND",
+        help="what the files have",
+    )
+    parser.add_examples("rankscope monitor files music.db --kind values")
+    parser.set_defaults(run=run_files)
+
+
+def run_files(options: Namespace) -> int:
+    """Print the files of archived hours."""
+    with open_reader(options) as monitor:
+        files = monitor.store.list_history(monitor.project, options.kind)
+    if options.json:
+        print_json(files)
+    else:
+        for file in files:
+            print(file)
+    return 0
+
+
 def add_delete(parser: Parser) -> None:
     """Add the arguments of `delete`."""
     parser.description = (

@@ -12,12 +12,16 @@ from rankscope.monitor.store.history.values import list_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
+    from collections.abc import Callable, Sequence
+    from typing import Literal, TypeVar
 
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.history.files import HistoryPlace
+    from rankscope.monitor.store.history.files import (
+        ArchivedHour,
+        ArchivedValues,
+        HistoryPlace,
+    )
 
     T = TypeVar("T")
 
@@ -67,6 +71,25 @@ class KeepsHistory(ABC):
         if place is None:
             place = self._places[location] = open_place(location)
         return place
+
+    def list_history(
+        self, project: str, kind: Literal["rankings", "values"] = "rankings"
+    ) -> list[str]:
+        """List the files of a project that are current: their paths or URLs, by time.
+
+        A folder may have others, which were replaced and stay for about an hour.
+        """
+
+        def read(connection: Connection) -> list[str]:
+            listed: Sequence[ArchivedHour | ArchivedValues] = (
+                manifest.list_archived(connection, project)
+                if kind == "rankings"
+                else list_values(connection, project)
+            )
+            place = self.require_history(connection) if listed else None
+            return [] if place is None else [place.locate(each.path) for each in listed]
+
+        return self.query(read)
 
     def verify_history(self) -> None:
         """Read the files of all archived hours.

@@ -38,9 +38,13 @@ def find_values(connection: Connection, hour_id: int) -> ArchivedValues | None:
     return None if row is None else ArchivedValues(*row)
 
 
-def list_values(connection: Connection) -> list[ArchivedValues]:
-    """List the values of the archived hours of all projects."""
-    return [ArchivedValues(*row) for row in connection.execute(select(*COLUMNS))]
+def list_values(connection: Connection, project: str | None = None) -> list[ArchivedValues]:
+    """List the values of archived hours by time, of a project or of all."""
+    wanted = select(*COLUMNS).join(history, history.c.hour_id == history_values.c.hour_id)
+    if project is not None:
+        wanted = wanted.where(in_project(history.c.project_id, project))
+    rows = connection.execute(wanted.order_by(history.c.start))
+    return [ArchivedValues(*row) for row in rows]
 
 
 def list_without_values(
