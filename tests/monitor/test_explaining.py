@@ -173,6 +173,9 @@ def test_what_counts_alone_makes_the_grades(
     for each in judged:
         is_shown = each.label.doc_id in ranking.items.doc_ids
         assert (each.status == "not shown") == (not is_shown)
+        named = definition.attribution.weights.keys() & set(each.label.labels)
+        is_worth = each.label.value is not None or bool(named)
+        assert each.status != ("worth nothing" if is_worth else "counts")
         if is_shown and now is not None:
             is_late = each.label.time >= definition.window * SECOND
             assert (each.status == "late") == is_late

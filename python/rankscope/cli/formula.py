@@ -20,6 +20,14 @@ SYMBOLS = {
     r"\left": "",
     r"\right": "",
     r"\mathrm": "",
+    r"\text": "",
+    r"\textrm": "",
+    r"\alpha": "α",
+    r"\ni": "∋",
+    r"\Bigl": "",
+    r"\Bigr": "",
+    r"\bigl": "",
+    r"\bigr": "",
     r"\quad": " ",
     r"\,": " ",
     "\\ ": " ",
@@ -39,11 +47,13 @@ def to_text(latex: str) -> str:
         'RBP@k = (1 - p) Σ(r=1…k) b_r p^(r-1)'
         >>> to_text(r"\frac{1}{\log_2 (r + 1)}")
         '1 / log2(r + 1)'
+        >>> to_text(r"\max\Bigl(0, \frac{a}{\sqrt{|L|\, b}}\Bigr) \text{ if } a")
+        'max(0, a / sqrt(|L| b)) if a'
     """
     signs = SIGN.findall(latex)
     signs.reverse()
     text = re.sub(r" +", " ", _read(signs)).strip()
-    return re.sub(r"(?<=[({]) | (?=[)},])|(?<=log2) ", "", text)
+    return re.sub(r"(?<=[({]) | (?=[)},])|(?<=log2) (?=\()", "", text)
 
 
 def _read(signs: list[str]) -> str:
@@ -71,6 +81,8 @@ def _read_one(sign: str, signs: list[str]) -> str:
     if sign == "^":
         power = _argument(signs)
         return POWERS.get(power, f"^({power})" if len(power) > 1 else f"^{power}")
+    if sign == r"\sqrt":
+        return f"sqrt({_argument(signs).strip()})"
     if sign == r"\log" and signs[-2:] and signs[-1] == "_":
         signs.pop()
         return f"log{_argument(signs)} "

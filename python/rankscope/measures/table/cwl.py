@@ -26,7 +26,9 @@ VALUE = Parameter(
     domains.one_of("utility", "total_utility", "cost", "total_cost", "items"),
     "utility",
     "What to report: the gain or the cost of each document read, the gain or the cost of all "
-    "documents read until the user stops, or the number of documents read. Each document costs 1.",
+    "documents read until the user stops, or the number of documents read. As in cwl_eval, a user "
+    "who would read on after the last rank, as those of RBP_CWL, INST, INSQ and IFT may, counts as "
+    "0 in a total.",
 )
 RESIDUAL = Parameter(
     "residual",

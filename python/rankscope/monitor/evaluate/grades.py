@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import Chunk, ItemColumns, Texts
 
     Status: TypeAlias = Literal[
-        "counts", "retracts", "corrected", "retracted", "late", "not yet", "not shown"
+        "counts",
+        "worth nothing",
+        "retracts",
+        "corrected",
+        "retracted",
+        "late",
+        "not yet",
+        "not shown",
     ]
     # As `_core.grade_items` takes them.
     ItemTuple: TypeAlias = tuple[
@@ -155,6 +162,7 @@ def read_marks(column: _core.Column) -> NDArray[np.bool_]:
 
 REASONS = {
     "counts": "counted",
+    "worth nothing": "counted as 0: not a positive label",
     "retracts": "retracts earlier labels",
     "corrected": "replaced by a later correction",
     "retracted": "retracted later",
@@ -180,12 +188,12 @@ class JudgedLabel:
     @property
     def counts(self) -> bool:
         """Whether the label is part of the grade of its document."""
-        return self.status == "counts"
+        return self.status in {"counts", "worth nothing"}
 
     @property
     def is_heard(self) -> bool:
         """Whether the label happened in time and its document was shown."""
-        return self.status in {"counts", "retracts", "corrected", "retracted"}
+        return self.counts or self.status in {"retracts", "corrected", "retracted"}
 
 
 def judge_labels(
@@ -200,6 +208,7 @@ def judge_labels(
         now: The moment; without one, all labels count, as in `grade_chunk`.
     """
     shown = set(ranking.items.doc_ids)
+    worth = definition.attribution.weights.keys()
     closes = ranking.time + definition.window * SECOND
     found: list[JudgedLabel] = []
     # What a later label does to those before it is known from the end.
@@ -217,5 +226,7 @@ def judge_labels(
         elif label.kind == "retraction":
             status = "retracts" if status == "counts" else status
             ends[label.doc_id] = "retracted"
+        if status == "counts" and label.value is None and worth.isdisjoint(label.labels):
+            status = "worth nothing"
         found.append(JudgedLabel(label, status))
     return tuple(reversed(found))
