@@ -174,9 +174,15 @@ def find_method(given: object) -> FusionMethod:
     found = squeezed.get(_squeeze(given)) if isinstance(given, str) else None
     if found is None:
         closest = find_closest(given, list(names)) if isinstance(given, str) else None
+        hint = f"did you mean {closest}?" if closest else f"one of: {', '.join(METHODS)}"
+        if isinstance(given, str) and _squeeze(given) == "wmnz":
+            hint = (
+                "combmnz takes weights, and multiplies each score by that of its run, while wmnz of "
+                "ranx multiplies the sum of the scores by the sum of the weights"
+            )
         raise UsageError(
             f"expected a method of fusion, found {quote(given)}",
-            hint=f"did you mean {closest}?" if closest else f"one of: {', '.join(METHODS)}",
+            hint=hint,
             code="unknown_fusion",
         )
     return found
