@@ -177,8 +177,8 @@ def find_method(given: object) -> FusionMethod:
         hint = f"did you mean {closest}?" if closest else f"one of: {', '.join(METHODS)}"
         if isinstance(given, str) and _squeeze(given) == "wmnz":
             hint = (
-                "combmnz takes weights, and multiplies each score by that of its run, while wmnz of "
-                "ranx multiplies the sum of the scores by the sum of the weights"
+                "combmnz takes weights, and multiplies each score by that of its run, while wmnz "
+                "of ranx multiplies the sum of the scores by the sum of the weights"
             )
         raise UsageError(
             f"expected a method of fusion, found {quote(given)}",
