@@ -1,4 +1,4 @@
-"""Ask ir_measures for its user models: `… -m dev.parity.peers.cwl_eval.every ANSWERS`."""
+"""Ask cwl_eval for its user models: `… -m dev.parity.peers.cwl_eval.every ANSWERS`."""
 
 from __future__ import annotations
 
