@@ -10,7 +10,7 @@ from rankscope.measures import TABLE
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rankscope.measures import Measure, Parameter, Row
     from rankscope.measures.domains import Domain
@@ -71,6 +71,10 @@ VALUES: dict[str, tuple[object, ...]] = {
 """For each parameter the values that are gone through; of one that takes words only, all words."""
 
 
+MOST = 5000
+"""Of a row with more combinations of values, not all are gone through."""
+
+
 def values_of(parameter: Parameter) -> tuple[object, ...]:
     """The values of a parameter that are gone through."""
     listed = VALUES.get(parameter.name, ())
@@ -87,11 +91,26 @@ def _is_in(domain: Domain, value: object) -> bool:
 
 
 def variants(row: Row) -> list[Measure]:
-    """Every combination of parameter values that the row allows, each measure once."""
+    """Every combination of parameter values that the row allows, each measure once.
+
+    Of a row with very many, every pair of values is in one of those that are chosen.
+    """
     names = [parameter.name for parameter in row.parameters]
-    combinations = product(*map(values_of, row.parameters))
-    made = (_make(row, dict(zip(names, values, strict=True))) for values in combinations)
+    values = [values_of(parameter) for parameter in row.parameters]
+    is_large = math.prod(map(len, values)) > MOST
+    combinations = _pair_up(values) if is_large else product(*values)
+    made = (_make(row, dict(zip(names, chosen, strict=True))) for chosen in combinations)
     return list(dict.fromkeys(one for one in made if one is not None))
+
+
+def _pair_up(values: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    """Combine values so that every pair of two parameters occurs with the first of all others."""
+    first = [of_one[0] for of_one in values]
+    for one, other in combinations_with_replacement(range(len(values)), 2):
+        for pair in product(values[one], values[other]):
+            combined = [*first]
+            combined[one], combined[other] = pair
+            yield tuple(combined)
 
 
 def _make(row: Row, settings: dict[str, object]) -> Measure | None:
