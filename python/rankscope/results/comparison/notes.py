@@ -38,6 +38,7 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
     if not compared:
         return
     settings = comparison.settings
+    yield from _describe_directions(comparison)
     yield _describe_test(comparison)
     yield from _describe_intervals(compared, settings.level)
     yield from _describe_power(comparison)
@@ -53,6 +54,17 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
         )
     yield from _describe_ranges(compared)
     yield from map(_finish, comparison.warnings)
+
+
+def _describe_directions(comparison: Comparison) -> Iterator[str]:
+    """Yield by which measures not the run with the higher mean is the better one."""
+    for start, direction in (
+        ("Lower values are better", "lower"),
+        ("Neither higher nor lower values are better", "neither"),
+    ):
+        names = [each for each in comparison.measures if comparison.direction(each) == direction]
+        if names:
+            yield f"{start}: {', '.join(names)}."
 
 
 def _describe_ranges(compared: Sequence[Compared]) -> Iterator[str]:
@@ -131,7 +143,7 @@ def _describe_intervals(compared: Sequence[Compared], level: float) -> Iterator[
             f"Slices with a betting interval have {low if low == high else f'{low} to {high}'} "
             f"cluster{'s' * (high != '1')}. With so few, intervals are wide."
         )
-    if any(each.better is not None and each.lower <= 0 <= each.upper for each in compared):
+    if any(each.higher is not None and each.lower <= 0 <= each.upper for each in compared):
         yield (
             "The interval of a significant difference includes 0 here. It is more cautious than "
             "the test, because it allows for rare large differences that no query shows."
