@@ -149,10 +149,10 @@ def test_sentences_name_the_direction_unless_higher_is_better() -> None:
     assert "high is better than low by 0.5000 value" in up
     assert "values are better" not in up
     assert "low is better than high by 0.5000 value" in down
-    assert "Lower values are better: value." in down
+    assert "Lower values are better." in down
     assert "high has a higher value than low by 0.5000" in none
     assert "better than" not in none
-    assert "Neither higher nor lower values are better: value." in none
+    assert "Neither higher nor lower values are better." in none
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

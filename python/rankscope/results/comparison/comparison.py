@@ -347,10 +347,6 @@ class Comparison(Tabular):
         name = self._name(measure)
         return [each for each in self._comparisons if each.measure == name and each.slice is None]
 
-    def direction(self, measure: Measure | str) -> Direction:
-        """Return which values of a measure are better: `"higher"`, `"lower"` or `"neither"`."""
-        return self.over_all(measure)[0].direction
-
     def find_beaten(self, measure: str, run: str) -> list[str]:
         """Return the runs that a run is significantly better than, in order."""
         beaten = {

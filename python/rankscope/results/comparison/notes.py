@@ -38,7 +38,6 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
     if not compared:
         return
     settings = comparison.settings
-    yield from _describe_directions(comparison)
     yield _describe_test(comparison)
     yield from _describe_intervals(compared, settings.level)
     yield from _describe_power(comparison)
@@ -54,17 +53,6 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
         )
     yield from _describe_ranges(compared)
     yield from map(_finish, comparison.warnings)
-
-
-def _describe_directions(comparison: Comparison) -> Iterator[str]:
-    """Yield by which measures not the run with the higher mean is the better one."""
-    for start, direction in (
-        ("Lower values are better", "lower"),
-        ("Neither higher nor lower values are better", "neither"),
-    ):
-        names = [each for each in comparison.measures if comparison.direction(each) == direction]
-        if names:
-            yield f"{start}: {', '.join(names)}."
 
 
 def _describe_ranges(compared: Sequence[Compared]) -> Iterator[str]:
