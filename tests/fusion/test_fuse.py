@@ -193,7 +193,7 @@ def test_a_fused_run_is_fused_as_what_it_was_written_to(tmp_path: Path) -> None:
 
 def test_a_score_that_is_no_number_is_an_error_that_names_its_row() -> None:
     frame = pd.DataFrame({"query_id": ["q1"] * 2, "doc_id": ["d1", "d2"], "score": [1.0, None]})
-    with pytest.raises(rs.errors.InputError, match=r"^run:2: expected a finite score"):
+    with pytest.raises(rs.errors.InputError, match=r"^b:2: expected a finite score"):
         rs.fuse([WORDS, frame])
 
 
@@ -290,3 +290,53 @@ def test_weights_of_many_runs_are_fitted_one_after_another() -> None:
 def test_methods_without_weights_cannot_be_fitted() -> None:
     with pytest.raises(rs.UsageError, match="doesn't take weights"):
         rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], "AP", "combmax")
+
+
+def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss() -> None:
+    qrels = {f"q{n}": {"a": 2, "b": 1} for n in range(3)}
+    good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    bad = {query: {"b": 2.0, "a": 1.0} for query in qrels}
+    fit = rs.fit_fusion(qrels, {"bad": bad, "good": good}, "OrderingLoss@2")
+    tried = [float(value) for value in fit.tried.column("OrderingLoss@2")]  # type: ignore[arg-type]  # numbers
+    assert fit.value == min(tried) < max(tried)
+    assert fit.weights["good"] > fit.weights["bad"]
+
+
+@pytest.mark.parametrize("measure", ["Unjudged@2", "NumRet", "RBP_CWL(value='cost')"])
+def test_a_measure_that_has_no_better_values_cannot_be_fitted(measure: str) -> None:
+    with pytest.raises(rs.UsageError, match="doesn't say which of two rankings is better"):
+        rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], measure)
+
+
+@pytest.mark.parametrize("empty", [{"1": []}, {"1": {}}])
+def test_ids_have_the_type_of_the_first_run_with_documents(empty: object) -> None:
+    run = {"1": {"11": 0.9, "12": 0.5}}
+    assert list(rs.fuse([empty, run]).to_dict()["1"]) == ["11", "12"]  # type: ignore[list-item]
+    numbers = {1: {11: 0.9, 12: 0.5}}
+    assert list(rs.fuse([empty, numbers]).to_dict()[1]) == [11, 12]  # type: ignore[list-item]
+
+
+def test_a_run_without_queries_is_named() -> None:
+    for runs in ({"words": {}, "vectors": VECTORS}, {"vectors": VECTORS, "words": {}}):
+        with pytest.raises(rs.EmptyError, match="'words' is empty"):
+            rs.fuse(runs)
+    with pytest.raises(rs.EmptyError, match="'a' is empty"):
+        rs.fuse([{}, VECTORS])
+    with pytest.raises(rs.UsageError, match="at least two runs"):
+        rs.fuse(WORDS | {"q9": {}})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"q1": {"d1": float("nan")}},
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}),
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "score": [float("nan")]}),
+        pd.DataFrame({"query_id": ["q1"] * 2, "doc_id": ["d1"] * 2, "score": [1.0, 2.0]}),
+    ],
+)
+def test_errors_name_the_run_and_no_argument_that_fuse_lacks(wrong: object) -> None:
+    with pytest.raises(rs.InputError) as raised:
+        rs.fuse({"words": WORDS, "vectors": wrong})  # type: ignore[dict-item]
+    assert str(raised.value).startswith("vectors")
+    assert "duplicates=" not in raised.value.hint

@@ -464,6 +464,7 @@ def _compare(
             low=measure.row.value_range[0],
             high=measure.row.value_range[1],
             values=np.stack([each.per_query(measure) for each in evaluations.values()]),
+            direction=measure.better,
         )
         for measure in measures
     ]

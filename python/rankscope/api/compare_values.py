@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from rankscope.api.compare import compare_columns
 from rankscope.api.query_axis import Axis
+from rankscope.data.policy import check_choice
 from rankscope.errors import UsageError
+from rankscope.measures.direction import DIRECTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from rankscope.api.compare import Testing
     from rankscope.api.query_axis import Attribute
+    from rankscope.measures.direction import Direction
     from rankscope.results.comparison import Comparison
 
 
@@ -27,6 +30,7 @@ def compare_values(
     runs: Sequence[str] | None = None,
     measure: str = "value",
     range: tuple[float, float] | None = (0.0, 1.0),  # noqa: A002 - what the measure has
+    better: Direction = "higher",
     query: str | None = None,
     by: Attribute | Sequence[str] | None = None,
     cluster: Attribute | None = None,
@@ -45,6 +49,7 @@ def compare_values(
         measure: What the values are called.
         range: The lowest and the highest value that the measure can have, `None` if it has no
             bounds. Intervals never leave it.
+        better: Which values are better: `"higher"`, `"lower"`, or `"neither"`.
         query: The column of queries (default: found by its usual names).
         by: As in `compare`. A column of the table, too.
         cluster: As in `compare`. A column of the table, too.
@@ -68,6 +73,7 @@ def compare_values(
     """
     from rankscope.stats.comparison import MeasureValues  # noqa: PLC0415 - loads NumPy
 
+    check_choice("better", better, DIRECTIONS)
     named = [each for each in (by, cluster) if isinstance(each, str)]
     named += [*by] if isinstance(by, Sequence) and not isinstance(by, str) else []
     if isinstance(values, Mapping) and all(isinstance(each, Mapping) for each in values.values()):
@@ -93,7 +99,9 @@ def compare_values(
     low, high = _check_range(columns, range)
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    made = MeasureValues(name=measure, low=low, high=high, values=np.stack([*columns.values()]))
+    made = MeasureValues(
+        name=measure, low=low, high=high, values=np.stack([*columns.values()]), direction=better
+    )
     return compare_columns([made], runs=tuple(columns), axis=axis, testing=testing, policy=None)
 
 

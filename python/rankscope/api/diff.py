@@ -217,7 +217,9 @@ def _test(
     values = np.stack([one.columns["value"], other.columns["value"]])
     if np.isnan(values).any(axis=0).all():
         return None
-    column = MeasureValues(name=measure.name, low=low, high=high, values=values)
+    column = MeasureValues(
+        name=measure.name, low=low, high=high, values=values, direction=measure.better
+    )
     names = (one.name, other.name)
     found, *_ = compare_values(
         [column], runs=names, baseline=None, choices=Choices(), threads=threads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import contextmanager
 from itertools import combinations, pairwise
 from os import PathLike
 
@@ -15,8 +16,9 @@ from rankscope.api.lists import read_run_lists
 from rankscope.data.fusion import DEFAULT_SCALE, SCALES, find_method
 from rankscope.data.policy import check_choice
 from rankscope.data.qrels import Qrels
-from rankscope.errors import UsageError
+from rankscope.errors import EmptyError, InputError, UsageError
 from rankscope.file import File
+from rankscope.measures.direction import find_gain
 from rankscope.names import quote
 from rankscope.results.fused_run import FusedRun
 from rankscope.results.fusion_fit import FusionFit
@@ -24,7 +26,7 @@ from rankscope.results.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Literal, TypeAlias
 
     from rankscope._core import Rankings as CoreRankings
@@ -136,15 +138,16 @@ def fuse(
     workers = engine.count_threads(threads)
     lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding)
     weighed = _read_weights(chosen, weights, list(lists))
-    core = fuse_runs(
-        [(core, name) for name, (core, _) in lists.items()],
-        (chosen.name, parameter),
-        scale or "none",
-        weighed,
-        ties,
-        _read_depth(depth),
-        workers,
-    )
+    with _explaining():
+        core = fuse_runs(
+            [(core, name) for name, (core, _) in lists.items()],
+            (chosen.name, parameter),
+            scale or "none",
+            weighed,
+            ties,
+            _read_depth(depth),
+            workers,
+        )
     return FusedRun(
         names=tuple(lists),
         method=chosen.name,
@@ -152,7 +155,7 @@ def fuse(
         scale=scale,
         weights=tuple(weighed),
         missing=tuple(len(core) - _count_queries(each) for each, _ in lists.values()),
-        source=next(iter(lists.values()))[1],
+        source=_read_ids([*lists.values()]),
         core=core,
     )
 
@@ -175,17 +178,18 @@ def fit_fusion(
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     threads: int | None = None,
 ) -> FusionFit:
-    """Find the weights of runs with which their fusion has the largest value of a measure.
+    """Find the weights of runs with which their fusion has the best value of a measure.
 
     Weights are tried that add up to 1, in steps of 0.1: all of them for up to five runs. For more
-    runs, the share of one run after another is changed as long as the value rises. Among equal
+    runs, the share of one run after another is changed as long as the value improves. The best
+    value is the largest, or the smallest if lower values of the measure are better. Among equal
     values, the weights that are closest to each other are taken. The value on the queries of the
     fit is too good: evaluate the fused run on other queries.
 
     Args:
         qrels: Judgments of the queries to fit on, as in `evaluate`.
         runs: As in `fuse`.
-        measure: The measure, or its name.
+        measure: The measure, or its name. It has to say which of two rankings is better.
         method: As in `fuse`, one that takes weights.
         normalize: As in `fuse`.
         k: As in `fuse`.
@@ -223,6 +227,12 @@ def fit_fusion(
     scale = _read_scale(chosen, normalize)
     check_choice("ties", ties, TIES)
     asked = engine.read_measure(measure)
+    if asked.better == "neither":
+        raise UsageError(
+            f"{asked} doesn't say which of two rankings is better, so no weights are best",
+            hint="choose a measure of quality, such as nDCG@10",
+            code="bad_parameter",
+        )
     workers = engine.count_threads(threads)
     if not isinstance(qrels, Qrels):
         qrels = engine.load_qrels(qrels, duplicates="error", encoding=encoding, columns=columns)
@@ -233,9 +243,10 @@ def fit_fusion(
 
     def measure_weights(weights: Weights) -> float:
         if weights not in tried:
-            fused = fuse_runs(
-                given, (chosen.name, parameter), scale or "none", weights, ties, most, workers
-            )
+            with _explaining():
+                fused = fuse_runs(
+                    given, (chosen.name, parameter), scale or "none", weights, ties, most, workers
+                )
             found = engine.evaluate_run(
                 qrels,
                 fused,
@@ -247,7 +258,7 @@ def fit_fusion(
             tried[weights] = found[asked]
         return tried[weights]
 
-    best = _search(len(lists), measure_weights)
+    best = _search(len(lists), lambda weights: find_gain(measure_weights(weights), asked.better))
     names = list(lists)
     table = Table(
         {
@@ -317,15 +328,38 @@ def _read_lists(
             hint="write the other runs to files",
             code="stdin_twice",
         )
-    return {
-        name: read_run_lists(run, columns, score_type=score_type, encoding=encoding)
-        for name, run in named.items()
-    }
+    lists = {}
+    for name, run in named.items():
+        with _explaining(name):
+            lists[name] = read_run_lists(run, columns, score_type=score_type, encoding=encoding)
+    return lists
+
+
+@contextmanager
+def _explaining(name: str = "") -> Iterator[None]:
+    """Let errors say which run they are about, and how to fix duplicates without an argument."""
+    try:
+        yield
+    except InputError as error:
+        place = error.file or ""
+        if name and (place == "run" or place.startswith("run[")):
+            error.file = name + place.removeprefix("run")
+        if error.code == "duplicate_doc":
+            error.hint = "keep one row for each document of a query"
+        raise
+
+
+def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceIds:
+    """Return the types of ids in the first run that has documents."""
+    return next((ids for run, ids in lists if not isinstance(run, Run) or run.rows()), lists[0][1])
 
 
 def _name_runs(runs: object) -> dict[str, InputLike | Rankings]:
     named: Mapping[str, InputLike | Rankings] | None = None
     if isinstance(runs, Mapping):
+        filled = {name: run for name, run in runs.items() if not _is_empty(run)}
+        if len(filled) < len(runs) and (not filled or read_named_runs(filled) is not None):
+            _refuse_empty(runs.items())
         named = read_named_runs(runs)
         if named is None and runs and all(map(_is_rankings, runs.values())):
             named = {str(name): run for name, run in runs.items()}
@@ -336,6 +370,7 @@ def _name_runs(runs: object) -> dict[str, InputLike | Rankings]:
         else:
             names = [_letter(place) for place in range(len(runs))]
         named = dict(zip(names, runs, strict=True))
+        _refuse_empty(named.items())
     if named is None or len(named) < 2:
         found = "one" if named is None or named else "none"
         raise UsageError(
@@ -344,6 +379,25 @@ def _name_runs(runs: object) -> dict[str, InputLike | Rankings]:
             code="bad_parameter",
         )
     return dict(named)
+
+
+def _refuse_empty(named: Collection[tuple[object, object]]) -> None:
+    """Refuse runs without queries.
+
+    Raises:
+        EmptyError: A run is an empty mapping or list.
+    """
+    for name, run in named:
+        if len(named) > 1 and _is_empty(run):
+            raise EmptyError(
+                f"expected runs with queries, but {quote(name)} is empty",
+                hint="remove it, or check where it is made",
+                code="empty_input",
+            )
+
+
+def _is_empty(run: object) -> bool:
+    return isinstance(run, Mapping | list | tuple) and not run
 
 
 def _is_rankings(run: object) -> bool:

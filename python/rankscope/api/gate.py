@@ -34,14 +34,13 @@ if TYPE_CHECKING:
     from rankscope.data.qrels import Qrels
     from rankscope.engine import Groups
     from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
     from rankscope.results import Evaluation
     from rankscope.stats.comparison import MeasureValues
     from rankscope.typing import InputLike
 
     Limit: TypeAlias = float | str
     Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
-
-LOSSES = ("RetrievalLoss", "TruncationLoss", "OrderingLoss")
 
 
 def gate(
@@ -129,6 +128,7 @@ def gate(
         )
     measures = [read_measure(each.measure) for each in wanted]
     for budget, measure in zip(wanted, measures, strict=True):
+        _refuse_measure(measure, measure.better)
         _refuse_vain_budget(budget, measure)
     asked = list(dict.fromkeys(measures))
     if (
@@ -253,18 +253,6 @@ def _stack(measure: Measure, evaluations: Sequence[Evaluation]) -> MeasureValues
 
     from rankscope.stats.comparison import MeasureValues  # noqa: PLC0415 - as above
 
-    if measure.row.mean != "mean":
-        raise UsageError(
-            f"{measure} can't have a budget: its summary is not a mean over queries",
-            hint="choose a measure with a mean, such as nDCG@10 or AP",
-            code="bad_budget",
-        )
-    if measure.row.name in LOSSES:
-        raise UsageError(
-            f"{measure} can't have a budget: a drop of it is an improvement",
-            hint="choose a measure of which higher values are better, such as nDCG@10",
-            code="bad_budget",
-        )
     low, high = measure.row.value_range
     return MeasureValues(
         name=measure.name,
@@ -307,6 +295,31 @@ def _gate_comparison(
         policy=comparison.policy,
         notes=comparison.notes,
     )
+
+
+def _refuse_measure(measure: Measure, direction: Direction) -> None:
+    """Refuse a measure that has no mean, or of which a drop isn't a loss.
+
+    Raises:
+        UsageError: It is one.
+    """
+    if measure.row.mean != "mean":
+        raise UsageError(
+            f"{measure} can't have a budget: its summary is not a mean over queries",
+            hint="choose a measure with a mean, such as nDCG@10 or AP",
+            code="bad_budget",
+        )
+    if direction != "higher":
+        why = (
+            "a drop of it is an improvement"
+            if direction == "lower"
+            else "it doesn't say which of two rankings is better"
+        )
+        raise UsageError(
+            f"{measure} can't have a budget: {why}",
+            hint="choose a measure of which higher values are better, such as nDCG@10",
+            code="bad_budget",
+        )
 
 
 def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
@@ -360,6 +373,7 @@ def _check_compared(
             code="bad_budget",
         )
     asked = read_measure(budget.measure)
+    _refuse_measure(asked, asked.better)
     _refuse_vain_budget(budget, asked)
     measure = asked.name
     pair = {baseline, candidate}
@@ -372,6 +386,7 @@ def _check_compared(
             hint=f"it has the measures {', '.join(comparison.measures)}",
             code="not_compared",
         )
+    _refuse_measure(asked, found.direction)
     value, lower, upper = found.difference, found.lower, found.upper
     means = (found.baseline_mean, found.run_mean)
     if found.run == baseline:  # the pair the other way round

@@ -36,7 +36,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.description = (
         "Fuse the runs of several systems into one, and print it in TREC format. With --fit, the "
-        "weights of the runs are chosen that have the largest value on some judged queries."
+        "weights of the runs are chosen that have the best value on some judged queries."
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run; - reads standard input")
     parser.add_argument(
@@ -98,7 +98,7 @@ def add_arguments(parser: Parser) -> None:
         "--measure",
         action=Once,
         metavar="MEASURE",
-        help="measure that the weights maximize, such as nDCG@10",
+        help="measure that the weights improve, such as nDCG@10",
     )
     parser.add_argument(
         "--ties",

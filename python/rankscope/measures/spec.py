@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Literal, Protocol, TypeAlias
 
+    from rankscope.measures.direction import Direction
     from rankscope.measures.domains import Domain, Value
 
     Need: TypeAlias = Literal["history", "items", "catalogue"]
@@ -145,7 +146,7 @@ class Row:
     undefined: str = ""
     value_range: tuple[float, float]
     mean: Literal["mean", "sum", "geometric"] = "mean"
-    better: Literal["higher", "lower", "neither"] = "higher"
+    better: Direction = "higher"
     ties: Literal["exact", "unavailable"]
     references: tuple[str, ...]
     aliases: tuple[str, ...] = ()
@@ -202,6 +203,10 @@ PROPERTIES = {
 }
 
 
+COSTS = ("cost", "total_cost", "items")
+"""What `value=` reports of a user model that is not its gain."""
+
+
 @record(frozen=True, slots=True)
 class Measure:
     """A measure with values of its parameters, such as `nDCG(gain="exp2") @ 10`.
@@ -242,8 +247,17 @@ class Measure:
         return spelling.plain_name(self)
 
     @property
-    def better(self) -> Literal["higher", "lower", "neither"]:
-        """Which values are better; `neither` if it doesn't measure the quality of a ranking."""
+    def better(self) -> Direction:
+        """Which values are better; `neither` if it doesn't measure the quality of a ranking.
+
+        This can depend on parameters: with `residual=True`, lower values are better, and the cost
+        of a user model doesn't say which of two rankings is better.
+        """
+        if self.row.function is None:
+            if self.parameters.get("residual") is True:
+                return "lower"
+            if self.parameters.get("value") in COSTS:
+                return "neither"
         return self.row.better
 
     @property

@@ -40,7 +40,7 @@ class FusedRun(Tabular):
         scale: How scores were scaled; empty for a method that goes by ranks.
         weights: The weight of each run.
         missing: For each run, the number of queries that others have and it doesn't.
-        source: The types of ids in the first run.
+        source: The types of ids in the first run that has documents.
         core: The run in the core.
 
     Examples:

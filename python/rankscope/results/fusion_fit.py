@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class FusionFit(Printed):
-    """The weights of runs with which their fusion has the largest value of a measure.
+    """The weights of runs with which their fusion has the best value of a measure.
 
     Args:
         method: The method of fusion.

@@ -77,7 +77,8 @@ class RunDifference(Tabular):
     """The difference between two runs.
 
     The difference is the value of the second run minus that of the first, over the queries for
-    which both have a value. The second run wins a query if its value is higher.
+    which both have a value. The second run wins a query if its value is better, or higher if
+    neither higher nor lower values are better.
 
     Args:
         measure: The measure.
@@ -88,9 +89,9 @@ class RunDifference(Tabular):
             through `retrieval`, `truncation`, `ordering` and `undefined` queries. For DCG with an
             ideal made of the retrieved documents, `ideal` is the difference of the ideals. Empty
             for measures whose losses don't add up.
-        wins: The number of queries in which the second run has the higher value.
+        wins: The number of queries that the second run wins.
         ties: The number of queries in which the values are equal, except for rounding.
-        losses: The number of queries in which the first run has the higher value.
+        losses: The number of queries that the first run wins.
         queries: One row per query, largest difference first: `query_id`, the values of both runs
             under their names, their `difference`, and its terms.
         observes_retrieval: Whether the judgments include documents that were not retrieved.

@@ -7,6 +7,7 @@ import math
 from rankscope.data.interval import Interval
 from rankscope.data.policy import check_choice
 from rankscope.errors import EmptyError, UsageError
+from rankscope.measures.direction import SIGNS
 from rankscope.records import record
 from rankscope.results.comparison import Compared, Settings
 from rankscope.stats.estimate.equivalence import test_margin
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.engine import Groups
+    from rankscope.measures.direction import Direction
     from rankscope.stats.test.paired import Test
     from rankscope.stats.test.tested import Tested
 
@@ -48,12 +50,14 @@ class MeasureValues:
         low: The lowest value a query can have, `None` if there is no bound.
         high: The highest value.
         values: float64 [runs, queries], NaN where a run has no value for a query.
+        direction: Which values are better.
     """
 
     name: str
     low: float | None
     high: float | None
     values: Numbers
+    direction: Direction = "higher"
 
     @property
     def range_of_difference(self) -> tuple[float | None, float | None]:
@@ -310,11 +314,15 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     difference = estimate.value
     alpha = 1 - choices.interval.level
     margin = choices.margin
+    direction = cases.measure.direction
+    sign = SIGNS[direction]
     tested = (
         None
         if margin is None
-        else test_margin(difference, deviation / math.sqrt(units), units - 1, margin)
+        else test_margin((sign or 1) * difference, deviation / math.sqrt(units), units - 1, margin)
     )
+    counts = int(((ours > theirs) & ~is_same).sum()), int(((ours < theirs) & ~is_same).sum())
+    wins, losses = counts[::-1] if sign < 0 else counts
     return Compared(
         measure=cases.measure.name,
         baseline=runs[pair[0]],
@@ -338,14 +346,15 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
         smallest_p=outcome.smallest_p,
         correction=outcome.correction,
         p_corrected=outcome.p_corrected,
-        wins=int(((ours > theirs) & ~is_same).sum()),
+        wins=wins,
         ties=int(is_same.sum()),
-        losses=int(((ours < theirs) & ~is_same).sum()),
+        losses=losses,
         minimum_detectable=_detectable(deviation, units, alpha, high),
         queries_needed=_need(difference, deviation, alpha),
         margin=margin,
-        p_not_worse=None if tested is None else tested.p_not_worse,
+        p_not_worse=None if tested is None else tested.p_not_worse if sign else math.nan,
         p_equivalent=None if tested is None else tested.p_equivalent,
+        direction=direction,
     )
 
 

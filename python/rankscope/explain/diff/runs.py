@@ -10,6 +10,7 @@ from rankscope.explain.derive.counted import count
 from rankscope.explain.derive.kernels import Kernels
 from rankscope.explain.diff.losses import take_settings
 from rankscope.measures import CG, DCG, IDCG
+from rankscope.measures.direction import SIGNS
 from rankscope.records import record, replace
 from rankscope.results import Losses, Table
 from rankscope.results.run_difference import DocumentMoves, RunDifference
@@ -119,7 +120,8 @@ def compare_runs(
     mine, theirs = one.columns["value"], other.columns["value"]
     difference = theirs - mine
     is_same = are_same(mine, theirs)
-    is_won, is_lost = (difference > 0) & ~is_same, (difference < 0) & ~is_same
+    gain = (SIGNS[measure.better] or 1) * difference
+    is_won, is_lost = (gain > 0) & ~is_same, (gain < 0) & ~is_same
     paired = np.flatnonzero(~np.isnan(difference))
     order = paired[np.argsort(-abs(np.where(is_same, 0, difference))[paired], kind="stable")]
     terms = [name for name in one.means if name != "value"]

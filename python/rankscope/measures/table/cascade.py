@@ -119,7 +119,7 @@ ROWS = (
         definition="How much RBP would increase if every unjudged document, and every rank below "
         "the end of the list or the cutoff, were relevant.",
         value_range=(0, 1),
-        better="neither",
+        better="lower",
         ties="exact",
         references=(MOFFAT,),
         trec_eval=(

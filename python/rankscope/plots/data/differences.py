@@ -8,6 +8,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.measures.direction import Direction
     from rankscope.results.run_difference import RunDifference
 
 
@@ -18,11 +19,13 @@ class QueryDifferences:
     Args:
         measure: The measure.
         one: The name of the first run.
-        other: The name of the second run, which is better if a difference is positive.
+        other: The name of the second run.
         query_ids: The queries.
         differences: The value of `other` minus the value of `one`, for each query.
-        wins: The number of queries for which `other` is better.
-        losses: The number of queries for which `other` is worse.
+        wins: The number of queries for which `other` is better, or has the higher value if neither
+            higher nor lower values are better.
+        losses: The same of `one`.
+        direction: Which values are better.
     """
 
     measure: str
@@ -32,6 +35,7 @@ class QueryDifferences:
     differences: tuple[float, ...]
     wins: int
     losses: int
+    direction: Direction = "higher"
 
     @classmethod
     def of(cls, difference: RunDifference) -> QueryDifferences:
@@ -64,6 +68,7 @@ class QueryDifferences:
             tuple(value for _, value in known),
             difference.wins,
             difference.losses,
+            difference.measure.better,
         )
 
     @property

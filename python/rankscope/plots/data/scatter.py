@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import fsum, isclose, isfinite, isnan
 
 from rankscope.errors import MeasureError, UsageError
+from rankscope.measures.direction import SIGNS
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
     from rankscope.results import Evaluation
 
 CLOSE = 1e-9
@@ -31,6 +33,7 @@ class QueryScatter:
         run_values: The value of the run for each query.
         low: The lowest value that the measure can have, or that a query has if there is no bound.
         high: The highest.
+        direction: Which values are better.
     """
 
     measure: str
@@ -41,6 +44,7 @@ class QueryScatter:
     run_values: tuple[float, ...]
     low: float
     high: float
+    direction: Direction = "higher"
 
     @classmethod
     def of(
@@ -107,13 +111,20 @@ class QueryScatter:
             tuple(value for _, _, value in rows),
             low if isfinite(low) else min(values, default=0.0),
             high if isfinite(high) else max(values, default=1.0),
+            found.better,
         )
 
     @property
     def signs(self) -> tuple[int, ...]:
-        """For each query, 1 if the run is better, -1 if the baseline is, and 0 if they tie."""
+        """For each query, 1 if the run is better, -1 if the baseline is, and 0 if they tie.
+
+        If neither higher nor lower values are better, the higher one counts as better.
+        """
+        sign = SIGNS[self.direction] or 1
         return tuple(
-            0 if isclose(ours, theirs, rel_tol=CLOSE, abs_tol=CLOSE) else 1 if ours > theirs else -1
+            0
+            if isclose(ours, theirs, rel_tol=CLOSE, abs_tol=CLOSE)
+            else sign * (1 if ours > theirs else -1)
             for theirs, ours in zip(self.baseline_values, self.run_values, strict=True)
         )
 

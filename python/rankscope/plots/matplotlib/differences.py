@@ -32,7 +32,12 @@ def draw_differences(
     """
     ax, colors = open_axes(ax, theme, (7.2, 4.0), grid="y")
     places = [*range(len(data.differences))]
-    up, down = colors.better, colors.worse
+    what = "higher" if data.direction == "neither" else "better"
+    top = (f"{data.other} {what}: {data.wins}", colors.better)
+    bottom = (f"{data.one} {what}: {data.losses}", colors.worse)
+    if data.direction == "lower":  # positive differences are queries that the first run wins
+        top, bottom = bottom, top
+    up, down = top[1], bottom[1]
     ax.bar(
         places,
         data.differences,
@@ -45,10 +50,7 @@ def draw_differences(
     reach = max(map(abs, data.differences), default=1.0) or 1.0
     ax.set_ylim(-1.15 * reach, 1.15 * reach)
     ax.set_xlim(-0.8, max(len(places) - 0.2, 1))
-    for text, y, va, color in (
-        (f"{data.other} better: {data.wins}", 0.97, "top", up),
-        (f"{data.one} better: {data.losses}", 0.03, "bottom", down),
-    ):
+    for (text, color), y, va in ((top, 0.97, "top"), (bottom, 0.03, "bottom")):
         ax.text(
             0.985 if va == "top" else 0.015,
             y,

@@ -33,8 +33,8 @@ LARGEST = 30
 def draw_scatter(data: QueryScatter, ax: Axes | None = None, *, theme: ThemeName = "light") -> Axes:
     """Draw the values of a run against those of a baseline, one point per query.
 
-    The run is better above the diagonal. Queries with the same values share a larger point. More
-    than 1,000 queries are counted in hexagonal cells. Dashed lines mark the means.
+    Above the diagonal, the value of the run is higher. Queries with the same values share a larger
+    point. More than 1,000 queries are counted in hexagonal cells. Dashed lines mark the means.
 
     Args:
         data: The values, from `QueryScatter`.
@@ -56,9 +56,10 @@ def draw_scatter(data: QueryScatter, ax: Axes | None = None, *, theme: ThemeName
     ax.plot(limits, limits, color=colors.ink, linewidth=0.9, zorder=1)
     one, other = fit_names([data.baseline, data.run])
     signs = Counter(data.signs)
+    what = "higher" if data.direction == "neither" else "better"
     kinds = (
-        (1, f"{other} better: {signs[1]:,}", colors.better),
-        (-1, f"{one} better: {signs[-1]:,}", colors.worse),
+        (1, f"{other} {what}: {signs[1]:,}", colors.better),
+        (-1, f"{one} {what}: {signs[-1]:,}", colors.worse),
         (0, f"equal: {signs[0]:,}", colors.quiet),
     )
     pairs = [*zip(data.baseline_values, data.run_values, data.signs, strict=True)]

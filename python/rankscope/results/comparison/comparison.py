@@ -6,6 +6,7 @@ import math
 
 from rankscope.data.ids import MISSING
 from rankscope.errors import UsageError
+from rankscope.measures.direction import find_gain
 from rankscope.records import record
 from rankscope.results.evaluation import find_name
 from rankscope.results.frames import name_columns
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from rankscope.data.ids import AttributeColumn
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
     from rankscope.results.ranges import TieRange, UnjudgedRange
     from rankscope.results.tables import Held
 
 NAMES = (
     "measure",
+    "direction",
     "baseline",
     "run",
     "slice",
@@ -126,20 +129,23 @@ class Compared:
         smallest_p: The smallest p-value that these data can give, whatever the values are.
         correction: How `p_corrected` is corrected, over all comparisons of the result.
         p_corrected: The corrected p-value.
-        wins: The number of queries in which the run has the higher value.
+        wins: The number of queries in which the run has the better value; the higher one if neither
+            higher nor lower values are better.
         ties: The number of queries with equal values, except for rounding.
-        losses: The number of queries in which the baseline has the higher value.
+        losses: The same of the baseline.
         minimum_detectable: The difference that a t test at 1 - level detects in 80 % of samples of
             this size (Sakai, *Topic set size design*, 2016); NaN if it would be larger than any
             difference that there can be, or if all differences are equal.
         queries_needed: The number of queries (clusters, if there are any) with which a t test
             detects a difference of this size in 80 % of samples; `None` if it isn't known.
         margin: The margin of equivalence, or `None`.
-        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more.
+        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more;
+            NaN if neither higher nor lower values are better.
         p_equivalent: The p-value against the hypothesis that the difference, in either direction,
             is the margin or more (two one-sided t tests).
         unjudged: What unjudged documents could change, or `None` if that isn't known.
         tied: What the order of tied documents could change, or `None`.
+        direction: Which values of the measure are better: `"higher"`, `"lower"` or `"neither"`.
     """
 
     measure: str
@@ -174,6 +180,7 @@ class Compared:
     p_equivalent: float | None = None
     unjudged: UnjudgedRange | None = None
     tied: TieRange | None = None
+    direction: Direction = "higher"
 
     @property
     def is_significant(self) -> bool:
@@ -182,7 +189,19 @@ class Compared:
 
     @property
     def better(self) -> str | None:
-        """The name of the run that is significantly better, or `None`."""
+        """The name of the run that is significantly better, or `None`.
+
+        By a measure of which lower values are better, it is the run with the lower mean. It is
+        `None` if neither higher nor lower values are better.
+        """
+        gain = find_gain(self.difference, self.direction)
+        if not self.is_significant or gain == 0:
+            return None
+        return self.run if gain > 0 else self.baseline
+
+    @property
+    def higher(self) -> str | None:
+        """The name of the run whose mean is significantly higher, or `None`."""
         if not self.is_significant or self.difference == 0:
             return None
         return self.run if self.difference > 0 else self.baseline

@@ -131,7 +131,7 @@ def _describe_intervals(compared: Sequence[Compared], level: float) -> Iterator[
             f"Slices with a betting interval have {low if low == high else f'{low} to {high}'} "
             f"cluster{'s' * (high != '1')}. With so few, intervals are wide."
         )
-    if any(each.better is not None and each.lower <= 0 <= each.upper for each in compared):
+    if any(each.higher is not None and each.lower <= 0 <= each.upper for each in compared):
         yield (
             "The interval of a significant difference includes 0 here. It is more cautious than "
             "the test, because it allows for rare large differences that no query shows."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.measures.direction import SIGNS
 from rankscope.records import record
 from rankscope.results.comparison.words import CORRECTIONS, TESTS, format_p
 from rankscope.results.text import format_value, show
@@ -34,8 +35,9 @@ class Verdict:
 
     Args:
         measure: The name of the measure.
-        sentence: Which run is better and by how much, or that none is significantly best.
-        power: How many queries would decide; empty if a run is significantly better.
+        sentence: Which run is better and by how much, or that none is significantly best. Where
+            neither higher nor lower values are better, which run has higher values.
+        power: How many queries would decide; empty if a difference is significant.
         ranges: What unjudged documents and ties could change about the difference that decides.
     """
 
@@ -63,7 +65,7 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
         sentence, key = _decide_baseline(comparison.baseline, measure, pairs)
     else:
         sentence, key = _decide_many(comparison, measure, pairs)
-    is_open = key.better is None and key.wins + key.losses > 0
+    is_open = key.higher is None and key.wins + key.losses > 0
     return Verdict(
         measure=measure,
         sentence=tuple(sentence),
@@ -73,32 +75,43 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
 
 
 def _decide_pair(comparison: Comparison, pair: Compared) -> list[Part]:
-    higher, lower = _order(pair)
+    first, second = _order(pair)
     if pair.wins == pair.losses == 0:
         return [
             *(_name(pair.baseline), Part(" and "), _name(pair.run)),
             Part(f" have the same {pair.measure} for all {pair.n:,} queries."),
         ]
-    by = f" by {format_value(abs(pair.difference))} {pair.measure} "
+    size, evidence = format_value(abs(pair.difference)), _show_evidence(comparison, pair)
+    if pair.direction == "neither":
+        start = [] if pair.higher is not None else [Part("The difference is not significant: ")]
+        end = f" by {size} {evidence}. Neither higher nor lower values are better."
+        higher = Part(f" has a higher {pair.measure} than ")
+        return [*start, _name(first), higher, _name(second), Part(end)]
+    end = f" by {size} {pair.measure} {evidence}.{_say_direction(pair)}"
     if pair.better is not None:
-        end = f"{by}{_show_evidence(comparison, pair)}."
-        return [_name(higher), Part(" is better than "), _name(lower), Part(end)]
+        return [_name(first), Part(" is better than "), _name(second), Part(end)]
     return [
         Part("No run is significantly better: "),
-        *(_name(higher), Part(" leads "), _name(lower)),
-        Part(f"{by}{_show_evidence(comparison, pair)}."),
+        *(_name(first), Part(" leads "), _name(second), Part(end)),
     ]
+
+
+def _say_direction(pair: Compared) -> str:
+    """Return a sentence about which values are better, unless higher ones are."""
+    return " Lower values are better." if pair.direction == "lower" else ""
 
 
 def _say_margin(pair: Compared, alpha: float) -> list[Part]:
     """Return whether the run is as good as the baseline, except for the margin."""
-    if pair.margin is None or pair.p_not_worse is None or math.isnan(pair.p_not_worse):
+    if pair.margin is None or pair.p_not_worse is None:
         return []
     run, baseline = _name(pair.run), _name(pair.baseline)
     if pair.p_equivalent is not None and pair.p_equivalent < alpha:
         p = _show_p(pair.p_equivalent)
         end = f" are equivalent within {pair.margin:g} ({p})."
         return [Part(" "), run, Part(" and "), baseline, Part(end)]
+    if math.isnan(pair.p_not_worse):
+        return []
     p = _show_p(pair.p_not_worse)
     if pair.p_not_worse >= alpha:
         start, verb = (
@@ -120,46 +133,61 @@ def _say_margin(pair: Compared, alpha: float) -> list[Part]:
 def _decide_baseline(
     baseline: str, measure: str, pairs: Sequence[Compared]
 ) -> tuple[list[Part], Compared]:
-    """Return the verdict about a baseline, and the pair of the run with the highest mean."""
+    """Return the verdict about a baseline, and the pair of the run with the best mean."""
+    direction = pairs[0].direction
+    up, down = ("higher", "lower") if direction == "neither" else ("better", "worse")
+    sign = _sign(pairs[0])
+    told = {each.run: 0 if each.higher is None else sign * each.difference for each in pairs}
     groups = [
-        ("significantly better", [each.run for each in pairs if each.better == each.run]),
-        ("significantly worse", [each.run for each in pairs if each.better == baseline]),
-        ("not significantly different", [each.run for each in pairs if each.better is None]),
+        (f"significantly {up}", [run for run, gain in told.items() if gain > 0]),
+        (f"significantly {down}", [run for run, gain in told.items() if gain < 0]),
+        ("not significantly different", [run for run, gain in told.items() if gain == 0]),
     ]
     parts = [Part(f"{measure}, against "), _name(baseline), Part(": ")]
     for what, runs in groups:
         if runs:
             verb = "is" if len(runs) == 1 else "are"
             parts += [*_list(runs), Part(f" {verb} {what}"), Part("; ")]
-    return [*parts[:-1], Part(".")], max(pairs, key=lambda each: each.run_mean)
+    end = Part(f".{_say_direction(pairs[0])}")
+    return [*parts[:-1], end], max(pairs, key=lambda each: sign * each.run_mean)
 
 
 def _decide_many(
     comparison: Comparison, measure: str, pairs: Sequence[Compared]
 ) -> tuple[list[Part], Compared]:
-    """Return the verdict, and the pair of the run with the highest mean that decides it."""
+    """Return the verdict, and the pair of the run with the best mean that decides it."""
     means = {run: comparison.means[run][measure] for run in comparison.runs}
-    top = max(means, key=lambda run: means[run])
+    direction, sign = pairs[0].direction, _sign(pairs[0])
+    top = max(means, key=lambda run: sign * means[run])
     own = [each for each in pairs if top in (each.run, each.baseline)]
-    own.sort(key=lambda each: -means[_other(each, top)])
-    rivals = [each for each in own if each.better != top]
+    own.sort(key=lambda each: -sign * means[_other(each, top)])
+    rivals = [each for each in own if each.higher is None or sign * _lead(each, top) <= 0]
+    said = _say_direction(pairs[0])
     if not rivals:
         closest = own[0]
-        end = f", by {format_value(abs(closest.difference))} {_show_evidence(comparison, closest)}."
+        evidence = _show_evidence(comparison, closest)
+        end = f", by {format_value(abs(closest.difference))} {evidence}.{said}"
+        beats = (
+            f" has a higher {measure} than each of the other {len(own)} runs. It is above "
+            if direction == "neither"
+            else f" is better than each of the other {len(own)} runs by {measure}. It leads "
+        )
         return [
             _name(top),
-            Part(f" is better than each of the other {len(own)} runs by {measure}. It leads "),
+            Part(beats),
             _name(_other(closest, top)),
             Part(f", the closest{end}"),
         ], closest
     closest = rivals[0]
     trailing = [_other(each, top) for each in rivals]
     size = format_value(abs(closest.difference))
-    evidence = f" {_show_evidence(comparison, closest)}."
+    evidence = f" {_show_evidence(comparison, closest)}.{said}"
+    best = "highest" if direction == "neither" else "best"
+    extreme = "lowest" if direction == "lower" else "highest"
     start = [
-        Part(f"No run is significantly best by {measure}. "),
+        Part(f"No run is significantly {best} by {measure}. "),
         _name(top),
-        Part(f" has the highest mean, {format_value(means[top])}, but "),
+        Part(f" has the {extreme} mean, {format_value(means[top])}, but "),
     ]
     if len(rivals) == 1:
         lead = [Part(f"its lead of {size} over "), *_list(trailing), Part(" is not significant")]
@@ -173,9 +201,20 @@ def _other(pair: Compared, run: str) -> str:
     return pair.baseline if pair.run == run else pair.run
 
 
+def _sign(pair: Compared) -> int:
+    """Return 1 if the run with the higher mean comes first in sentences, and -1 if last."""
+    return SIGNS[pair.direction] or 1
+
+
+def _lead(pair: Compared, run: str) -> float:
+    """Return the mean of a run minus that of the other run."""
+    return pair.difference if pair.run == run else -pair.difference
+
+
 def _order(pair: Compared) -> tuple[str, str]:
-    """Return the run with the higher mean, then the other one."""
-    return (pair.run, pair.baseline) if pair.difference >= 0 else (pair.baseline, pair.run)
+    """Return the run with the better mean, then the other one."""
+    is_ahead = _sign(pair) * pair.difference >= 0
+    return (pair.run, pair.baseline) if is_ahead else (pair.baseline, pair.run)
 
 
 def _name(run: str) -> Part:
@@ -272,9 +311,11 @@ def _say_ranges(pair: Compared) -> list[tuple[Part, ...]]:
 def _say_range(
     pair: Compared, when: str, ends: tuple[float, float], *, is_certain: bool
 ) -> tuple[Part, ...]:
-    higher, lower = _order(pair)
-    low, high = ends if pair.difference >= 0 else (-ends[1], -ends[0])
-    outcome = "the same run would win" if is_certain else "the other run could win"
+    is_higher = pair.difference >= 0
+    higher, lower = (pair.run, pair.baseline) if is_higher else (pair.baseline, pair.run)
+    low, high = ends if is_higher else (-ends[1], -ends[0])
+    wins = "have the higher mean" if pair.direction == "neither" else "win"
+    outcome = f"the same run would {wins}" if is_certain else f"the other run could {wins}"
     return (
         Part(f"{when}, the difference "),
         _name(higher),

@@ -1,0 +1,173 @@
+"""Which run is better, for measures of which higher or lower values are better, or neither."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import rankscope as rs
+from rankscope.measures import RBP, Measure
+from rankscope.measures.direction import SIGNS
+from rankscope.measures.spec import ROWS, default_measure
+from rankscope.plots.data.scatter import QueryScatter
+
+QUERIES = [f"q{number}" for number in range(20)]
+QRELS = {query: {"a": 3, "b": 1, "c": 0} for query in QUERIES}
+GOOD = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in QUERIES}
+BAD = {query: {"c": 3.0, "b": 2.0, "x": 1.0} for query in QUERIES}
+DIRECTIONS = ("higher", "lower", "neither")
+HIGH, LOW = (0.6, 0.7), (0.2, 0.1)
+
+
+def compare(direction: str, **settings: object) -> rs.Comparison:
+    """Compare a run with low values with one with high values."""
+    values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
+    return rs.compare_values(values, measure="value", better=direction, **settings)  # type: ignore[arg-type]  # as named
+
+
+def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row() -> None:
+    for row in ROWS.values():
+        measure = default_measure(row)
+        names = [parameter.name for parameter in row.parameters]
+        assert measure.better == row.better
+        if "residual" in names:
+            assert measure(residual=True).better == "lower"
+        if "value" in names:
+            assert measure(value="total_utility").better == row.better
+            for value in ("cost", "total_cost", "items"):
+                assert measure(value=value).better == "neither"
+                assert measure(value=value, residual=True).better == "lower"
+    assert RBP.better == "higher"
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+def test_the_better_run_by_a_measure_has_the_mean_that_its_direction_says(row: object) -> None:
+    measure = default_measure(row)  # type: ignore[arg-type]  # a row
+    low, high = (LOW, HIGH)
+    values = {"query_id": QUERIES, "low": low * 10, "high": high * 10}
+    found = rs.compare_values(values, measure="v", range=None, better=measure.better)
+    expected = {"higher": "high", "lower": "low", "neither": None}[measure.better]
+    assert found["v", "high"].better == expected
+    assert found.find_best("v") == expected
+
+
+def evaluate(measure: Measure) -> dict[str, rs.Evaluation]:
+    return {name: rs.evaluate(QRELS, run, measure) for name, run in (("a", GOOD), ("b", BAD))}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, row in ROWS.items()
+        if row.of_grades and row.mean == "mean" and row.level == "query"
+    ],
+)
+def test_compare_gives_the_direction_of_the_measure_to_the_result(name: str) -> None:
+    measure = default_measure(ROWS[name])
+    row = measure.row
+    if "max_rel" in measure.parameters:
+        measure = measure(max_rel=3)
+    if row.parameter(row.at).name == "k" if row.at else False:
+        measure = measure @ 2
+    elif row.at:
+        measure = measure @ 0.5
+    found = rs.compare(evaluate(measure))[measure, "b"]
+    assert found.direction == row.better
+    sign = SIGNS[row.better]
+    gain = sign * (found.run_mean - found.baseline_mean)
+    if found.is_significant and gain:
+        assert found.better == ("b" if gain > 0 else "a")
+        assert (found.wins > found.losses) == (gain > 0)
+    else:
+        assert found.better is None
+
+
+@pytest.mark.parametrize(
+    "name", ["Unjudged@2", "NumRet", "RBP_CWL(residual=True)", "OrderingLoss@2"]
+)
+def test_a_gate_refuses_measures_of_which_higher_values_are_not_better(name: str) -> None:
+    with pytest.raises(rs.UsageError, match="can't have a budget"):
+        rs.gate(QRELS, GOOD, BAD, {name: 0.1})
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+def test_a_gate_of_a_comparison_refuses_them_too(row: object) -> None:
+    measure = default_measure(row)  # type: ignore[arg-type]  # a row
+    if measure.better == "higher" and measure.row.mean == "mean":
+        return
+    values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
+    found = rs.compare_values(values, measure=measure.name, range=None, better=measure.better)
+    with pytest.raises(rs.UsageError, match="can't have a budget"):
+        rs.gate(found, budgets={measure: 0.1})
+
+
+def test_a_gate_of_a_comparison_goes_by_its_direction() -> None:
+    values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
+    found = rs.compare_values(values, measure="nDCG@10", better="lower")
+    with pytest.raises(rs.UsageError, match="a drop of it is an improvement"):
+        rs.gate(found, budgets={"nDCG@10": 0.1})
+
+
+def test_a_measure_of_your_own_has_its_direction_everywhere() -> None:
+    mine = rs.measure("LengthOfList", lambda grades, _: float(len(grades)), better="lower")
+    short = {query: {"a": 1.0} for query in QUERIES}
+    found = rs.compare(QRELS, {"long": GOOD, "short": short}, mine)
+    assert found[mine, "short"].better == "short"
+    assert "short is better than long" in str(found)
+    with pytest.raises(rs.UsageError, match="a drop of it is an improvement"):
+        rs.gate(QRELS, short, GOOD, {mine: 0.1})
+
+
+def test_a_difference_says_its_wins_by_the_direction() -> None:
+    found = rs.diff(QRELS, GOOD, BAD, "OrderingLoss@2")
+    means = found.values
+    assert means[0] < means[1]
+    assert (found.wins, found.losses) == (0, len(QUERIES))
+    scatter = QueryScatter.of(evaluate(rs.parse("OrderingLoss@2")))
+    assert set(scatter.signs) == {-1}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_swap_of_sign_and_direction_changes_nothing_but_signs(direction: str) -> None:
+    opposite = {"higher": "lower", "lower": "higher", "neither": "neither"}[direction]
+    generator = np.random.default_rng(1)
+    table = {"old": generator.random(30).tolist(), "new": generator.random(30).tolist()}
+    negative = {run: [-value for value in values] for run, values in table.items()}
+    one = rs.compare_values(table, better=direction, margin=0.1, range=None)["value", "new"]  # type: ignore[arg-type]  # as named
+    other = rs.compare_values(negative, better=opposite, margin=0.1, range=None)["value", "new"]  # type: ignore[arg-type]  # as named
+    assert other.better == one.better
+    if direction != "neither":
+        assert (other.wins, other.ties, other.losses) == (one.wins, one.ties, one.losses)
+        assert other.p_not_worse == pytest.approx(one.p_not_worse, rel=1e-12)
+    else:
+        assert np.isnan([one.p_not_worse, other.p_not_worse]).all()
+    assert other.p_equivalent == pytest.approx(one.p_equivalent, rel=1e-12)
+
+
+def test_sentences_name_the_direction_unless_higher_is_better() -> None:
+    up, down, none = map(str, map(compare, DIRECTIONS))
+    assert "high is better than low by 0.5000 value" in up
+    assert "values are better" not in up
+    assert "low is better than high by 0.5000 value" in down
+    assert "Lower values are better." in down
+    assert "high has a higher value than low by 0.5000" in none
+    assert "better than" not in none
+    assert "Neither higher nor lower values are better." in none
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_the_first_of_many_is_the_run_with_the_best_mean(direction: str) -> None:
+    values = {"query_id": QUERIES, "low": LOW * 10, "mid": (0.4, 0.4) * 10, "high": HIGH * 10}
+    found = rs.compare_values(values, better=direction)  # type: ignore[arg-type]  # as named
+    best = {"higher": "high", "lower": "low", "neither": None}[direction]
+    assert found.find_best("value") == best
+    top = best or "high"
+    beats = "has a higher value than" if best is None else "is better than"
+    assert f"{top} {beats} each of the other 2 runs" in str(found)
+    against = rs.compare_values(values, better=direction, baseline="mid")  # type: ignore[arg-type]  # as named
+    words = ("higher", "lower") if best is None else ("better", "worse")
+    bottom = {"high": "low", "low": "high"}[top]
+    assert (
+        f"value, against mid: {top} is significantly {words[0]}; "
+        f"{bottom} is significantly {words[1]}." in str(against)
+    )
