@@ -316,6 +316,8 @@ def test_what_has_no_answer_is_refused() -> None:
     table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
     with pytest.raises(rankscope.RankscopeError, match="Novelty"):
         rankscope.evaluate_table(table, "Novelty", policy="ties=doc_id")
+    with pytest.raises(rankscope.UsageError, match="found history beside it"):
+        rankscope.evaluate_table(table, "nDCG", history=HISTORY)  # type: ignore[call-arg]
     with pytest.raises(rankscope.UsageError, match="expected a history, items or a catalogue"):
         rankscope.read_items()
     with pytest.raises(rankscope.FormatError, match="at least one item"):
@@ -326,6 +328,7 @@ def test_what_has_no_answer_is_refused() -> None:
     ("items", "found"),
     [
         ({"a": 3.0}, "float of one item"),
+        ({}, "found none"),
         ([{"item_id": "a", "genre": "pop"}], "found list"),
         (pd.Series(["pop"], index=["a"]), "found Series"),
         ({"a": [1.0, 2.0], "b": [1.0]}, "2 and 1 numbers"),

@@ -197,7 +197,18 @@ def _describe_mapping(given: Mapping[Any, object]) -> Described:
     ]
     odd = next((value for value in values if not isinstance(value, list)), None)
     if odd is not None:
-        raise _no_attributes(f"{type(odd).__name__} of one item")
+        raise FormatError(
+            "expected a category, several categories, or a vector for each item, found "
+            f"{type(odd).__name__} of one item",
+            hint="write codes of categories as text: {'a': '7'}; a vector is a list of numbers",
+            code="item_attributes",
+        )
+    if not values:
+        raise FormatError(
+            "expected attributes of items, found none",
+            hint="write items={'a': 'pop', 'b': ['rock', 'folk']}",
+            code="empty_input",
+        )
     every = [*chain.from_iterable(value for value in values if isinstance(value, list))]
     ids = read_ids(list(given), "items")
     if all(isinstance(each, str) for each in every):
