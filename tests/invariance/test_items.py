@@ -448,7 +448,8 @@ def test_a_history_is_of_users_even_beside_queries(tmp_path: Path) -> None:
     log["query"] = "some words"
     log.to_csv(tmp_path / "log.csv", index=False)
     expected = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=HISTORY)["Novelty"]
-    for history in (log, pl.from_pandas(log), tmp_path / "log.csv"):
+    ratings = log[["user_id", "item_id"]].set_axis(["userId", "movieId"], axis=1)
+    for history in (ratings, log, pl.from_pandas(log), tmp_path / "log.csv"):
         found = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=history)
         assert found["Novelty"] == expected
 
