@@ -7,7 +7,7 @@ use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Measure, Plan};
 use crate::evaluate::scorer::{Scored, append_values};
 use crate::kernels::views::Views;
-use crate::kernels::{Query, Ranking};
+use crate::kernels::{Needs, Query, Ranking};
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::number::aggregate::Part;
@@ -115,12 +115,14 @@ pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evalua
         is_present: vec![false; queries],
         ..Evaluation::default()
     };
+    let mut has_list = vec![false; queries];
     made.counts.queries = queries as u64;
     made.counts.at_cutoffs = vec![(0, 0); plan.cutoffs.len()];
     for scored in parts {
         for (at, seen) in scored.seen.iter().enumerate() {
             let query = seen.query as usize;
             made.is_present[query] = true;
+            has_list[query] = !seen.is_blank;
             made.counts.tied += u64::from(seen.is_tied);
             let values = &scored.values[at * measures..(at + 1) * measures];
             for (column, &value) in made.values.iter_mut().zip(values) {
@@ -144,7 +146,7 @@ pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evalua
     for (column, measure) in plan.measures.iter().enumerate() {
         // Measures of the whole run have no values that could be missing.
         if measure.kernel.of_run().is_none() {
-            made.apply_empty(column, measure, plan.policy, axis)?;
+            made.apply_empty(column, measure, &has_list, (plan.policy, axis))?;
         }
     }
     made.aggregate(&plan.averaging());
@@ -301,10 +303,11 @@ impl Evaluation {
         &mut self,
         column: usize,
         measure: &Measure,
-        policy: Policy,
-        axis: &Axis,
+        has_list: &[bool],
+        (policy, axis): (Policy, &Axis),
     ) -> Result<()> {
         let is_left_out = |is_present: bool| !is_present && policy.missing == Missing::Skip;
+        let is_of_items = matches!(measure.kernel.needs(), Needs::Items(_));
         for (query, value) in self.values[column].iter_mut().enumerate() {
             if value.is_infinite() {
                 return Err(overflow(&measure.name, &axis.name(query)));
@@ -328,7 +331,13 @@ impl Evaluation {
                 .value(id));
             }
             if let Some(counted) = policy.empty.value() {
-                *value = counted;
+                // A measure of items is undefined for want of attributes or of a history, not of
+                // relevant documents, and stays so; else 0 could be its best value.
+                *value = match (is_of_items && !counted.is_nan(), has_list[query]) {
+                    (false, _) => counted,
+                    (true, true) => f64::NAN,
+                    (true, false) => measure.kernel.without_list(),
+                };
             }
         }
         Ok(())
@@ -380,7 +389,8 @@ impl Evaluation {
     /// Whether a query enters the mean of a measure.
     fn takes_part(&self, averaging: &Averaging, query: usize, column: usize) -> bool {
         let is_left_out = !self.is_present[query] && averaging.missing == Missing::Skip;
-        let is_skipped = averaging.empty == Empty::Skip && self.values[column][query].is_nan();
+        // Where undefined values count as a number, those that are left are of items, see above.
+        let is_skipped = averaging.empty != Empty::Nan && self.values[column][query].is_nan();
         !is_left_out && !is_skipped
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{self, AtomicUsize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
@@ -31,7 +31,7 @@ impl Rankings {
         let mut evaluation = finish_run(plan, self.axis(), scored, self.run_only())?;
         if let Some(of) = plan.items.as_deref() {
             self.measure_run(plan, (&items_of, of), &mut evaluation);
-            self.note_items(plan, (&items_of, of), &mut evaluation.notes);
+            self.note_items(plan, (&items_of, of), &mut evaluation.notes)?;
         }
         Ok(self.add_notes(evaluation))
     }
@@ -69,28 +69,60 @@ impl Rankings {
     }
 
     /// Notes recommended items of which a measure does not know what it wants to.
-    fn note_items(&self, plan: &Plan, (items_of, of): (&[u32], &Items), notes: &mut Notes) {
+    ///
+    /// # Errors
+    /// Where it knows nothing of any of them, or of any user: then ids are probably written in two ways.
+    fn note_items(
+        &self,
+        plan: &Plan,
+        (items_of, of): (&[u32], &Items),
+        notes: &mut Notes,
+    ) -> Result<()> {
+        let deepest = plan.cutoffs.iter().copied().max().unwrap_or(usize::MAX);
         let mut is_shown = vec![false; items_of.len()];
-        self.lists(plan.depth).flatten().for_each(|&doc| is_shown[doc as usize] = true);
-        let count = |is_counted: &dyn Fn(u32) -> bool| {
-            let shown = items_of.iter().zip(&is_shown).filter(|of| *of.1);
-            shown.filter(|of| is_counted(*of.0)).count() as u64
+        let lists = self.lists(plan.depth.min(deepest));
+        lists.flatten().for_each(|&doc| is_shown[doc as usize] = true);
+        let shown = || (0..items_of.len()).filter(|&doc| is_shown[doc]);
+        let mut check = |wanted: &[Wanted], note, what, is_known: &dyn Fn(u32) -> bool| {
+            if !plan.of_items().any(|(_, wants)| wanted.contains(&wants)) {
+                return Ok(());
+            }
+            let unknown = shown().filter(|&doc| !is_known(items_of[doc])).count();
+            if unknown > 0 && unknown == shown().count() {
+                let first = shown().take(3).map(|doc| quote(&self.docs().get(doc as u32)));
+                return Err(nothing_common("items", what, first.collect(), of.some(is_known)));
+            }
+            notes.add_many(note, unknown as u64, (0, 0));
+            Ok(())
         };
-        let any = |wanted: &[Wanted]| plan.of_items().any(|(_, wants)| wanted.contains(&wants));
-        if any(&[Wanted::Catalogue, Wanted::HistoryAndCatalogue]) {
-            notes.add_many(
-                Note::ItemsOutsideCatalogue,
-                count(&|item| !of.is_offered(item)),
-                (0, 0),
-            );
+        check(
+            &[Wanted::History, Wanted::HistoryAndCatalogue],
+            Note::ItemsWithoutHistory,
+            "history",
+            &|item| of.users(item) > 0,
+        )?;
+        check(
+            &[Wanted::Features, Wanted::HistoryAndCategories],
+            Note::ItemsWithoutAttributes,
+            "items",
+            &|item| of.features().is_some_and(|features| features.knows(item)),
+        )?;
+        check(
+            &[Wanted::Catalogue, Wanted::HistoryAndCatalogue],
+            Note::ItemsOutsideCatalogue,
+            "catalogue",
+            &|item| of.is_offered(item),
+        )?;
+        let asks = |(_, wants)| wants == Wanted::HistoryAndCategories;
+        let users = || (0..self.len()).filter(|&query| self.is_present(query));
+        if plan.of_items().any(asks) {
+            let names = |query: usize| self.axis().name(query);
+            if !users().any(|user| of.find_user(&names(user)).is_some()) {
+                let first = users().take(3).map(|user| quote(&names(user))).collect();
+                return Err(nothing_common("users", "history", first, of.some_users()));
+            }
         }
-        if any(&[Wanted::History, Wanted::HistoryAndCatalogue]) {
-            notes.add_many(Note::ItemsWithoutHistory, count(&|item| of.users(item) == 0), (0, 0));
-        }
-        if any(&[Wanted::Features, Wanted::HistoryAndCategories]) {
-            let is_unknown = |item| !of.features().is_some_and(|features| features.knows(item));
-            notes.add_many(Note::ItemsWithoutAttributes, count(&is_unknown), (0, 0));
-        }
+        Ok(())
     }
 
     /// The same for a part of the queries, in which none may be both judged and in the run.
@@ -174,6 +206,25 @@ impl Rankings {
         }
         Ok(Some(values))
     }
+}
+
+fn quote(id: &[u8]) -> String {
+    format!("`{}`", show(id))
+}
+
+/// The error for lists that have nothing in common with what is known of items.
+fn nothing_common(what: &str, known: &str, shown: Vec<String>, others: Vec<String>) -> Error {
+    let code = if what == "users" { "no_common_users" } else { "no_common_items" };
+    let (shown, others) = (shown.join(", "), others.join(", "));
+    Error::new(
+        Kind::Format,
+        code,
+        format!(
+            "expected {what} that are both in the run and in {known}, found none: in the run are \
+             {shown}, in {known} are {others}"
+        ),
+    )
+    .hint("are their ids written in the same way?")
 }
 
 fn no_items() -> Error {

@@ -19,6 +19,7 @@ use crate::text::list::List;
 pub(super) struct Outcome {
     pub(super) query: u32,
     pub(super) is_tied: bool,
+    pub(super) is_blank: bool,
 }
 
 /// What lists came to.
@@ -146,7 +147,8 @@ impl<'a> Scorer<'a> {
             count.0 += shown as u64;
             count.1 += (shown - whole.judged_within(k)) as u64;
         }
-        self.made.seen.push(Outcome { query: query as u32, is_tied: ranked.is_tied });
+        let (is_tied, is_blank) = (ranked.is_tied, retrieved == 0);
+        self.made.seen.push(Outcome { query: query as u32, is_tied, is_blank });
         let out = (&mut self.made.values, &mut self.made.ratios);
         let views = (&self.ways, &mut self.views);
         append_values(self.plan, &whole, views, out, &mut self.batches);

@@ -5,7 +5,7 @@ pub mod features;
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Result, show};
 use crate::ids::vocabulary::Vocabulary;
 use crate::items::features::{Features, UNKNOWN};
 use crate::memory::{self, Vec, vec};
@@ -136,6 +136,21 @@ impl Items {
             codes.iter().map(|&code| items[code as usize])
         });
         of_user.into_iter().flatten()
+    }
+
+    /// Some users of the history, for messages.
+    #[must_use]
+    pub fn some_users(&self) -> Vec<String> {
+        let names = self.history.iter().flat_map(|history| history.interactions.axis().names());
+        names.take(3).map(|name| format!("`{}`", show(&name))).collect()
+    }
+
+    /// Some items of a kind, for messages.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // identifiers are counted in 32 bits
+    pub fn some(&self, is_wanted: &dyn Fn(u32) -> bool) -> Vec<String> {
+        let items = (0..self.ids.len()).filter(|&item| is_wanted(item as u32));
+        items.take(3).map(|item| format!("`{}`", show(&self.ids.get(item)))).collect()
     }
 
     /// What items are like, if it is known of any.

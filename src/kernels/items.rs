@@ -193,6 +193,10 @@ impl Kernel for Miscalibration {
     fn needs(&self) -> Needs {
         Needs::Items(Wanted::HistoryAndCategories)
     }
+
+    fn without_list(&self) -> f64 {
+        f64::NAN
+    }
 }
 
 /// The share of each category among items, ascending; an item has the same share of all its categories.

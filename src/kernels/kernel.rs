@@ -149,6 +149,12 @@ pub trait Kernel: Send + Sync {
         Needs::Grades
     }
 
+    /// The value of a query that has no list, for a measure of items: NaN where the best value would
+    /// be 0, so that the query is left out.
+    fn without_list(&self) -> f64 {
+        0.0
+    }
+
     /// The measure as one that is computed of several queries at once, if it is.
     fn batched(&self) -> Option<&dyn Batched> {
         None

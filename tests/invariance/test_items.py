@@ -35,24 +35,29 @@ Lists = dict[str, list[str]]
 Attributes = dict[str, list[str]] | dict[str, list[float]]
 
 lists_of_items = st.lists(st.sampled_from(ITEMS), max_size=6, unique=True)
-recommendations = st.fixed_dictionaries(dict.fromkeys(USERS, lists_of_items)).filter(
-    lambda lists: any(lists.values())
-)
+
+
+def with_a(lists: Lists) -> Lists:
+    """Add the item a to the list of the user u, so that inputs have both in common."""
+    own = lists.get("u", [])
+    return {**lists, "u": own if "a" in own else [*own, "a"]}
+
+
+recommendations = st.fixed_dictionaries(dict.fromkeys(USERS, lists_of_items)).map(with_a)
 histories = st.dictionaries(
     st.sampled_from([*USERS, "x", "y"]),
     st.lists(st.sampled_from(ITEMS[:-1]), min_size=1, max_size=5, unique=True),
     min_size=1,
-)
+).map(with_a)
 categories = st.dictionaries(
     st.sampled_from(ITEMS),
     st.lists(st.sampled_from(["pop", "rock", "jazz"]), max_size=3, unique=True),
-    min_size=1,
-).filter(lambda items: any(items.values()))
+).map(lambda items: {**items, "a": items.get("a") or ["pop"]})
 numbers = st.sampled_from([0.0, 1.0, -0.5, 0.1, 3.0])
-vectors = st.dictionaries(
-    st.sampled_from(ITEMS), st.lists(numbers, min_size=3, max_size=3), min_size=1
+vectors = st.dictionaries(st.sampled_from(ITEMS), st.lists(numbers, min_size=3, max_size=3)).map(
+    lambda items: {"a": [0.1, 0.0, 1.0], **items}
 )
-catalogues = st.lists(st.sampled_from(ITEMS), min_size=1, unique=True)
+catalogues = st.sets(st.sampled_from(ITEMS)).map(lambda items: sorted({"a", *items}))
 
 
 def twins(
@@ -311,6 +316,8 @@ def test_what_has_no_answer_is_refused() -> None:
     table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
     with pytest.raises(rankscope.RankscopeError, match="Novelty"):
         rankscope.evaluate_table(table, "Novelty", policy="ties=doc_id")
+    with pytest.raises(rankscope.UsageError, match="found history beside it"):
+        rankscope.evaluate_table(table, "nDCG", history=HISTORY)  # type: ignore[call-arg]
     with pytest.raises(rankscope.UsageError, match="expected a history, items or a catalogue"):
         rankscope.read_items()
     with pytest.raises(rankscope.FormatError, match="at least one item"):
@@ -321,6 +328,9 @@ def test_what_has_no_answer_is_refused() -> None:
     ("items", "found"),
     [
         ({"a": 3.0}, "float of one item"),
+        ({}, "found none"),
+        ([{"item_id": "a", "genre": "pop"}], "found list"),
+        (pd.Series(["pop"], index=["a"]), "found Series"),
         ({"a": [1.0, 2.0], "b": [1.0]}, "2 and 1 numbers"),
         (pd.DataFrame({"item_id": ["a"], "genre": ["pop"], "year": [1999]}), "number"),
         (pd.DataFrame({"item_id": ["a"]}), "no column beside the items"),
@@ -368,6 +378,89 @@ def test_a_user_without_a_list_has_no_value() -> None:
     assert found["Novelty"] == math.log2(4) - math.log2(3)
 
 
+def test_what_is_undefined_is_left_out_of_the_mean() -> None:
+    """Zero is the best Miscalibration, so no user may get it for want of a list or a history."""
+    lists = {"u": ["a", "b"], "v": ["b", "c"], "w": []}
+    history = {"u": ["a"], "w": ["a"]}
+    genres = {"a": "pop", "b": "rock", "c": "jazz"}
+    relevant = {user: ["a"] for user in (*lists, "x")}
+    asked = ["Miscalibration", "ILD", "Novelty"]
+    found = rankscope.evaluate(relevant, lists, asked, history=history, items=genres)
+    # The list of u has half of the category that is all of the history.
+    assert found["Miscalibration"] == pytest.approx(-math.log(0.99 / 2 + 0.01), abs=1e-15)
+    # u and v have two items; who has no list has the value 0 where that is the worst.
+    assert found.denominators == {"Miscalibration": 1, "ILD": 4, "Novelty": 4}
+    assert found["ILD"] == 0.5
+    noted = [note for note in found.notes if note.code == "items_undefined"]
+    assert [(note.count, "Miscalibration" in note.sentence) for note in noted] == [(3, True)]
+    alone = rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, "ILD", items=genres)
+    assert math.isnan(alone["ILD"])
+    assert alone.denominators == {"ILD": 0}
+
+
+@pytest.mark.parametrize(
+    ("measure", "known", "code"),
+    [
+        ("Novelty", {"history": {"u": ["A"]}}, "no_common_items"),
+        ("ILD", {"items": {"A": "pop"}}, "no_common_items"),
+        ("Coverage", {"catalogue": ["A"]}, "no_common_items"),
+        ("Miscalibration", {"history": {1: ["a"]}, "items": {"a": "pop"}}, "no_common_users"),
+    ],
+)
+def test_inputs_without_a_common_id_are_refused(
+    measure: str, known: dict[str, object], code: str
+) -> None:
+    with pytest.raises(rankscope.FormatError, match="found none: in the run are") as caught:
+        rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)  # type: ignore[call-overload]
+    assert caught.value.code == code
+
+
+def test_only_items_above_the_deepest_cutoff_are_noted() -> None:
+    lists = {"u": ["a", "b", "unheard"]}
+    for k, count in ((2, 0), (3, 1)):
+        found = rankscope.evaluate({"u": ["a"]}, lists, f"Novelty@{k}", history=HISTORY)
+        assert found.diagnostics.get("items_without_history", 0) == count
+
+
+def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    for text in ("x,y\na,1,0\nb,0.5,\nc,-2e1,3\nd,4,2\n", "live\na,True\nb,False\nc,True\n"):
+        path.write_text(f"item_id,{text}", encoding="utf-8")
+        one, other = (
+            rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)["ILD"]
+            for items in (path, pd.read_csv(path))
+        )
+        assert one == other
+    path.write_text("item_id,genre,year\na,pop,1999\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match=r"'genre' \(text\), 'year' \(number\)"):
+        rankscope.evaluate(RELEVANT, LISTS, "ILD", items=path)
+    lines = tmp_path / "items.jsonl"
+    lines.write_text('{"item_id":"a","v":[1,0]}\n{"item_id":"b","v":[0.5,1]}\n', encoding="utf-8")
+    vectors = {"a": [1.0, 0.0], "b": [0.5, 1.0]}
+    expected = rankscope.evaluate(RELEVANT, LISTS, "ILD", items=vectors)["ILD"]
+    assert rankscope.evaluate(RELEVANT, LISTS, "ILD", items=lines)["ILD"] == expected
+
+
+def test_a_history_is_of_users_even_beside_queries(tmp_path: Path) -> None:
+    rows = [(user, item) for user, items in HISTORY.items() for item in items]
+    log = pd.DataFrame(rows, columns=["user_id", "item_id"])
+    log.insert(0, "query_id", range(len(log)))
+    log["query"] = "some words"
+    log.to_csv(tmp_path / "log.csv", index=False)
+    expected = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=HISTORY)["Novelty"]
+    ratings = log[["user_id", "item_id"]].set_axis(["userId", "movieId"], axis=1)
+    for history in (ratings, log, pl.from_pandas(log), tmp_path / "log.csv"):
+        found = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=history)
+        assert found["Novelty"] == expected
+
+
+def test_a_catalogue_is_any_iterable_of_ids() -> None:
+    offered = ["a", "b", "z"]
+    for catalogue in (dict.fromkeys(offered).keys(), iter(offered), tuple(offered)):
+        found = rankscope.evaluate(RELEVANT, LISTS, "Coverage", catalogue=catalogue)
+        assert found["Coverage"] == 2 / 3
+
+
 def test_values_of_users_are_averaged() -> None:
     found = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=HISTORY)
     assert found["Novelty"] == mean([*found.per_query_list("Novelty")], "mean")
@@ -389,4 +482,4 @@ def test_values_do_not_depend_on_the_number_of_threads() -> None:
         for threads in (1, 3)
     )
     assert dict(one) == dict(three)
-    assert one.to_dict() == three.to_dict()
+    assert repr(one.to_dict()) == repr(three.to_dict())  # NaN is no equal of itself

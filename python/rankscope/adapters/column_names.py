@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Besides common names, these are those of Arize (`prediction_group_id`, `prediction_id`,
 # `prediction_score`, `relevance_score`), of User Behavior Insights (`object_id`, and nested fields
 # as `pandas.json_normalize` calls them), of Hugging Face and BEIR (`query-id`, `corpus-id`), and of
-# recommenders (`user_id`, `item_id`, `rating`).
+# recommenders (`user_id`, `item_id`, `rating`, and `userId`, `movieId` of MovieLens).
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
         "query_id",
@@ -27,6 +27,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "topic_id",
         "user_id",
         "user",
+        "userId",
         "search_group_id",
         "prediction_group_id",
         "group_id",
@@ -43,6 +44,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "item_id",
         "item",
         "document_id",
+        "itemId",
+        "movieId",
+        "movie_id",
+        "track_id",
         "product_id",
         "corpus-id",
         "passage_id",
@@ -96,12 +101,15 @@ QUERY_NAMES = {
 """Names that only a query has."""
 
 BESIDE = {
-    "query": (QUERY_NAMES, {"user_id", "user", "query", "topic", "question"}),
-    "doc": ({"doc_id", "docno", "docid", "item_id", "document_id", "object_id"}, {"prediction_id"}),
+    "query": (QUERY_NAMES, {"user_id", "user", "userId", "query", "topic", "question"}),
+    "doc": (
+        {"doc_id", "docno", "docid", "item_id", "product_id", "document_id", "object_id"},
+        {"prediction_id", "itemId", "movieId", "movie_id", "track_id"},
+    ),
 }
 """By role, sure names, and names that mean something else in a table that has one of those."""
 
-USERS = {"user_id", "user"}
+USERS = {"user_id", "user", "userId"}
 """Names of users, whose rows are one query where there is no other column of queries."""
 
 TIMES = {

@@ -8,7 +8,9 @@ from itertools import chain
 
 from rankscope._core import Judgments
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.column_names import SYNONYMS, USERS
 from rankscope.adapters.columns import count_ids, read_ids
+from rankscope.adapters.files.cells import read_numbers
 from rankscope.adapters.inputs import Input, recognise, recognise_table
 from rankscope.adapters.reading import read_judgments, see_table
 from rankscope.adapters.tables import FoundColumns, is_single_column, is_table, open_table
@@ -32,6 +34,13 @@ if TYPE_CHECKING:
 
 INTERACTIONS = (("doc",), ("query",))
 """The columns of a history. Unlike judgments, it needs no grades, whatever columns there are."""
+
+QUERIES = tuple(name for name in SYNONYMS["query"] if name not in USERS)
+"""Names of queries, which aren't taken for the user of a history that has a column of users."""
+
+
+TEXT_FORMATS = {"csv", "tsv"}
+"""Formats in which numbers are text."""
 
 
 @record(frozen=True, slots=True)
@@ -58,12 +67,10 @@ def read_history(given: InputLike, *, columns: Mapping[str, str], encoding: str)
             return read_judgments(
                 found, duplicates="max", encoding=encoding, columns=columns, notes=[]
             )[0]
-        with see_table(found, INTERACTIONS, columns, encoding=encoding, notes=[]) as (
-            table,
-            names,
-            *_,
-        ):
-            held = FoundColumns(open_table(table), names)
+        with see_table(
+            found, INTERACTIONS, columns, encoding=encoding, notes=[], besides=QUERIES
+        ) as (table, names, *_):
+            held = FoundColumns(open_table(table), names, QUERIES)
             users, items = held.read_ids("query"), held.read_ids("doc")
             ones = np.ones(count_ids(items), dtype=np.int32)
             return Judgments.from_columns(users, items, ones, "max")
@@ -85,7 +92,7 @@ def read_catalogue(given: object, *, columns: Mapping[str, str], encoding: str) 
     ):
         with _see_items(given, columns, encoding) as (table, item):
             return read_ids(open_table(table).columns[item], item)
-    if isinstance(given, Mapping | set | frozenset):
+    if isinstance(given, Iterable) and not isinstance(given, bytes) and not _is_array(given):
         given = list(given)
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise FormatError(
@@ -95,6 +102,10 @@ def read_catalogue(given: object, *, columns: Mapping[str, str], encoding: str) 
             file="catalogue",
         )
     return read_ids(given, "catalogue")
+
+
+def _is_array(given: object) -> bool:
+    return is_table(given) or is_single_column(given) or hasattr(given, "dtype")
 
 
 def describe_items(given: object, *, columns: Mapping[str, str], encoding: str) -> Described:
@@ -107,6 +118,14 @@ def describe_items(given: object, *, columns: Mapping[str, str], encoding: str) 
     try:
         if isinstance(given, Mapping):
             return _describe_mapping(given)
+        if not isinstance(given, str | bytes | os.PathLike | File) and (
+            not is_table(given) or is_single_column(given)
+        ):
+            raise FormatError(
+                f"expected a table of items, or a mapping, found {type(given).__name__}",
+                hint="write items={'a': 'pop', 'b': ['rock', 'folk']}",
+                code="input_type",
+            )
         with _see_items(given, columns, encoding) as (table, item):
             held = open_table(table)
             others = {name: column for name, column in held.columns.items() if name != item}
@@ -134,9 +153,24 @@ def _see_items(
             item = file.columns["doc"]
             others = [name for name in file.names if name != item]
         with _open(found, wanted, others, encoding) as file:
-            yield load_arrow().Table.from_batches(list(file), file.schema), item
+            table = load_arrow().Table.from_batches(list(file), file.schema)
+            yield _type_cells(table, others) if found.format in TEXT_FORMATS else table, item
 
     return see()
+
+
+def _type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Turn columns of text that all hold numbers into numbers, as other formats have them."""
+    compute, arrow = load_arrow("pyarrow.compute"), load_arrow()
+    for name in names:
+        cells = table.column(name).combine_chunks()
+        numbers, _ = read_numbers(cells, name)
+        words = compute.utf8_lower(cells.drop_null())
+        if numbers is None and set(words.unique().to_pylist()) <= {"true", "false"}:
+            numbers = compute.cast(cells, arrow.bool_())
+        if numbers is not None:
+            table = table.set_column(table.column_names.index(name), name, numbers)
+    return table
 
 
 def _open(
@@ -163,7 +197,18 @@ def _describe_mapping(given: Mapping[Any, object]) -> Described:
     ]
     odd = next((value for value in values if not isinstance(value, list)), None)
     if odd is not None:
-        raise _no_attributes(f"{type(odd).__name__} of one item")
+        raise FormatError(
+            "expected a category, several categories, or a vector for each item, found "
+            f"{type(odd).__name__} of one item",
+            hint="write codes of categories as text: {'a': '7'}; a vector is a list of numbers",
+            code="item_attributes",
+        )
+    if not values:
+        raise FormatError(
+            "expected attributes of items, found none",
+            hint="write items={'a': 'pop', 'b': ['rock', 'folk']}",
+            code="empty_input",
+        )
     every = [*chain.from_iterable(value for value in values if isinstance(value, list))]
     ids = read_ids(list(given), "items")
     if all(isinstance(each, str) for each in every):

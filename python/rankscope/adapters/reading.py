@@ -324,6 +324,7 @@ def see_table(
     notes: list[Note],
     progress: Progress = None,
     source: TableFile | None = None,
+    besides: Sequence[str] = (),
 ) -> Iterator[Seen]:
     """Return a table, the names of its columns by role, the line of each row, and its ids.
 
@@ -338,6 +339,7 @@ def see_table(
         notes: As in `read_judgments`.
         progress: A function that is called with the bytes read so far.
         source: The open table, if it is open already.
+        besides: Columns that aren't taken for a query if there is another one.
 
     Raises:
         InputError: It is not of the format.
@@ -348,7 +350,9 @@ def see_table(
             yield seen
         return
     if source is None:
-        source = _open(given, needed, columns, (), encoding=encoding, progress=progress)
+        source = _open(
+            given, needed, columns, (), encoding=encoding, progress=progress, besides=besides
+        )
     with _seen(source, notes) as seen:
         yield seen
 
@@ -423,6 +427,7 @@ def _open(
     *,
     encoding: str,
     progress: Progress,
+    besides: Sequence[str] = (),
 ) -> TableFile:
     from rankscope.adapters.files.table import open_batches  # noqa: PLC0415 - only tables need it
 
@@ -436,6 +441,7 @@ def _open(
         is_judged=is_judged,
         needed=needed,
         others=others,
+        besides=besides,
         format=given.format,
         name=given.name,
         encoding=encoding,

@@ -128,6 +128,7 @@ def evaluate_table(
         >>> evaluate_table(log, "RR", labels="events", positive=["buy"], format="csv")["RR"]
         0.5
     """
+    engine.refuse_known_items(attribution)
     attributed = (labels, predicted, positive, attribution or None)
     has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}

@@ -18,6 +18,7 @@ from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
 from rankscope.engine.items import check_items as check_items
 from rankscope.engine.items import load_items as load_items
 from rankscope.engine.items import read_items_for as read_items_for
+from rankscope.engine.items import refuse_known_items as refuse_known_items
 from rankscope.engine.memory import read_memory as read_memory
 from rankscope.engine.progress import follow as follow
 from rankscope.engine.progress import tick as tick

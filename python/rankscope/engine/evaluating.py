@@ -422,6 +422,15 @@ def make_evaluation(
         run_notes=run_notes,
         duplicates=duplicates,
     )
+    if request.policy.empty in {"zero", "one"}:
+        # Measures of items stay undefined for want of attributes or of a history.
+        denominators = answer.denominators()
+        notes += [
+            describe("items_undefined", left_out, {"name": measure.name}, file=run_name)
+            for at, measure in enumerate(request.measures)
+            if measure.row.of_items and measure.row.level == "query"
+            if (left_out := counts.evaluated - denominators[at])
+        ]
     if attributes:
         refuse_whole_run(request.measures, "by")
     estimates: dict[str, Estimate] = {}

@@ -129,6 +129,21 @@ def check_items(measures: list[Measure], found: Items | None) -> Items | None:
     return known
 
 
+def refuse_known_items(given: Mapping[str, object]) -> None:
+    """Raise an error for what is known of items, where no measure of items is available.
+
+    Raises:
+        UsageError: It is among the arguments.
+    """
+    named = next((name for name in MEANINGS if name in given), None)
+    if named is not None:
+        raise UsageError(
+            f"expected a table of grades and scores alone, found {named} beside it",
+            hint=f"write evaluate(judgments, run, measures, {named}=…)",
+            code="bad_parameter",
+        )
+
+
 def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> None:
     for measure in measures:
         for need in measure.row.needs:
@@ -137,6 +152,7 @@ def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> N
                 continue
             raise MeasureError(
                 f"{measure} needs {need}, which is {MEANINGS[need]}",
-                hint=f"pass {need}=… to evaluate or read_items, or --{need} FILE to rankscope eval",
+                hint=f"pass {need}=… to evaluate or read_items, or --{need} FILE to rankscope eval"
+                "; compare then takes what evaluate returns",
                 code="items_unavailable",
             )

@@ -241,7 +241,10 @@ def flatten(table: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - as above
 def _kind_of(name: str, role: str, example: Mapping[str, object]) -> Kind:
     if name in example:
         value = example[name]
-        return Kind(_type_of(_first_of(value), role), is_list=isinstance(value, list))
+        of = _type_of(_first_of(value), role)
+        if isinstance(value, list) and of is int and role not in ID_ROLES:
+            of = float  # such as the first numbers of vectors, of which others need not be whole
+        return Kind(of, is_list=isinstance(value, list))
     outer, _, inner = name.rpartition(".")
     values = [one.get(inner) for one in _objects_of(example[outer])]
     return Kind(_type_of(_first_of(values), role), is_list=True, is_inside=True)
