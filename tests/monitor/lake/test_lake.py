@@ -408,10 +408,28 @@ def test_columns_that_cannot_be_meant_are_an_error(
     log: Log, rows: list[dict[str, Any]], code: str
 ) -> None:
     path = write_table(log.folder / "impressions" / "part.parquet", rows)
-    log.lake.connect_lake(log.folder / "impressions")
     with pytest.raises(InputError) as raised:
-        log.lake.evaluate()
+        log.lake.connect_lake(log.folder / "impressions")
     assert (raised.value.code, raised.value.file) == (code, str(path))
+
+
+def test_an_address_that_cannot_be_read_does_not_replace_one_that_can(log: Log) -> None:
+    log.write(make_events(20))
+    log.connect()
+    log.check()
+    before, values = log.lake.store.lake("default"), describe(log.lake)
+    for wrong, code in (
+        (log.folder / "mistyped", "lake_empty"),
+        (log.folder / "clicks", "columns"),
+    ):
+        with pytest.raises((FileError, InputError)) as raised:
+            log.lake.connect_lake(wrong, log.folder / "clicks")
+        assert raised.value.code == code
+    with pytest.raises(FileError):
+        log.lake.connect_lake(log.folder / "impressions", log.folder / "mistyped")
+    assert log.lake.store.lake("default") == before
+    log.check()
+    assert describe(log.lake) == values
 
 
 def test_columns_with_other_names_are_named(log: Log) -> None:
@@ -525,18 +543,16 @@ def test_rows_with_bad_times_are_counted_with_an_example(log: Log) -> None:
 
 def test_files_that_are_not_parquet_say_so(log: Log) -> None:
     (log.folder / "rows.csv").write_text("ranking_id,time\n" * 9)
-    log.lake.connect_lake(f"{log.folder}/*.csv")
     with pytest.raises(FileError, match="Parquet") as raised:
-        log.lake.evaluate()
+        log.lake.connect_lake(f"{log.folder}/*.csv")
     assert raised.value.hint is not None
     assert raised.value.hint.startswith("a lake consists of Parquet files")
 
 
 def test_all_columns_that_are_missing_are_named(log: Log) -> None:
     write_table(log.folder / "impressions" / "part.parquet", [{"session": "r", "items": ["a"]}])
-    log.lake.connect_lake(log.folder / "impressions")
     with pytest.raises(InputError) as raised:
-        log.lake.evaluate()
+        log.lake.connect_lake(log.folder / "impressions")
     error = raised.value
     assert "expected a column of ranking_id (" in error.message
     assert "), of time (" in error.message
@@ -548,9 +564,8 @@ def test_all_columns_that_are_missing_are_named(log: Log) -> None:
     shown = {"ranking_id": "r", "time": START, "doc_ids": ["a", "b"]}
     write_table(log.folder / "impressions" / "part.parquet", [shown])
     write_table(log.folder / "clicks" / "part.parquet", [{"search": "r", "doc_id": "b"}])
-    log.connect()
     with pytest.raises(InputError) as raised:
-        log.lake.evaluate()
+        log.connect()
     assert raised.value.hint.startswith(
         "name them: --label-col ranking_id=COLUMN --label-col time=COLUMN "
         "--label-col labels=COLUMN, or label_names="

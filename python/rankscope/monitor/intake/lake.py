@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.engine import count_threads
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
 from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
@@ -113,7 +113,8 @@ def connect_lake(
 
     Raises:
         UsageError: The URL cannot be read, or events were ingested into the project.
-        FileError: The folder cannot be listed, or the store cannot be written.
+        FileError: There are no files, they cannot be read, or the store cannot be written.
+        InputError: A file does not have the columns that are needed.
     """
     from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
 
@@ -141,7 +142,24 @@ def connect_lake(
         early=EARLY,
         within=_read_within(within),
     )
+    _check_new(lake, store.lake(project), now)
     return store.set_lake(project, lake, now, actor)
+
+
+def _check_new(lake: Lake, before: Lake | None, now: int) -> None:
+    """Check that tables that are new to a project have files, and look at the last one of each.
+
+    An address with a mistake in it must not replace one that works.
+    """
+    known = {} if before is None else before.sources
+    fresh = [kind for kind, source in lake.sources.items() if known.get(kind) != source]
+    if not fresh:
+        return
+    from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow
+
+    reader = LakeReader(lake)
+    for kind in fresh:
+        reader.look_at(kind, reader.list_files(kind)[-1], max(now, read_clock()))
 
 
 def _read_within(given: Duration) -> int:
@@ -212,7 +230,7 @@ class _Scanner:
 
     def scan(self) -> Scan:
         known = {(one.kind, one.file.path): one for one in self._store.lake_files(self._project)}
-        listed = {kind: self._list(kind) for kind in self._reader.tables}
+        listed = {kind: self._reader.list_files(kind) for kind in self._reader.tables}
         present = {(kind, one.path) for kind, files in listed.items() for one in files}
         removed = [one for key, one in known.items() if key not in present]
         fresh: list[tuple[Kind, DataFile]] = [
@@ -283,18 +301,6 @@ class _Scanner:
     def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
         kind, file = fresh
         return self._reader.look_at(kind, file, self._now)
-
-    def _list(self, kind: Kind) -> list[DataFile]:
-        files = self._reader.tables[kind].list_files()
-        if not files:
-            # An empty listing is more often a mistake than a lake that lost everything.
-            raise FileError(
-                f"there are no Parquet files of {kind}",
-                hint="check the path or the pattern; values that are there already are kept",
-                code="lake_empty",
-                file=self._reader.lake.sources[kind].url,
-            )
-        return files
 
     def _had_rows(self, start: int, gone: Iterable[KnownFile]) -> bool:
         """Return whether an hour may have had rows of files that are gone."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.engine import count_threads
-from rankscope.errors import FormatError
+from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.joining import (
@@ -112,6 +112,23 @@ class LakeReader:
     def trim(self, most: int = MOST_IDLE) -> None:
         """Keep no more than some bytes of what was read, and release the memory of the rest."""
         self._loader.trim(most)
+
+    def list_files(self, kind: Kind) -> list[DataFile]:
+        """List the files of rankings or labels.
+
+        Raises:
+            FileError: There are none, or they cannot be listed.
+        """
+        files = self.tables[kind].list_files()
+        if not files:
+            # An empty listing is more often a mistake than a lake that lost everything.
+            raise FileError(
+                f"there are no Parquet files of {kind}",
+                hint="check the path or the pattern; values that are there already are kept",
+                code="lake_empty",
+                file=self.lake.sources[kind].url,
+            )
+        return files
 
     def look_at(self, kind: Kind, file: DataFile, now: int) -> LookedAt:
         """Find out which times a file has, and count what is wrong with its rows.
