@@ -24,6 +24,8 @@ from tests.inputs.program import Program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankscope.monitor.store.lake.address import Lake
+
 READING = ("status", "doctor", "export", "backup", "configure", "key list")
 WRITING = ("evaluate", "ingest", "label", "archive", "delete", "retain", "key make")
 
@@ -505,3 +507,46 @@ def test_run_takes_its_store_and_several_columns_as_arguments(
     for wrong in (["--store", project.store], [*columns, project.store]):
         done = project.run("run", *words, *wrong)
         check_error(done, 2, "usage")
+
+
+def test_options_of_run_replace_nothing_else_of_the_lake(project: Project) -> None:
+    project.say("configure", *CONFIGURED)
+    for name, row in (
+        ("shown", {"session": "r", "doc_ids": ["b", "a"]}),
+        ("clicked", {"ranking_id": "r", "doc_id": "a", "label": "click"}),
+    ):
+        (project.folder / name).mkdir()
+        moment = pa.array([1_788_220_800_000], pa.timestamp("ms", "UTC"))
+        columns = {role: [value] for role, value in row.items()} | {"time": moment}
+        parquet.write_table(pa.table(columns), project.folder / name / "part.parquet")
+    shown, clicked, nowhere = (str(project.folder / name) for name in ("shown", "clicked", "no"))
+    place = ("--rankings", shown, "--labels", clicked, "--col", "ranking_id=session")
+    time = ("--as-of", "2026-09-10")
+    assert project.say("run", *place, "--duplicates-within", "0s", *time)["new"] == 2
+
+    def read_lake() -> Lake:
+        with Monitor.open(project.store, writes=False) as monitor:
+            lake = monitor.store.lake(monitor.project)
+        assert lake is not None
+        return lake
+
+    lake = read_lake()
+    for again in (["--rankings", shown], ["--labels", clicked], ["--rankings", shown, *place[4:]]):
+        told = project.say("run", *again, *time)
+        assert (told["files"], told["changed"], told["removed"]) == (2, 0, 0)
+        assert read_lake() == lake
+    for wrong, code in (
+        (["--rankings", nowhere], "lake_empty"),
+        (["--rankings", shown, "--labels", nowhere], "lake_empty"),
+        (["--rankings", clicked], "columns"),
+        (["--no-labels", "--labels", clicked], "usage"),
+    ):
+        status = {"lake_empty": 4, "columns": 3, "usage": 2}[code]
+        check_error(project.run("run", *wrong, *time), status, code)
+        assert read_lake() == lake
+    assert project.say("run", *time)["files"] == 2
+    told = project.say("run", "--no-labels", *time)
+    assert (told["files"], told["removed"]) == (1, 1)
+    assert read_lake().labels is None
+    assert project.say("run", "--labels", clicked, *time)["new"] == 1
+    assert read_lake() == lake
