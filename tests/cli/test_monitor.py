@@ -550,3 +550,28 @@ def test_options_of_run_replace_nothing_else_of_the_lake(project: Project) -> No
     assert read_lake().labels is None
     assert project.say("run", "--labels", clicked, *time)["new"] == 1
     assert read_lake() == lake
+
+
+def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: Project) -> None:
+    for words in (
+        ["--positive", "click=1,buy=3", "--slice", "device,country", "--pairs", "device:country,"],
+        ["--positive", "click=1,", "buy=3", "--slice", "device", "country"],
+    ):
+        project.say("configure", *words, "--window", "24h")
+        with Monitor.open(project.store, writes=False) as monitor:
+            configuration = monitor.configuration
+        assert configuration.definition.attribution.weights == {"click": 1, "buy": 3}
+        assert configuration.attributes == ("device", "country")
+        assert configuration.all_pairs == (("device", "country"),)
+    shown = {"ranking_id": "r", "time": "2026-09-01T00:00:00Z", "doc_ids": ["x"]}
+    shown |= {"device": "tv", "country": "de", "a": 1, "b": 2}
+    log = write_lines(project.folder / "log.jsonl", [shown])
+    project.say("ingest", log, "--attributes", "device,country", "--ignore", "a,b")
+    with Monitor.open(project.store, writes=False) as monitor:
+        [context] = monitor.store.contexts(monitor.project).values()
+    assert context.attributes == (("country", "de"), ("device", "tv"))
+    project.say("rule add", "quality", "--measure", "nDCG@5", "--slice", "device,country")
+    with Monitor.open(project.store, writes=False) as monitor:
+        [rule] = [one for one in monitor.rules() if one.name == "quality"]
+    assert rule.slices == ("device", "country")
+    check_error(project.run("configure", "--positive", ",", "--window", "24h"), 2, "usage")

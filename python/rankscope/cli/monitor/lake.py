@@ -15,7 +15,7 @@ from rankscope.cli.monitor.store import (
 )
 from rankscope.cli.monitor.times import read_duration, write_moment
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag
+from rankscope.cli.parser import Once, OnceFlag, OnceList, listed
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.incidents.notice import write_part
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -105,9 +105,9 @@ def add_arguments(parser: Parser) -> None:
         )
     parser.add_argument(
         "--attributes",
-        action=Once,
+        action=OnceList,
         nargs="+",
-        type=read_word,
+        type=listed(read_word),
         metavar="NAME",
         help="columns that describe a ranking, such as device country (default: those read so "
         "far, and the attributes that the project slices by)",
