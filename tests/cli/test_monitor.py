@@ -575,3 +575,12 @@ def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: 
         [rule] = [one for one in monitor.rules() if one.name == "quality"]
     assert rule.slices == ("device", "country")
     check_error(project.run("configure", "--positive", ",", "--window", "24h"), 2, "usage")
+
+
+@pytest.mark.parametrize("command", ["ingest", "configure", "status"])
+def test_a_host_and_a_port_are_no_store(command: str, program: Program, project: Project) -> None:
+    log = write_lines(project.folder / "log.jsonl", [])
+    words = {"ingest": [log], "configure": ["--positive", "click", "--window", "24h"], "status": []}
+    done = program.run("monitor", command, "localhost:8719", *words[command])
+    check_error(done, 2, "usage")
+    assert b"http://localhost:8719" in done.stderr

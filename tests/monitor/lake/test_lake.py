@@ -13,6 +13,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, InputError, UsageError
 from rankscope.monitor import Configuration, Monitor, Rule, Span, define
+from rankscope.monitor.doctor import examine
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -392,6 +393,18 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         "missing_field": 3,
         "missing_id": 1,
     }
+
+
+def test_rows_of_files_that_are_gone_are_rejected_no_more(log: Log) -> None:
+    good = {"ranking_id": "good", "time": START, "doc_ids": ["a"]}
+    write_table(log.folder / "impressions" / "good.parquet", [good])
+    path = write_table(log.folder / "impressions" / "bad.parquet", [good | {"ranking_id": ""}])
+    log.lake.connect_lake(log.folder / "impressions")
+    for told in ("1 of 2 events were rejected: missing_id 1", "0 of 1 events were rejected"):
+        log.lake.evaluate()
+        [found] = [one for one in examine(log.lake, log.folder / "lake.db") if one.name == "events"]
+        assert found.told == told
+        path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(
