@@ -374,7 +374,7 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         good | {"ranking_id": "timeless", "time": None},
         good | {"doc_ids": ["b"]},
     ]
-    write_table(log.folder / "impressions" / "part.parquet", rows)
+    shown = write_table(log.folder / "impressions" / "part.parquet", rows)
     write_table(
         log.folder / "clicks" / "part.parquet",
         [
@@ -384,7 +384,15 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         ],
     )
     log.connect()
-    log.lake.evaluate()
+    scan = log.lake.evaluate().scan
+    assert scan is not None
+    assert {code: text.partition(": ")[0] for code, text in scan.examples.items()} == {
+        # Rows with bad times are left out before the others are numbered.
+        "duplicate_doc": str(shown),
+        "missing_id": str(shown),
+        "future_time": f"{shown}, row 4",
+        "missing_field": f"{shown}, row 5",
+    }
     assert log.lake.store.counters("default") == {
         "accepted": 2,
         "conflict": 1,
@@ -393,6 +401,18 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         "missing_field": 3,
         "missing_id": 1,
     }
+
+
+def test_the_file_and_the_row_of_a_rejected_ranking_are_named(log: Log) -> None:
+    good = {"ranking_id": "good", "time": START, "doc_ids": ["a"]}
+    wrong = good | {"ranking_id": "wrong", "doc_ids": ["a", "a"]}
+    write_table(log.folder / "impressions" / "a.parquet", [good])
+    rows = [good | {"ranking_id": "other"}, wrong, wrong | {"ranking_id": "again"}]
+    path = write_table(log.folder / "impressions" / "b.parquet", rows)
+    log.lake.connect_lake(log.folder / "impressions")
+    scan = log.lake.evaluate().scan
+    assert scan is not None
+    assert scan.examples["duplicate_doc"].startswith(f"{path}, row 2: ")
 
 
 def test_rows_of_files_that_are_gone_are_rejected_no_more(log: Log) -> None:

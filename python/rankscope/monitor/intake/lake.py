@@ -50,7 +50,7 @@ class Scan:
         notes: By code, how many of these rankings have something suspicious but legal; those of
             hours to which only labels came are not looked at again.
         unused: The columns of new files that are not used.
-        examples: By code, what is wrong with a row of a new file that has a bad time.
+        examples: By code, what is wrong with the first row that was rejected, and where it is.
     """
 
     files: int
@@ -268,7 +268,7 @@ class _Scanner:
         hours.update(one.start for one in before.values() if moved.intersection(one.earlier))
         labelled = self._find_labelled(new_labels, now_there, set(before) - hours)
         again = {start: before[start] for start in labelled}
-        seen, notes = self._read_hours(
+        seen, notes, examples = self._read_hours(
             sorted(hours | labelled),
             now_there,
             again,
@@ -295,7 +295,8 @@ class _Scanner:
             rankings=sum(span[0] for hour in seen for span in hour.spans.values()),
             notes=dict(notes),
             unused={kind: sorted(names) for kind, names in unused.items() if names},
-            examples={code: text for one in reversed(read) for code, text in one.examples.items()},
+            examples=examples
+            | {code: text for one in reversed(read) for code, text in one.examples.items()},
         )
 
     def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
@@ -364,7 +365,7 @@ class _Scanner:
         files: Sequence[KnownFile],
         again: Mapping[int, KnownHour],
         earlier: Mapping[int, Mapping[int, bool]],
-    ) -> tuple[list[SeenHour], Counter[str]]:
+    ) -> tuple[list[SeenHour], Counter[str], dict[str, str]]:
         """Read hours; of those in `again`, nothing has changed but labels.
 
         The rankings of hours that are in `earlier` may be in earlier hours, too.
@@ -374,21 +375,24 @@ class _Scanner:
         contexts = self._store.contexts(self._project)
         notes: Counter[str] = Counter()
 
-        def read(start: int) -> tuple[SeenHour, Counter[str]]:
+        examples: dict[str, str] = {}
+
+        def read(start: int) -> tuple[SeenHour, Counter[str], Mapping[str, str]]:
             known = again.get(start)
             if known is not None:
                 found = self._reader.match_again(known, rankings, labels)
                 if found is not None:
-                    return _see_again(known, contexts, *found), Counter()
+                    return _see_again(known, contexts, *found), Counter(), {}
             hour = self._reader.read_hour(start, rankings, labels, earlier=earlier.get(start))
-            return _see(start, hour)
+            return *_see(start, hour), hour.examples
 
         seen = []
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
-            for hour, noted in pool.map(read, starts):
+            for hour, noted, wrong in pool.map(read, starts):
                 seen.append(hour)
                 notes += noted
-        return seen, notes
+                examples = {**wrong, **examples}
+        return seen, notes, examples
 
 
 def _see_again(
