@@ -24,6 +24,8 @@ from tests.inputs.program import Program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankscope.monitor.store.lake.address import Lake
+
 READING = ("status", "doctor", "export", "backup", "configure", "key list")
 WRITING = ("evaluate", "ingest", "label", "archive", "delete", "retain", "key make")
 
@@ -505,3 +507,80 @@ def test_run_takes_its_store_and_several_columns_as_arguments(
     for wrong in (["--store", project.store], [*columns, project.store]):
         done = project.run("run", *words, *wrong)
         check_error(done, 2, "usage")
+
+
+def test_options_of_run_replace_nothing_else_of_the_lake(project: Project) -> None:
+    project.say("configure", *CONFIGURED)
+    for name, row in (
+        ("shown", {"session": "r", "doc_ids": ["b", "a"]}),
+        ("clicked", {"ranking_id": "r", "doc_id": "a", "label": "click"}),
+    ):
+        (project.folder / name).mkdir()
+        moment = pa.array([1_788_220_800_000], pa.timestamp("ms", "UTC"))
+        columns = {role: [value] for role, value in row.items()} | {"time": moment}
+        parquet.write_table(pa.table(columns), project.folder / name / "part.parquet")
+    shown, clicked, nowhere = (str(project.folder / name) for name in ("shown", "clicked", "no"))
+    place = ("--rankings", shown, "--labels", clicked, "--col", "ranking_id=session")
+    time = ("--as-of", "2026-09-10")
+    assert project.say("run", *place, "--duplicates-within", "0s", *time)["new"] == 2
+
+    def read_lake() -> Lake:
+        with Monitor.open(project.store, writes=False) as monitor:
+            lake = monitor.store.lake(monitor.project)
+        assert lake is not None
+        return lake
+
+    lake = read_lake()
+    for again in (["--rankings", shown], ["--labels", clicked], ["--rankings", shown, *place[4:]]):
+        told = project.say("run", *again, *time)
+        assert (told["files"], told["changed"], told["removed"]) == (2, 0, 0)
+        assert read_lake() == lake
+    for wrong, code in (
+        (["--rankings", nowhere], "lake_empty"),
+        (["--rankings", shown, "--labels", nowhere], "lake_empty"),
+        (["--rankings", clicked], "columns"),
+        (["--no-labels", "--labels", clicked], "usage"),
+    ):
+        status = {"lake_empty": 4, "columns": 3, "usage": 2}[code]
+        check_error(project.run("run", *wrong, *time), status, code)
+        assert read_lake() == lake
+    assert project.say("run", *time)["files"] == 2
+    told = project.say("run", "--no-labels", *time)
+    assert (told["files"], told["removed"]) == (1, 1)
+    assert read_lake().labels is None
+    assert project.say("run", "--labels", clicked, *time)["new"] == 1
+    assert read_lake() == lake
+
+
+def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: Project) -> None:
+    for words in (
+        ["--positive", "click=1,buy=3", "--slice", "device,country", "--pairs", "device:country,"],
+        ["--positive", "click=1,", "buy=3", "--slice", "device", "country"],
+    ):
+        project.say("configure", *words, "--window", "24h")
+        with Monitor.open(project.store, writes=False) as monitor:
+            configuration = monitor.configuration
+        assert configuration.definition.attribution.weights == {"click": 1, "buy": 3}
+        assert configuration.attributes == ("device", "country")
+        assert configuration.all_pairs == (("device", "country"),)
+    shown = {"ranking_id": "r", "time": "2026-09-01T00:00:00Z", "doc_ids": ["x"]}
+    shown |= {"device": "tv", "country": "de", "a": 1, "b": 2}
+    log = write_lines(project.folder / "log.jsonl", [shown])
+    project.say("ingest", log, "--attributes", "device,country", "--ignore", "a,b")
+    with Monitor.open(project.store, writes=False) as monitor:
+        [context] = monitor.store.contexts(monitor.project).values()
+    assert context.attributes == (("country", "de"), ("device", "tv"))
+    project.say("rule add", "quality", "--measure", "nDCG@5", "--slice", "device,country")
+    with Monitor.open(project.store, writes=False) as monitor:
+        [rule] = [one for one in monitor.rules() if one.name == "quality"]
+    assert rule.slices == ("device", "country")
+    check_error(project.run("configure", "--positive", ",", "--window", "24h"), 2, "usage")
+
+
+@pytest.mark.parametrize("command", ["ingest", "configure", "status"])
+def test_a_host_and_a_port_are_no_store(command: str, program: Program, project: Project) -> None:
+    log = write_lines(project.folder / "log.jsonl", [])
+    words = {"ingest": [log], "configure": ["--positive", "click", "--window", "24h"], "status": []}
+    done = program.run("monitor", command, "localhost:8719", *words[command])
+    check_error(done, 2, "usage")
+    assert b"http://localhost:8719" in done.stderr

@@ -11,7 +11,7 @@ from rankscope.names import find_closest, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from typing import NoReturn
 
 EXAMPLES = "Examples:"
@@ -212,6 +212,43 @@ class Once(argparse.Action):
             parser.error(f"{option_string} can be used only once")
         seen.add(self.dest)
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
+
+
+class OnceList(Once):
+    """An option with several values that can be used once; its type is `listed`."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Store all values in one list."""
+        every = [value for some in values or () for value in some]  # type: ignore[attr-defined]  # lists
+        super().__call__(parser, namespace, every, option_string)
+
+
+def listed(read: Callable[[str], object] = str) -> Callable[[str], list[object]]:
+    """Return a function that reads values separated by commas.
+
+    Args:
+        read: Reads one of them.
+
+    Examples:
+        >>> listed()("device,country"), listed(int)("1, 2,")
+        (['device', 'country'], [1, 2])
+    """
+
+    def read_list(text: str) -> list[object]:
+        if "," not in text:
+            return [read(text)]
+        parts = [stripped for part in text.split(",") if (stripped := part.strip())]
+        if not parts:
+            raise argparse.ArgumentTypeError(f"expected a value, found {quote(text)}")
+        return [read(part) for part in parts]
+
+    return read_list
 
 
 class OnceFlag(Once):

@@ -244,13 +244,12 @@ class Monitor(ProjectReader):
     ) -> bool:
         """Read the events of this project from a data lake, in place, and not from the store.
 
-        Nothing is read yet. Each `evaluate` reads the files that are new or have changed.
+        One file of each is looked at. Each `evaluate` reads those that are new or have changed.
 
         Args:
-            rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or the
-                folder of a table of Delta Lake or Iceberg: a path, or a URL of `s3://`, `gs://` or
-                `abfs://`. Credentials are those of the environment.
-            labels: Likewise for labels; `None` where grades are logged with the rankings.
+            rankings: A folder of Parquet files, a pattern such as `impressions/**.parquet`, or a
+                table of Delta Lake or Iceberg: a path, or a URL of `s3://`, `gs://` or `abfs://`.
+            labels: Likewise for labels; `None` if grades are logged with the rankings.
             format: `"parquet"`, `"delta"` or `"iceberg"` (default: what the folder has).
             names: The columns that have none of the usual names, by role.
             label_names: Likewise for labels.
@@ -263,7 +262,8 @@ class Monitor(ProjectReader):
 
         Raises:
             UsageError: The project isn't configured or has events, or the URL cannot be read.
-            FileError: The folder cannot be listed, or the store cannot be written.
+            FileError: No file is there, one cannot be read, or the store cannot be written.
+            InputError: A file does not have the columns that are needed.
         """
         configuration = self.configuration
         return connect_lake(

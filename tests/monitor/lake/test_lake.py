@@ -13,6 +13,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, InputError, UsageError
 from rankscope.monitor import Configuration, Monitor, Rule, Span, define
+from rankscope.monitor.doctor import examine
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -373,7 +374,7 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         good | {"ranking_id": "timeless", "time": None},
         good | {"doc_ids": ["b"]},
     ]
-    write_table(log.folder / "impressions" / "part.parquet", rows)
+    shown = write_table(log.folder / "impressions" / "part.parquet", rows)
     write_table(
         log.folder / "clicks" / "part.parquet",
         [
@@ -383,7 +384,15 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         ],
     )
     log.connect()
-    log.lake.evaluate()
+    scan = log.lake.evaluate().scan
+    assert scan is not None
+    assert {code: text.partition(": ")[0] for code, text in scan.examples.items()} == {
+        # Rows with bad times are left out before the others are numbered.
+        "duplicate_doc": str(shown),
+        "missing_id": str(shown),
+        "future_time": f"{shown}, row 4",
+        "missing_field": f"{shown}, row 5",
+    }
     assert log.lake.store.counters("default") == {
         "accepted": 2,
         "conflict": 1,
@@ -392,6 +401,30 @@ def test_rows_that_are_rejected_are_counted_by_code(log: Log) -> None:
         "missing_field": 3,
         "missing_id": 1,
     }
+
+
+def test_the_file_and_the_row_of_a_rejected_ranking_are_named(log: Log) -> None:
+    good = {"ranking_id": "good", "time": START, "doc_ids": ["a"]}
+    wrong = good | {"ranking_id": "wrong", "doc_ids": ["a", "a"]}
+    write_table(log.folder / "impressions" / "a.parquet", [good])
+    rows = [good | {"ranking_id": "other"}, wrong, wrong | {"ranking_id": "again"}]
+    path = write_table(log.folder / "impressions" / "b.parquet", rows)
+    log.lake.connect_lake(log.folder / "impressions")
+    scan = log.lake.evaluate().scan
+    assert scan is not None
+    assert scan.examples["duplicate_doc"].startswith(f"{path}, row 2: ")
+
+
+def test_rows_of_files_that_are_gone_are_rejected_no_more(log: Log) -> None:
+    good = {"ranking_id": "good", "time": START, "doc_ids": ["a"]}
+    write_table(log.folder / "impressions" / "good.parquet", [good])
+    path = write_table(log.folder / "impressions" / "bad.parquet", [good | {"ranking_id": ""}])
+    log.lake.connect_lake(log.folder / "impressions")
+    for told in ("1 of 2 events were rejected: missing_id 1", "0 of 1 events were rejected"):
+        log.lake.evaluate()
+        [found] = [one for one in examine(log.lake, log.folder / "lake.db") if one.name == "events"]
+        assert found.told == told
+        path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -408,10 +441,28 @@ def test_columns_that_cannot_be_meant_are_an_error(
     log: Log, rows: list[dict[str, Any]], code: str
 ) -> None:
     path = write_table(log.folder / "impressions" / "part.parquet", rows)
-    log.lake.connect_lake(log.folder / "impressions")
     with pytest.raises(InputError) as raised:
-        log.lake.evaluate()
+        log.lake.connect_lake(log.folder / "impressions")
     assert (raised.value.code, raised.value.file) == (code, str(path))
+
+
+def test_an_address_that_cannot_be_read_does_not_replace_one_that_can(log: Log) -> None:
+    log.write(make_events(20))
+    log.connect()
+    log.check()
+    before, values = log.lake.store.lake("default"), describe(log.lake)
+    for wrong, code in (
+        (log.folder / "mistyped", "lake_empty"),
+        (log.folder / "clicks", "columns"),
+    ):
+        with pytest.raises((FileError, InputError)) as raised:
+            log.lake.connect_lake(wrong, log.folder / "clicks")
+        assert raised.value.code == code
+    with pytest.raises(FileError):
+        log.lake.connect_lake(log.folder / "impressions", log.folder / "mistyped")
+    assert log.lake.store.lake("default") == before
+    log.check()
+    assert describe(log.lake) == values
 
 
 def test_columns_with_other_names_are_named(log: Log) -> None:
@@ -525,18 +576,16 @@ def test_rows_with_bad_times_are_counted_with_an_example(log: Log) -> None:
 
 def test_files_that_are_not_parquet_say_so(log: Log) -> None:
     (log.folder / "rows.csv").write_text("ranking_id,time\n" * 9)
-    log.lake.connect_lake(f"{log.folder}/*.csv")
     with pytest.raises(FileError, match="Parquet") as raised:
-        log.lake.evaluate()
+        log.lake.connect_lake(f"{log.folder}/*.csv")
     assert raised.value.hint is not None
     assert raised.value.hint.startswith("a lake consists of Parquet files")
 
 
 def test_all_columns_that_are_missing_are_named(log: Log) -> None:
     write_table(log.folder / "impressions" / "part.parquet", [{"session": "r", "items": ["a"]}])
-    log.lake.connect_lake(log.folder / "impressions")
     with pytest.raises(InputError) as raised:
-        log.lake.evaluate()
+        log.lake.connect_lake(log.folder / "impressions")
     error = raised.value
     assert "expected a column of ranking_id (" in error.message
     assert "), of time (" in error.message
@@ -548,9 +597,8 @@ def test_all_columns_that_are_missing_are_named(log: Log) -> None:
     shown = {"ranking_id": "r", "time": START, "doc_ids": ["a", "b"]}
     write_table(log.folder / "impressions" / "part.parquet", [shown])
     write_table(log.folder / "clicks" / "part.parquet", [{"search": "r", "doc_id": "b"}])
-    log.connect()
     with pytest.raises(InputError) as raised:
-        log.lake.evaluate()
+        log.connect()
     assert raised.value.hint.startswith(
         "name them: --label-col ranking_id=COLUMN --label-col time=COLUMN "
         "--label-col labels=COLUMN, or label_names="

@@ -126,3 +126,23 @@ def test_a_damaged_stream_is_refused_or_read() -> None:
         for _ in range(chance.choice([1, 1, 2, 4])):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
         assert count_rows(bytes(damaged)) in {0, 1, 2, "bad_arrow"}
+
+
+@pytest.mark.parametrize("is_map", [False, True], ids=["struct", "map"])
+def test_attributes_are_a_column_of_structs_or_maps(service: Service, *, is_map: bool) -> None:
+    kind = pa.map_(pa.string(), pa.string()) if is_map else pa.struct([("device", pa.string())])
+    told = [("device", "tv")] if is_map else {"device": "tv"}
+    table = pa.table(
+        {
+            "ranking_id": ["a"],
+            "time": [EVENTS[0]["time"]],
+            "doc_ids": [["x", "y"]],
+            "attributes": pa.array([told], kind),
+            "color": ["red"],
+        }
+    )
+    answer = post(service, "/v1/rankings", write(table)).json()
+    assert (answer["accepted"], answer["unknown_fields"]) == (1, {"color": 1})
+    found = service.store.find_ranking("music", "a")
+    assert found is not None
+    assert found.attributes == (("device", "tv"),)

@@ -11,7 +11,7 @@ from rankscope.cli.monitor.store import add_store_arguments, open_reader, read_w
 from rankscope.cli.monitor.times import read_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, read_integer
+from rankscope.cli.parser import Once, OnceList, listed, read_integer
 from rankscope.errors import EmptyError, UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.times import format_time
@@ -56,8 +56,9 @@ def add_trace(parser: Parser) -> None:
     add_measure_option(parser, MEASURE_HELP)
     parser.add_argument(
         "--attributes",
-        action=Once,
+        action=OnceList,
         nargs="+",
+        type=listed(),
         metavar="NAME",
         help="attributes to search for the cause (default: all)",
     )

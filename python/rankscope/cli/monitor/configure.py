@@ -9,7 +9,7 @@ from rankscope.cli.monitor.store import ACTOR, add_store_arguments, open_reader,
 from rankscope.cli.monitor.times import read_duration, read_moment
 from rankscope.cli.options import add_policy_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, read_integer, read_number
+from rankscope.cli.parser import Once, OnceList, listed, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.configuration import (
@@ -48,9 +48,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--positive",
-        action=Once,
+        action=OnceList,
         nargs="+",
-        type=_read_positive,
+        type=listed(_read_positive),
         metavar="LABEL[=WEIGHT]",
         help="labels that count as relevant, and their weights, such as click=1 buy=5",
     )
@@ -97,17 +97,18 @@ def add_arguments(parser: Parser) -> None:
     add_policy_option(parser)
     parser.add_argument(
         "--slice",
-        action=Once,
+        action=OnceList,
         nargs="+",
+        type=listed(),
         default=[],
         metavar="NAME",
         help="attributes to slice by, and by all pairs of them, such as device country",
     )
     parser.add_argument(
         "--pairs",
-        action=Once,
+        action=OnceList,
         nargs="*",
-        type=_read_pair,
+        type=listed(_read_pair),
         metavar="NAME:NAME",
         help="slice only by these pairs, such as device:country; --pairs alone means by no pairs",
     )

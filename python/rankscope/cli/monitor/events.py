@@ -10,7 +10,7 @@ from rankscope.cli.files import refuse_stdin_twice
 from rankscope.cli.monitor.store import PROJECT, add_store_arguments, open_writer
 from rankscope.cli.options import add_encoding_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, OnceList, listed
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.file import EVENT_FORMATS
@@ -45,8 +45,9 @@ def add_ingest(parser: Parser) -> None:
     _add_arguments(parser, RANKING_NAMES | ITEM_NAMES)
     parser.add_argument(
         "--attributes",
-        action=Once,
+        action=OnceList,
         nargs="+",
+        type=listed(),
         metavar="NAME",
         help="columns or fields to store as attributes of the ranking, such as device country "
         "(default: the attributes that the project slices by)",
@@ -108,8 +109,9 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
     add_encoding_option(parser)
     parser.add_argument(
         "--ignore",
-        action=Once,
+        action=OnceList,
         nargs="+",
+        type=listed(),
         default=[],
         metavar="NAME",
         help="columns or fields that are not needed; if there are others that are not stored, the "

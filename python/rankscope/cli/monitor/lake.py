@@ -15,7 +15,7 @@ from rankscope.cli.monitor.store import (
 )
 from rankscope.cli.monitor.times import read_duration, write_moment
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
+from rankscope.cli.parser import Once, OnceFlag, OnceList, listed
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.incidents.notice import write_part
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
@@ -30,11 +30,22 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.round import Round
 
 STORE = "rankscope.db"
 REFUSED = 3
 OUTCOMES = ("accepted", "duplicate", "conflict")
+CONNECTING = (
+    "rankings",
+    "labels",
+    "format",
+    "attributes",
+    "duplicates_within",
+    "col",
+    "label_col",
+)
+"""The options that say where a lake is, and how to read it."""
 COUNTS = ("files", "new", "changed", "removed")
 
 
@@ -45,7 +56,8 @@ def add_arguments(parser: Parser) -> None:
         "tables of Delta Lake and Iceberg, here or in a bucket. Each run reads the files that are "
         "new or have changed, recomputes the hours that they touch, and checks the alert rules. "
         "The store keeps the configuration, values and incidents. Set it up with `rankscope "
-        "monitor configure`. Without --rankings, the command reads what it read last."
+        "monitor configure`. The store remembers the addresses and how to read them; an option "
+        "replaces what it says of them, once the command has found the files."
     )
     parser.add_argument(
         "place",
@@ -66,6 +78,11 @@ def add_arguments(parser: Parser) -> None:
             help=f"{what}: a folder, a quoted pattern such as 's3://bucket/{what}/**.parquet', or "
             "the folder of a table",
         )
+    parser.add_argument(
+        "--no-labels",
+        action=OnceFlag,
+        help="read no labels any more, because grades are logged with the rankings",
+    )
     parser.add_argument(
         "--format",
         action=Once,
@@ -88,12 +105,12 @@ def add_arguments(parser: Parser) -> None:
         )
     parser.add_argument(
         "--attributes",
-        action=Once,
+        action=OnceList,
         nargs="+",
-        type=read_word,
+        type=listed(read_word),
         metavar="NAME",
-        help="columns that describe a ranking, such as device country (default: the attributes "
-        "that the project slices by)",
+        help="columns that describe a ranking, such as device country (default: those read so "
+        "far, and the attributes that the project slices by)",
     )
     parser.add_argument(
         "--duplicates-within",
@@ -101,7 +118,7 @@ def add_arguments(parser: Parser) -> None:
         type=read_duration,
         metavar="DURATION",
         help="a ranking that comes again counts once if no more than so many hours are between the "
-        "two (default: 24h)",
+        "two (default: as before, at first 24h)",
     )
     parser.add_examples(
         "rankscope monitor run --rankings 'impressions/**.parquet' --labels 'clicks/**.parquet'",
@@ -118,28 +135,7 @@ def run(options: Namespace) -> int:
     options.store = _choose_store(options)
     with open_writer(options) as monitor:
         before = monitor.store.counters(monitor.project)
-        if options.rankings is not None:
-            monitor.connect_lake(
-                options.rankings,
-                options.labels,
-                format=options.format,
-                names=names,
-                label_names=label_names,
-                attributes=options.attributes,
-                duplicates_within="24h"
-                if options.duplicates_within is None
-                else timedelta(microseconds=options.duplicates_within),
-                actor=ACTOR,
-            )
-        else:
-            _refuse_others(options)
-            if monitor.store.lake(monitor.project) is None:
-                raise UsageError(
-                    "the project does not read a data lake yet",
-                    hint="name the files: --rankings 'impressions/**.parquet' --labels "
-                    "'clicks/**.parquet'",
-                    code="no_lake",
-                )
+        _connect(monitor, options, names, label_names)
         done = monitor.evaluate(is_replay=options.as_of is not None)
         after = monitor.store.counters(monitor.project)
         pending = monitor.store.count_pending(monitor.project)
@@ -198,15 +194,45 @@ def _join(names: Collection[str]) -> str:
     return ", ".join(map(show, names))
 
 
-def _refuse_others(options: Namespace) -> None:
-    """Refuse options that say how to read what is not named."""
-    for name in ("labels", "format", "attributes", "duplicates_within", "col", "label_col"):
-        if getattr(options, name) not in (None, []):
-            raise UsageError(
-                f"--{name.replace('_', '-')} needs --rankings",
-                hint="name the rankings, too: they are connected together",
-                code="usage",
-            )
+def _connect(
+    monitor: Monitor, options: Namespace, names: Mapping[str, str], label_names: Mapping[str, str]
+) -> None:
+    """Connect the project with the lake of the options; what they don't say stays as it was."""
+    if options.labels is not None and options.no_labels:
+        raise UsageError(
+            "--no-labels cannot be combined with --labels", hint="remove one of them", code="usage"
+        )
+    known = monitor.store.lake(monitor.project)
+    if known is None and options.rankings is None:
+        raise UsageError(
+            "the project does not read a data lake yet",
+            hint="name the files: --rankings 'impressions/**.parquet' --labels 'clicks/**.parquet'",
+            code="no_lake",
+        )
+    if not options.no_labels and all(getattr(options, name) in (None, []) for name in CONNECTING):
+        return
+    attributes, within = options.attributes, options.duplicates_within
+    rankings, labels = options.rankings, options.labels
+    if known is not None:
+        rankings = known.rankings.url if rankings is None else rankings
+        names = names or dict(known.rankings.names)
+        within = known.within if within is None else within
+        if attributes is None:
+            configured = monitor.configuration.attributes
+            attributes = list(dict.fromkeys([*known.rankings.attributes, *configured]))
+    if known is not None and known.labels is not None:
+        labels = known.labels.url if labels is None else labels
+        label_names = label_names or dict(known.labels.names)
+    monitor.connect_lake(
+        rankings,
+        None if options.no_labels else labels,
+        format=options.format,
+        names=names,
+        label_names=label_names,
+        attributes=attributes,
+        duplicates_within="24h" if within is None else timedelta(microseconds=within),
+        actor=ACTOR,
+    )
 
 
 def _read_names(given: list[str], option: str, roles: Collection[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.cli.parser import Once, OnceFlag, OnceList, listed, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.alerts.rule import FEWEST, KINDS, SEVERITIES, USED_BY, WATCHES, Rule
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
@@ -114,8 +114,9 @@ def add_add(parser: Parser) -> None:
     )
     parser.add_argument(
         "--slice",
-        action=Once,
+        action=OnceList,
         nargs="+",
+        type=listed(),
         default=[],
         metavar="NAME",
         help="attributes whose values are also checked one by one, such as device, and pairs of "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from argparse import ArgumentTypeError
 
 from rankscope.cli.monitor.times import TIME_HELP, read_moment
 from rankscope.cli.parser import Once, OnceFlag
-from rankscope.errors import FileError, FormatError
+from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.monitor import Monitor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PROJECT = "default"
 MISSING = "there is no store"
+HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(/.*)?")
 EMPTY = "the file is empty, so it is not a store"
 
 STORE_HELP = "file of the store, or postgresql://USER@HOST/DATABASE"
@@ -115,8 +117,10 @@ def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
         is_new: Whether the store is created if it does not exist.
 
     Raises:
+        UsageError: It is a host and a port.
         FileError: The store does not exist, or cannot be written.
     """
+    _refuse_host(options.store)
     path = options.store.removeprefix(SQLITE)
     problem = _find_problem(path)
     if problem and not is_new:
@@ -155,8 +159,10 @@ def open_reader(options: Namespace) -> Monitor:
     """Open a store to read it, even while another process writes to it.
 
     Raises:
+        UsageError: It is a host and a port.
         FileError: The store cannot be read.
     """
+    _refuse_host(options.store)
     return _open(options, writes=False)
 
 
@@ -184,6 +190,16 @@ def note_password(url: str) -> None:
             "note: other users of this machine can see the password in the list of processes. Use "
             "the environment variable PGPASSWORD, or the file ~/.pgpass.",
             file=sys.stderr,
+        )
+
+
+def _refuse_host(place: str) -> None:
+    """Refuse a host and a port, which is the URL of a service without its scheme."""
+    if HOST.fullmatch(place) and not os.path.exists(place):  # noqa: PTH110 - pathlib loads slowly
+        raise UsageError(
+            f"expected a store, found a host and a port: {show(place)}",
+            hint=f"write http://{show(place)} for a service, or ./{show(place)} for a file",
+            code="usage",
         )
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.engine import count_threads
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
 from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
@@ -50,7 +50,7 @@ class Scan:
         notes: By code, how many of these rankings have something suspicious but legal; those of
             hours to which only labels came are not looked at again.
         unused: The columns of new files that are not used.
-        examples: By code, what is wrong with a row of a new file that has a bad time.
+        examples: By code, what is wrong with the first row that was rejected, and where it is.
     """
 
     files: int
@@ -113,7 +113,8 @@ def connect_lake(
 
     Raises:
         UsageError: The URL cannot be read, or events were ingested into the project.
-        FileError: The folder cannot be listed, or the store cannot be written.
+        FileError: There are no files, they cannot be read, or the store cannot be written.
+        InputError: A file does not have the columns that are needed.
     """
     from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
 
@@ -141,7 +142,24 @@ def connect_lake(
         early=EARLY,
         within=_read_within(within),
     )
+    _check_new(lake, store.lake(project), now)
     return store.set_lake(project, lake, now, actor)
+
+
+def _check_new(lake: Lake, before: Lake | None, now: int) -> None:
+    """Check that tables that are new to a project have files, and look at the last one of each.
+
+    An address with a mistake in it must not replace one that works.
+    """
+    known = {} if before is None else before.sources
+    fresh = [kind for kind, source in lake.sources.items() if known.get(kind) != source]
+    if not fresh:
+        return
+    from rankscope.monitor.store.lake.reader import LakeReader  # noqa: PLC0415 - needs Arrow
+
+    reader = LakeReader(lake)
+    for kind in fresh:
+        reader.look_at(kind, reader.list_files(kind)[-1], max(now, read_clock()))
 
 
 def _read_within(given: Duration) -> int:
@@ -212,7 +230,7 @@ class _Scanner:
 
     def scan(self) -> Scan:
         known = {(one.kind, one.file.path): one for one in self._store.lake_files(self._project)}
-        listed = {kind: self._list(kind) for kind in self._reader.tables}
+        listed = {kind: self._reader.list_files(kind) for kind in self._reader.tables}
         present = {(kind, one.path) for kind, files in listed.items() for one in files}
         removed = [one for key, one in known.items() if key not in present]
         fresh: list[tuple[Kind, DataFile]] = [
@@ -250,7 +268,7 @@ class _Scanner:
         hours.update(one.start for one in before.values() if moved.intersection(one.earlier))
         labelled = self._find_labelled(new_labels, now_there, set(before) - hours)
         again = {start: before[start] for start in labelled}
-        seen, notes = self._read_hours(
+        seen, notes, examples = self._read_hours(
             sorted(hours | labelled),
             now_there,
             again,
@@ -277,24 +295,13 @@ class _Scanner:
             rankings=sum(span[0] for hour in seen for span in hour.spans.values()),
             notes=dict(notes),
             unused={kind: sorted(names) for kind, names in unused.items() if names},
-            examples={code: text for one in reversed(read) for code, text in one.examples.items()},
+            examples=examples
+            | {code: text for one in reversed(read) for code, text in one.examples.items()},
         )
 
     def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
         kind, file = fresh
         return self._reader.look_at(kind, file, self._now)
-
-    def _list(self, kind: Kind) -> list[DataFile]:
-        files = self._reader.tables[kind].list_files()
-        if not files:
-            # An empty listing is more often a mistake than a lake that lost everything.
-            raise FileError(
-                f"there are no Parquet files of {kind}",
-                hint="check the path or the pattern; values that are there already are kept",
-                code="lake_empty",
-                file=self._reader.lake.sources[kind].url,
-            )
-        return files
 
     def _had_rows(self, start: int, gone: Iterable[KnownFile]) -> bool:
         """Return whether an hour may have had rows of files that are gone."""
@@ -358,7 +365,7 @@ class _Scanner:
         files: Sequence[KnownFile],
         again: Mapping[int, KnownHour],
         earlier: Mapping[int, Mapping[int, bool]],
-    ) -> tuple[list[SeenHour], Counter[str]]:
+    ) -> tuple[list[SeenHour], Counter[str], dict[str, str]]:
         """Read hours; of those in `again`, nothing has changed but labels.
 
         The rankings of hours that are in `earlier` may be in earlier hours, too.
@@ -368,21 +375,24 @@ class _Scanner:
         contexts = self._store.contexts(self._project)
         notes: Counter[str] = Counter()
 
-        def read(start: int) -> tuple[SeenHour, Counter[str]]:
+        examples: dict[str, str] = {}
+
+        def read(start: int) -> tuple[SeenHour, Counter[str], Mapping[str, str]]:
             known = again.get(start)
             if known is not None:
                 found = self._reader.match_again(known, rankings, labels)
                 if found is not None:
-                    return _see_again(known, contexts, *found), Counter()
+                    return _see_again(known, contexts, *found), Counter(), {}
             hour = self._reader.read_hour(start, rankings, labels, earlier=earlier.get(start))
-            return _see(start, hour)
+            return *_see(start, hour), hour.examples
 
         seen = []
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
-            for hour, noted in pool.map(read, starts):
+            for hour, noted, wrong in pool.map(read, starts):
                 seen.append(hour)
                 notes += noted
-        return seen, notes
+                examples = {**wrong, **examples}
+        return seen, notes, examples
 
 
 def _see_again(

@@ -26,7 +26,7 @@ from rankscope.monitor.store.lake.cells import (
     take,
     to_marks,
 )
-from rankscope.monitor.store.lake.rankings import LENIENT
+from rankscope.monitor.store.lake.rankings import LENIENT, find_examples
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record
 
@@ -98,6 +98,7 @@ class ReadLabels(NamedTuple):
     given: Given
     rejected: Counter[str]
     notes: Counter[str]
+    examples: Mapping[str, tuple[int, str]]
 
 
 def join_given(parts: Sequence[Given]) -> Given:
@@ -220,7 +221,7 @@ class LabelReader:
         given = Given(ranking_ids, doc_ids, event_ids, times, kinds, names, codes, values)
         notes = Counter({"made_event_ids": int((~has_event_id & ~marks).sum())})
         if not marks.any():
-            return ReadLabels(given, Counter(), +notes)
+            return ReadLabels(given, Counter(), +notes, {})
         bad, good = np.flatnonzero(marks), np.flatnonzero(~marks)
         some = table.select(list(roles.values())).take(arrow.array(bad))
         reading = self._reader.read_label_rows(some, now=0)
@@ -237,6 +238,7 @@ class LabelReader:
             both.choose(np.argsort(places)),
             Counter(rejection.code for rejection in reading.rejections),
             notes + Counter(reading.notes),
+            find_examples(reading.rejections, bad.tolist()),
         )
 
     def _read_names(

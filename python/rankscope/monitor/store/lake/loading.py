@@ -75,7 +75,7 @@ class RankingPiece(NamedTuple):
 
 
 class LabelPiece(NamedTuple):
-    """Labels of a file, by code how many were refused, and examples of bad times."""
+    """Labels of a file, by code how many were refused, and what is wrong with the first."""
 
     labels: KeyedLabels
     refused: Counter[str]
@@ -254,7 +254,8 @@ class FileLoader:
             counts = Counter(said.values())
         good = np.flatnonzero(~drops)
         some = table.take(arrow.array(good))
-        return RankingPiece(plan, some, times[good], counts, _choose_examples(refused))
+        examples = _choose_examples(refused, file, piece.first)
+        return RankingPiece(plan, some, times[good], counts, examples)
 
     def load_labels(self, known: KnownFile, since: int, until: int) -> Iterator[LabelPiece]:
         """Load the labels of a file that may be in a span; see `load_rankings`."""
@@ -277,12 +278,17 @@ class FileLoader:
         roles = self.plan_labels(file)
         table = self.tables["labels"].read(file, list(roles.values()), piece.groups)
         table, times, refused = _read_own_times(table, roles["time"], seen)
+        good = np.arange(len(times))
         if refused:
             good = np.setdiff1d(np.arange(len(times)), sorted(refused))
             table = table.take(load_arrow().array(good))
         found = self.label_reader.read(table, roles)
         counts = found.rejected + Counter(error.code for error in refused.values())
-        return LabelPiece(KeyedLabels.of(found.given), counts, _choose_examples(refused))
+        examples = {
+            code: locate(file, piece.first + int(good[place]), said)
+            for code, (place, said) in found.examples.items()
+        } | _choose_examples(refused, file, piece.first)
+        return LabelPiece(KeyedLabels.of(found.given), counts, examples)
 
     def load_ids(self, known: KnownFile, since: int, until: int) -> Iterator[IdPiece]:
         """Load the ids of the rankings of a file that may be in a span; see `load_rankings`."""
@@ -379,11 +385,18 @@ def named(file: DataFile) -> Iterator[None]:
         raise
 
 
-def _choose_examples(refused: dict[int, RefusedError]) -> dict[str, str]:
-    """Return by code what is wrong with the first row."""
+def locate(file: DataFile, row: int | None, said: str) -> str:
+    """Return what is wrong with a row, from 0, and in which file it is."""
+    return f"{file.path}{'' if row is None else f', row {row + 1:,}'}: {said}"
+
+
+def _choose_examples(
+    refused: dict[int, RefusedError], file: DataFile, first: int
+) -> dict[str, str]:
+    """Return by code what is wrong with the first row, and where it is."""
     found: dict[str, str] = {}
     for place in sorted(refused):
-        found.setdefault(refused[place].code, refused[place].message)
+        found.setdefault(refused[place].code, locate(file, first + place, refused[place].message))
     return found
 
 

@@ -37,7 +37,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -81,11 +81,13 @@ class Read(NamedTuple):
         shown: The rankings that were accepted.
         rejected: By code, how many were rejected.
         notes: By code, how many of those accepted have something suspicious but legal.
+        examples: By code, the place of the first that was rejected, and what is wrong with it.
     """
 
     shown: Shown
     rejected: Counter[str]
     notes: Counter[str]
+    examples: Mapping[str, tuple[int, str]]
 
 
 class RankingReader:
@@ -278,7 +280,7 @@ class RankingReader:
         kept = np.flatnonzero(~(marks | wrong | checked.marks))
         noted = {**checked.notes, "made_event_ids": has_no_event_id}
         notes = Counter({code: int(marked[kept].sum()) for code, marked in noted.items()})
-        return Read(shown.choose(kept), Counter(), +notes), kept
+        return Read(shown.choose(kept), Counter(), +notes, {}), kept
 
     def _read_rows(
         self, table: Foreign, plan: Plan, places: NDArray[np.int64], *, is_plain: bool
@@ -408,7 +410,20 @@ def _to_read(reading: Reading[Event], places: Sequence[int]) -> Read:
             else:
                 labels.append(event)
     rejected = Counter(rejection.code for rejection in reading.rejections)
-    return Read(make_shown(rankings, kept, labels), rejected, Counter(reading.notes))
+    examples = find_examples(reading.rejections, places)
+    return Read(make_shown(rankings, kept, labels), rejected, Counter(reading.notes), examples)
+
+
+def find_examples(
+    rejections: Iterable[Rejection], places: Sequence[int]
+) -> dict[str, tuple[int, str]]:
+    """Return by code the place of the first that was rejected, and what is wrong with it."""
+    found: dict[str, tuple[int, str]] = {}
+    for one in rejections:
+        where = f"{one.where}: " if one.where else ""
+        said = f"{where}expected {one.expected}, found {one.found}"
+        found.setdefault(one.code, (int(places[one.index]), said))
+    return found
 
 
 def _merge(one: Read, other: Read | None) -> Read:
@@ -418,4 +433,13 @@ def _merge(one: Read, other: Read | None) -> Read:
         join_shown([one.shown, other.shown]),
         one.rejected + other.rejected,
         one.notes + other.notes,
+        join_examples([one.examples, other.examples]),
     )
+
+
+def join_examples(found: Iterable[Mapping[str, tuple[int, str]]]) -> dict[str, tuple[int, str]]:
+    """Return by code the example that comes first."""
+    joined: dict[str, tuple[int, str]] = {}
+    for code, example in (pair for one in found for pair in one.items()):
+        joined[code] = min(example, joined.get(code, example))
+    return joined

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.engine import count_threads
-from rankscope.errors import FormatError
+from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.joining import (
@@ -18,9 +18,9 @@ from rankscope.monitor.store.lake.joining import (
     join_labels,
 )
 from rankscope.monitor.store.lake.labels import make_given
-from rankscope.monitor.store.lake.loading import FileLoader, IdPiece, join_ids
+from rankscope.monitor.store.lake.loading import FileLoader, IdPiece, join_ids, locate
 from rankscope.monitor.store.lake.pieces import WHOLE
-from rankscope.monitor.store.lake.rankings import Plan, Read
+from rankscope.monitor.store.lake.rankings import Plan, Read, join_examples
 from rankscope.monitor.store.lake.shown import Shown, drop_repeated, join_shown, make_shown
 from rankscope.monitor.store.lake.state import KnownFile
 from rankscope.records import record
@@ -60,6 +60,7 @@ class LakeHour:
             are only counted where they are repeated.
         notes: By code, how many rankings have something suspicious but legal.
         earlier: The starts of earlier hours that have rankings of this hour, which were left out.
+        examples: By code, what is wrong with the first ranking that was rejected, and where it is.
     """
 
     shown: Shown
@@ -67,6 +68,7 @@ class LakeHour:
     counts: Counter[str]
     notes: Counter[str]
     earlier: tuple[int, ...]
+    examples: dict[str, str]
 
 
 class LookedAt(NamedTuple):
@@ -76,7 +78,7 @@ class LookedAt(NamedTuple):
         known: What is kept of it.
         hours: The starts of the hours that have rankings of it.
         unused: The columns that are not used.
-        examples: By code, what is wrong with the first row that has a bad time.
+        examples: By code, what is wrong with the first row that was rejected, and where it is.
     """
 
     known: KnownFile
@@ -112,6 +114,23 @@ class LakeReader:
     def trim(self, most: int = MOST_IDLE) -> None:
         """Keep no more than some bytes of what was read, and release the memory of the rest."""
         self._loader.trim(most)
+
+    def list_files(self, kind: Kind) -> list[DataFile]:
+        """List the files of rankings or labels.
+
+        Raises:
+            FileError: There are none, or they cannot be listed.
+        """
+        files = self.tables[kind].list_files()
+        if not files:
+            # An empty listing is more often a mistake than a lake that lost everything.
+            raise FileError(
+                f"there are no Parquet files of {kind}",
+                hint="check the path or the pattern; values that are there already are kept",
+                code="lake_empty",
+                file=self.lake.sources[kind].url,
+            )
+        return files
 
     def look_at(self, kind: Kind, file: DataFile, now: int) -> LookedAt:
         """Find out which times a file has, and count what is wrong with its rows.
@@ -266,7 +285,13 @@ class LakeReader:
         counted["accepted"] += len(shown) + len(shown.labels)
         for number in joined.counts.values():
             counted["accepted"] -= number
-        return LakeHour(shown, joined, counted, found.notes, used)
+        examples = {}
+        for code, (place, said) in found.examples.items():
+            known = rankings[place // ROW]
+            # Rows with bad times were left out before the others were numbered.
+            row = None if known.counts else place % ROW
+            examples[code] = locate(known.file, row, said)
+        return LakeHour(shown, joined, counted, found.notes, used, examples)
 
     def _drop_earlier(
         self, shown: Shown, earlier: Mapping[int, bool], rankings: Sequence[KnownFile]
@@ -421,6 +446,7 @@ class LakeReader:
             join_shown([one.shown for one in reads]) if reads else make_shown([], []),
             sum((one.rejected for one in reads), Counter()),
             sum((one.notes for one in reads), Counter()),
+            join_examples(one.examples for one in reads),
         )
 
     def _read_together(
