@@ -266,7 +266,7 @@ def test_bad_input_is_an_error_of_rankscope() -> None:
     with pytest.raises(FormatError, match="both judged and in the run"):
         provider.calc_aggregate([AP], QRELS, {"other": {"d1": 1.0}})
     for run in ("a.run", [("q1", "d1", 0.5)], 7):
-        with pytest.raises(FormatError, match="rows with query_id, doc_id and score, found"):
+        with pytest.raises(FormatError, match="rows with query_id, doc_id, score, found"):
             provider.calc_aggregate([AP], QRELS, run)
     with pytest.raises(MeasureError, match="geometric"):
         make_measure("GMAP")

@@ -128,7 +128,7 @@ def gate(
         )
     measures = [read_measure(each.measure) for each in wanted]
     for budget, measure in zip(wanted, measures, strict=True):
-        _refuse_measure(measure, measure.better)
+        _refuse_measure(measure, measure.better, budget)
         _refuse_vain_budget(budget, measure)
     asked = list(dict.fromkeys(measures))
     if (
@@ -297,8 +297,10 @@ def _gate_comparison(
     )
 
 
-def _refuse_measure(measure: Measure, direction: Direction) -> None:
+def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> None:
     """Refuse a measure that has no mean, or of which a drop isn't a loss.
+
+    A measure that says nothing about which ranking is better, such as Judged, can have a minimum.
 
     Raises:
         UsageError: It is one.
@@ -309,7 +311,8 @@ def _refuse_measure(measure: Measure, direction: Direction) -> None:
             hint="choose a measure with a mean, such as nDCG@10 or AP",
             code="bad_budget",
         )
-    if direction != "higher":
+    has_minimum = direction == "neither" and budget.minimum is not None
+    if direction != "higher" and not has_minimum:
         why = (
             "a drop of it is an improvement"
             if direction == "lower"
@@ -373,7 +376,7 @@ def _check_compared(
             code="bad_budget",
         )
     asked = read_measure(budget.measure)
-    _refuse_measure(asked, asked.better)
+    _refuse_measure(asked, asked.better, budget)
     _refuse_vain_budget(budget, asked)
     measure = asked.name
     pair = {baseline, candidate}
@@ -386,7 +389,7 @@ def _check_compared(
             hint=f"it has the measures {', '.join(comparison.measures)}",
             code="not_compared",
         )
-    _refuse_measure(asked, found.direction)
+    _refuse_measure(asked, found.direction, budget)
     value, lower, upper = found.difference, found.lower, found.upper
     means = (found.baseline_mean, found.run_mean)
     if found.run == baseline:  # the pair the other way round

@@ -60,7 +60,7 @@ def load_items(
         raise FormatError(
             "expected at least one item that can be recommended, found none",
             hint="is the catalogue empty?",
-            code="empty",
+            code="empty_input",
             file="catalogue" if catalogue is not None else None,
         )
     return found

@@ -322,10 +322,10 @@ ROWS = (
         properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
             "AP_CWL(max_rel=1)",
-            ranking=(1, 0, 1),
+            ranking=(0, 1, 0, 1),
             not_retrieved=(1,),
-            formula="(1/1 + 2/3) / 2",
-            value=0.8333,
+            formula="(1/2 + 2/4) / 2",
+            value=0.5,
         ),
     ),
     Row(
@@ -447,7 +447,7 @@ ROWS = (
         ),
         properties=frozenset({"cutoff_local", "bounded"}),
         example=Example(
-            "IFT(stops_by='goal', T=1, b1=1, R1=0, max_rel=1)@2",
+            "IFT(stops_by='goal', T=1.0, b1=1, R1=0, max_rel=1)@2",
             ranking=(1, 1),
             not_retrieved=(),
             formula="(1 + (1/2)*1) / (1 + 1/2)",
