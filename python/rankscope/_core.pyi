@@ -18,6 +18,7 @@ __all__ = [
     "Evaluation",
     "EventDecoder",
     "IdSet",
+    "Items",
     "Judgments",
     "Lines",
     "Plan",

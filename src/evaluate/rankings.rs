@@ -89,8 +89,10 @@ impl Rankings {
             }
             let unknown = shown().filter(|&doc| !is_known(items_of[doc])).count();
             if unknown > 0 && unknown == shown().count() {
+                #[allow(clippy::cast_possible_truncation)] // documents have numbers of 32 bits
                 let first = shown().take(3).map(|doc| quote(&self.docs().get(doc as u32)));
-                return Err(nothing_common("items", what, first.collect(), of.some(is_known)));
+                let first: Vec<String> = first.collect();
+                return Err(nothing_common("items", what, &first, &of.some(is_known)));
             }
             notes.add_many(note, unknown as u64, (0, 0));
             Ok(())
@@ -118,8 +120,9 @@ impl Rankings {
         if plan.of_items().any(asks) {
             let names = |query: usize| self.axis().name(query);
             if !users().any(|user| of.find_user(&names(user)).is_some()) {
-                let first = users().take(3).map(|user| quote(&names(user))).collect();
-                return Err(nothing_common("users", "history", first, of.some_users()));
+                let first = users().take(3).map(|user| quote(&names(user)));
+                let first: Vec<String> = first.collect();
+                return Err(nothing_common("users", "history", &first, &of.some_users()));
             }
         }
         Ok(())
@@ -213,7 +216,7 @@ fn quote(id: &[u8]) -> String {
 }
 
 /// The error for lists that have nothing in common with what is known of items.
-fn nothing_common(what: &str, known: &str, shown: Vec<String>, others: Vec<String>) -> Error {
+fn nothing_common(what: &str, known: &str, shown: &[String], others: &[String]) -> Error {
     let code = if what == "users" { "no_common_users" } else { "no_common_items" };
     let (shown, others) = (shown.join(", "), others.join(", "));
     Error::new(

@@ -163,7 +163,9 @@ impl Items {
 /// Which of all items these are.
 fn of_these(items: &[u32], all: usize) -> Vec<bool> {
     let mut is_there = vec![false; all];
-    items.iter().for_each(|&item| is_there[item as usize] = true);
+    for &item in items {
+        is_there[item as usize] = true;
+    }
     is_there
 }
 

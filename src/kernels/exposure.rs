@@ -3,7 +3,7 @@
 use super::kernel::{Kernel, Make, Needs, OfRun, RunLists, Wanted};
 use super::params::Params;
 use super::query::{Query, real};
-use crate::memory::{Vec, vec};
+use crate::memory::{self, Vec, vec};
 use crate::number::log2::log2;
 use crate::number::sum::ExactSum;
 
@@ -141,7 +141,7 @@ impl OfRun for Personalization {
         }
         let count = real(lists.len());
         // By length, so that sums do not depend on the order of the lists.
-        lists.sort_by_key(|list| list.len());
+        memory::sort_by(&mut lists, |one, other| one.len().cmp(&other.len()));
         let common = sum_of_squares(&lists, run.items_of.len());
         1.0 - (common - count) / (count * (count - 1.0))
     }

@@ -49,6 +49,7 @@ pub(super) fn aggregate(name: &str, share: Option<f64>) -> PyResult<Aggregate> {
     Ok(with_share.unwrap_or(found))
 }
 
+#[allow(clippy::too_many_lines)] // one case a parameter
 pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResult<Params> {
     let mut params = Params {
         negative_gain: policy.negative == Negative::Gain,

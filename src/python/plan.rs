@@ -25,6 +25,7 @@ struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option
 impl Plan {
     #[new]
     #[pyo3(signature = (measures, policy, duplicates, score_type, cutoffs, weights, depth=None, items=None))]
+    #[allow(clippy::too_many_arguments)] // all that a plan has
     fn new(
         measures: Vec<MeasureRow<'_>>,
         policy: &Bound<'_, PyDict>,
