@@ -36,7 +36,7 @@ SLICES = [(None, None, None, None), ("de", 2026, None, DAY), ("de, at", 2025, Tr
 
 def check_slices(found: rs.Comparison) -> None:
     frame = found.to_polars()
-    assert frame.columns[3:8] == ["slice", *BY]
+    assert frame.columns[4:9] == ["slice", *BY]
     assert sorted(frame.select(BY).rows(), key=str) == sorted(SLICES, key=str)
     assert frame.schema["year"] == pl.Int64
     assert frame.schema["is_new"] == pl.Boolean

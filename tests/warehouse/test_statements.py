@@ -95,6 +95,8 @@ def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_col
 @example(name="a\\", dialect="bigquery")
 @examples(10)
 def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: Dialect) -> None:
+    # In BigQuery, a dot in a quoted name separates a dataset from its table.
+    assume(dialect != "bigquery" or "." not in name)
     try:
         statements = rs.sql(
             "RR",
