@@ -11,7 +11,7 @@ import duckdb
 import pytest
 import rankscope as rs
 import sqlglot
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures import TABLE
