@@ -242,7 +242,10 @@ def write_version(package: str) -> str:
         package: The name of the library on PyPI, with underscores, such as `scikit_learn`.
     """
     groups = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["dependency-groups"]
-    pinned = dict(each.split("==") for each in groups["integrations"])
+    pinned = {
+        name.partition("[")[0]: version
+        for name, version in (each.split("==") for each in groups["integrations"])
+    }
     name = package.replace("_", "-")
     return f"Tested with {name} {pinned[name]}."
 
