@@ -17,8 +17,8 @@ from dev.parity import cases, compared, every, fused, golden, items
 PEERS = ROOT / "dev" / "parity" / "peers"
 WORK = ROOT / "dev" / "parity" / "work"
 SCRIPTS = ("measure", "compared", "every", "fused", "items")
-"""What a peer is asked for: values under a convention, p-values, other values, fused runs, and
-values of recommended items."""
+"""What a peer computes: values under a convention, p-values, other values, fused runs, and
+values of recommendations."""
 
 
 def main() -> int:

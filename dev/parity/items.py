@@ -1,4 +1,4 @@
-"""What one library says of recommended items: novelty, diversity, coverage and pairs in order."""
+"""The recommendations that another library measures: novelty, diversity, coverage and AUC."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Lists: TypeAlias = dict[str, list[str]]
 
 
 class Case(NamedTuple):
-    """Lists of recommended items, and what is known of users and items."""
+    """Recommendations for each user, with the history of the users and the vectors of the items."""
 
     recommended: Lists
     relevant: Lists

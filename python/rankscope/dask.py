@@ -13,8 +13,8 @@ from rankscope import engine
 from rankscope.adapters.arrow import load_arrow
 from rankscope.api.evaluate_table import read_slicing
 from rankscope.errors import FormatError, RankscopeError, UsageError
-from rankscope.spark.asking import make_job
 from rankscope.spark.evaluation import MergedAnswer, MergedEvaluation, make_evaluation
+from rankscope.spark.jobs import make_job
 from rankscope.spark.merging import merge_parts, refuse
 from rankscope.spark.packing import Buckets, split
 from rankscope.spark.selecting import check_columns, select_columns

@@ -441,6 +441,29 @@ def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
     assert rankscope.evaluate(RELEVANT, LISTS, "ILD", items=lines)["ILD"] == expected
 
 
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"a": "pop", "b": [1.0]},
+        {"a": ["pop", 1], "b": "rock"},
+        {"a": [object()]},
+        {"a": b"pop"},
+        {"a": 7},
+    ],
+)
+def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items: object) -> None:
+    with pytest.raises(rankscope.FormatError) as caught:
+        rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)
+    assert caught.value.code == "item_attributes"
+
+
+def test_an_item_can_have_no_attributes() -> None:
+    known = {"a": "pop", "b": "rock"}
+    expected = rankscope.evaluate(RELEVANT, LISTS, "ILD", items=known)
+    found = rankscope.evaluate(RELEVANT, LISTS, "ILD", items={**known, "c": None})
+    assert repr(dict(found)) == repr(dict(expected))
+
+
 def test_a_history_is_of_users_even_beside_queries(tmp_path: Path) -> None:
     rows = [(user, item) for user, items in HISTORY.items() for item in items]
     log = pd.DataFrame(rows, columns=["user_id", "item_id"])

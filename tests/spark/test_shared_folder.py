@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
 from rankscope.spark import frames, shared_folder, tasks  # noqa: E402 - where it is installed
-from rankscope.spark.asking import make_job  # noqa: E402 - as above
+from rankscope.spark.jobs import make_job  # noqa: E402 - as above
 from rankscope.spark.packing import Buckets, Rows, pack, unpack  # noqa: E402 - as above
 from rankscope.spark.selecting import select_columns  # noqa: E402 - as above
 from rankscope.spark.shared_folder import (  # noqa: E402 - as above

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
 from itertools import chain
+from typing import SupportsFloat
 
 from rankscope._core import Judgments
 from rankscope.adapters.arrow import load_arrow
@@ -22,7 +24,6 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
     from typing import Any
 
     import numpy as np
@@ -135,28 +136,23 @@ def describe_items(given: object, *, columns: Mapping[str, str], encoding: str) 
         raise
 
 
+@contextmanager
 def _see_items(
     given: object, columns: Mapping[str, str], encoding: str
-) -> AbstractContextManager[tuple[object, str]]:
+) -> Iterator[tuple[object, str]]:
     """Open a table of items with all of its columns; return it and the column of items."""
-    from contextlib import contextmanager  # noqa: PLC0415 - only tables of items need it
-
-    @contextmanager
-    def see() -> Iterator[tuple[object, str]]:
-        found = recognise_table(given)
-        if not found.format:
-            held = open_table(found.value)
-            yield found.value, FoundColumns(held, {"doc": columns.get("doc")}).require("doc")
-            return
-        wanted = {"doc": columns.get("doc"), **found.columns}
-        with _open(found, wanted, (), encoding) as file:
-            item = file.columns["doc"]
-            others = [name for name in file.names if name != item]
-        with _open(found, wanted, others, encoding) as file:
-            table = load_arrow().Table.from_batches(list(file), file.schema)
-            yield _type_cells(table, others) if found.format in TEXT_FORMATS else table, item
-
-    return see()
+    found = recognise_table(given)
+    if not found.format:
+        held = open_table(found.value)
+        yield found.value, FoundColumns(held, {"doc": columns.get("doc")}).require("doc")
+        return
+    wanted = {"doc": columns.get("doc"), **found.columns}
+    with _open(found, wanted, (), encoding) as file:
+        item = file.columns["doc"]
+        others = [name for name in file.names if name != item]
+    with _open(found, wanted, others, encoding) as file:
+        table = load_arrow().Table.from_batches(list(file), file.schema)
+        yield _type_cells(table, others) if found.format in TEXT_FORMATS else table, item
 
 
 def _type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
@@ -191,29 +187,38 @@ def _open(
 
 def _describe_mapping(given: Mapping[Any, object]) -> Described:
     """Describe items by a mapping of each to a category, several categories, or a vector."""
-    values = [
-        [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else value
-        for value in given.values()
-    ]
-    odd = next((value for value in values if not isinstance(value, list)), None)
-    if odd is not None:
-        raise FormatError(
-            "expected a category, several categories, or a vector for each item, found "
-            f"{type(odd).__name__} of one item",
-            hint="write codes of categories as text: {'a': '7'}; a vector is a list of numbers",
-            code="item_attributes",
-        )
+    values = [_list_attributes(value) for value in given.values()]
     if not values:
         raise FormatError(
             "expected attributes of items, found none",
             hint="write items={'a': 'pop', 'b': ['rock', 'folk']}",
             code="empty_input",
         )
-    every = [*chain.from_iterable(value for value in values if isinstance(value, list))]
     ids = read_ids(list(given), "items")
-    if all(isinstance(each, str) for each in every):
+    every = [each for each in chain.from_iterable(filter(None, values)) if each is not None]
+    are_texts = {isinstance(each, str) for each in every}
+    if are_texts <= {True}:
         return _join(ids, [_tokens_of_lists(load_arrow().array(values, _texts()))])
+    odd = next((each for each in every if not isinstance(each, SupportsFloat)), None)
+    if odd is not None:
+        raise _no_attributes(f"{quote(odd)} beside numbers")
     return _describe_vectors(ids, load_arrow().array(values, load_arrow().list_(_doubles())))
+
+
+def _list_attributes(value: object) -> list[Any] | None:
+    """Return the attributes of an item as a list; `None` if it has none."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise FormatError(
+            "expected a category, several categories, or a vector for each item, found "
+            f"{type(value).__name__} of one item",
+            hint="write codes of categories as text: {'a': '7'}; a vector is a list of numbers",
+            code="item_attributes",
+        )
+    return list(value)
 
 
 def _describe_columns(ids: IdColumn, columns: Mapping[str, Any]) -> Described:

@@ -7,9 +7,9 @@ from functools import partial
 from rankscope import engine
 from rankscope.api.evaluate_table import read_slicing
 from rankscope.errors import UsageError
-from rankscope.spark.asking import make_job
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
 from rankscope.spark.frames import list_grades, read_source, run_job
+from rankscope.spark.jobs import make_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Ask RecTools about recommended items: `… -m dev.parity.peers.rectools.items ANSWERS`."""
+"""Measures recommendations with RecTools: `… -m dev.parity.peers.rectools.items ANSWERS`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CUTOFFS = (1, 3, 10)
 
 
 def main() -> None:
-    """Write what RecTools says of all cases to the file that the caller names."""
+    """Write the values of RecTools for all cases to the file that the caller names."""
     cases = {name: ask(case) for name, case in generate().items()}
     found = {"library": "RecTools", "version": version("RecTools"), "cases": cases}
     Path(sys.argv[1]).write_text(json.dumps(found), encoding="utf-8")

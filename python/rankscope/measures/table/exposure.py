@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.measures import domains
 from rankscope.measures.spec import Example, Parameter, Row
+from rankscope.measures.table.items import CASTELLS, ZHOU
 from rankscope.measures.table.parameters import K
 
 IN_SHARES = Parameter(
@@ -21,14 +22,6 @@ GE = (
     "coverage and serendipity, RecSys 2010"
 )
 FLEDER = "Fleder and Hosanagar, Recommender systems and their impact on sales diversity, EC 2007"
-CASTELLS = (
-    "Castells, Hurley and Vargas, Novelty and diversity in recommender systems, in: Recommender "
-    "Systems Handbook, 2015"
-)
-ZHOU = (
-    "Zhou, Kuscsik, Liu, Medo, Wakeling and Zhang, Solving the apparent diversity-accuracy dilemma "
-    "of recommender systems, PNAS 2010"
-)
 COVERED = (
     "RecTools, class CatalogCoverage, which counts items unless normalize=True, and counts those "
     "outside the catalogue; RecBole, class ItemCoverage"

@@ -1,4 +1,4 @@
-"""Reads what is to be evaluated, and refuses what depends on the order of rows."""
+"""Makes the job that all tasks evaluate, and refuses choices that depend on the order of rows."""
 
 from __future__ import annotations
 
