@@ -30,6 +30,7 @@ CASES = {
     "all": "-q -m all_trec",
     "complete": "-c -m all_trec",
     "level-2": "-q -l2 -m all_trec",
+    "complete-level-2": "-c -l2 -m all_trec",
     "most-5": "-q -M 5 -m all_trec",
     "judged": "-J -m all_trec",
     "judged-most": "-J -M10 -c -q -m all_trec",
@@ -90,7 +91,7 @@ def files(request: pytest.FixtureRequest) -> list[Path]:
     return paths
 
 
-OPTIONS = ("-q", "-c", "-q -l2", "-q -M 100", "-q -J", "-n -q")
+OPTIONS = ("-q", "-c", "-q -l2", "-q -M 100", "-q -J", "-n -q", "-c -l2 -q")
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -227,7 +228,7 @@ def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
         (["-m", "P.0"], 2),
         (["-m", "P.5,5"], 2),
         (["-m", "ndcg.x"], 2),
-        (["-m", "utility.1"], 2),
+        (["-m", "utility.1"], 4),
         (["-l", "-1"], 1),
         (["-R", "xyz"], 2),
         (["-m", "prefs"], 4),
@@ -242,6 +243,118 @@ def test_what_is_refused_has_the_exit_status_of_trec_eval(
     words: list[str], status: int, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate(capfd, *words, *small, status=status) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["-m", "P.5.10"], 2),
+        (["-m", "P.1e2"], 2),
+        (["-m", "set_F.-1"], 2),
+        (["-m", "iprec_at_recall.2"], 2),
+        (["-m", "Rprec_mult.0"], 2),
+        (["-m", "ndcg.1=3,1=4"], 2),
+        (["--dialect", "10", "-m", "rbp.x=1"], 2),
+        (["--dialect", "10", "-m", "rbp.1=-1"], 2),
+        (["--dialect", "10", "-m", "rbp.1=1"], 2),
+        (["--dialect", "10", "-m", "rbp.p=1,1=1,3=1"], 2),
+        (["-l", "two"], 1),
+        (["-l", "2.5"], 1),
+        (["-M", "-1"], 1),
+        (["-N", "x"], 1),
+    ],
+)
+def test_arguments_that_trec_eval_reads_in_part_are_refused(
+    words: list[str], status: int, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(capfd, *words, *small, status=status) == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("nDCG@10", "trec_eval calls it ndcg_cut.10"),
+        ("MAP", "trec_eval calls it map"),
+        ("Compat", "trec_eval doesn't have it: use rankscope eval QRELS RUN -m 'Compat'"),
+        ("nonsense", "rankscope trec_eval --help lists the measures"),
+        ("rbp", "version 10 has it: add --dialect 10"),
+    ],
+)
+def test_an_unknown_measure_says_what_trec_eval_calls_it(
+    word: str, hint: str, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trec_eval", "-m", word, *map(str, small)]) == 1
+    assert f"Hint: {hint}\n" in capfd.readouterr().err
+
+
+def test_numbers_may_have_a_sign_and_blanks(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-m", "map", "-m", "P.+2"]
+    found = evaluate(capfd, *words, "-l", " +2", "-M", "+3", *small)
+    assert found == evaluate(capfd, *words, "-l2", "-M3", *small)
+
+
+@pytest.mark.parametrize("length", [-3, 0])
+def test_a_relstring_without_documents_is_empty(
+    length: int, small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    printed = evaluate(capfd, "-q", "-m", f"relstring.{length}", *small)
+    assert values(printed) == {f"relstring_{length}": "''"}
+
+
+def test_rbp_takes_gains_of_grades_divided_by_the_highest(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = ["rbp.1=0.5,3=1", "rbp.p=0.5,1=3,3=4", "rbp.p=0.5,-1=1,1=1,3=0.5"]
+    found = [
+        values(evaluate(capfd, "--dialect", "10", "-m", name, *small), "all")[
+            name.replace(".", "_", 1)
+        ]
+        for name in given
+    ]  # the documents have the grades 3, none, 1 and 0
+    expected = [0.1 * (1 + 0.9**2 * 0.5), 0.5 * (1 + 0.5**2 * 3 / 4), 0.5 * (0.5 + 0.5 + 0.5**2)]
+    assert found == [f"{value:.4f}" for value in expected]
+
+
+def test_rbp_without_gains_takes_the_grades(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("rbp", "rbp.1=1,3=3"):
+        found = values(evaluate(capfd, "--dialect", "10", "-q", "-m", name, *small))
+        assert list(found.values()) == [f"{0.1 * (1 + 0.9**2 / 3):.4f}"]
+
+
+def test_with_c_num_rel_of_all_queries_counts_every_relevant_document(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trec_eval", "-c", "-l2", "-q", "-m", "num_rel", *map(str, small)]) == 0
+    printed = capfd.readouterr()
+    assert values(printed.out) == {"num_rel": "1"}
+    assert values(printed.out, "all") == {"num_rel": "4"}
+    assert "num_rel of all queries counts grades of 1 or more" in printed.err
+
+
+@pytest.mark.parametrize("format_", ["qrels_jg", "prefs"])
+def test_fields_after_the_sixth_are_ignored_in_every_format(
+    format_: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    judgments, run = tmp_path / "judgments", tmp_path / "run"
+    subgroup = " s" if format_ == "prefs" else ""
+    judgments.write_text("".join(f"q1 u{subgroup} {line}\n" for line in ("a 3", "b 0")))
+    words: list[object] = ["-R", format_, "-m", format_, judgments, run]
+    run.write_text(SMALL["run"])
+    expected = evaluate(capfd, *words)
+    run.write_text(SMALL["run"].replace(" t\n", " t more\n"))
+    assert evaluate(capfd, *words) == expected
+
+
+def test_an_error_in_a_run_with_more_fields_names_the_file(
+    small: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    small[1].write_text(SMALL["run"].replace(" t\n", " t more\n").replace(" 3 t", " abc t"))
+    assert main(["trec_eval", *map(str, small)]) == 2
+    assert f"error: {small[1]}:2:" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 
 from rankscope import __version__
 from rankscope.cli.output import print_error, print_notes
-from rankscope.cli.trec_eval.catalog import UNQUERIED
+from rankscope.cli.trec_eval.catalog import NICKNAMES, UNQUERIED, entries_of
 from rankscope.cli.trec_eval.evaluating import evaluate_requests
 from rankscope.cli.trec_eval.judges import evaluate_judges, read_judges
 from rankscope.cli.trec_eval.preferences import evaluate_preferences, read_preferences
@@ -37,6 +37,12 @@ WRONG_USAGE = 1
 UNREADABLE = 2
 UNUSABLE = 4
 NOTHING_COMMON = 7
+HINTS = {
+    "duplicate_doc": "remove one of them, or use rankscope eval --duplicates first",
+    "duplicate_conflict": "remove one of them, or use rankscope eval --duplicates first",
+    "encoding": "convert the file, such as with iconv -f latin1 -t utf-8",
+}
+"""Hints for mistakes that other commands have an option for."""
 VERSIONS = {"9": "9.0.8", "10": "10.0"}
 
 
@@ -135,7 +141,23 @@ def add_arguments(parser: Parser) -> None:
         "rankscope trec_eval -q -m all_trec qrels.txt bm25.run",
         "rankscope trec_eval -c -l2 -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run",
     )
+    _list_measures(parser)
     parser.set_defaults(run=run)
+
+
+def _list_measures(parser: Parser) -> None:
+    """Show the names that `-m` takes in the help."""
+    known = entries_of("9")
+    of_format = {
+        format_: [name for name, entry in known.items() if entry.format == format_]
+        for format_ in ("qrels", "qrels_jg", "prefs")
+    }
+    newer = [name for name in entries_of("10") if name not in known]
+    parser.add_argument_group("measures", ", ".join(of_format["qrels"]))
+    parser.add_argument_group("measures of version 10 (--dialect 10)", ", ".join(newer))
+    parser.add_argument_group("measures of judges (-R qrels_jg)", ", ".join(of_format["qrels_jg"]))
+    parser.add_argument_group("measures of preferences (-R prefs)", ", ".join(of_format["prefs"]))
+    parser.add_argument_group("nicknames", ", ".join(NICKNAMES))
 
 
 def run(options: Namespace) -> int:
@@ -148,6 +170,7 @@ def run(options: Namespace) -> int:
         _check(options)
         _evaluate(options)
     except RankscopeError as error:
+        error.hint = HINTS.get(error.code, error.hint)
         print_error(error, as_json=False)
         return _find_status(error)
     return 0
@@ -201,11 +224,15 @@ def _evaluate(options: Namespace) -> None:
     if options.Rel_info_format == "qrels_jg":
         judges = read_judges(options.qrels)
         qrels = judges.every
-        evaluated, values = evaluate_judges(requests, judges, source, options)
+        evaluated, values = source.read(
+            lambda: evaluate_judges(requests, judges, source, options), notes.append
+        )
     elif options.Rel_info_format in {"prefs", "qrels_prefs"}:
         preferences = read_preferences(options.qrels, options.Rel_info_format)
         qrels = preferences.qrels
-        evaluated, values = evaluate_preferences(requests, preferences, source, options)
+        evaluated, values = source.read(
+            lambda: evaluate_preferences(requests, preferences, source, options), notes.append
+        )
     else:
         qrels = read_judgments(options.qrels, notes.append)
         evaluated, values = evaluate_requests(requests, qrels, source, options, notes.append)
@@ -252,13 +279,14 @@ def _check_format(entry: Entry, given: str) -> None:
 
 
 def _read_count(text: str, option: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    digits = text.strip().removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
         raise UsageError(
-            f"expected a whole number of 0 or more for {option}, found {text!r}",
+            f"expected a whole number of 0 or more for {option}, found {quote(text)}",
             hint=f"write {option} 1",
             code="usage",
         )
-    return int(text)
+    return int(digits)
 
 
 def _find_status(error: RankscopeError) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rankscope.cli.trec_eval.requests import POOLED, gain_table
+from rankscope.cli.trec_eval.requests import POOLED, gain_table, rbp_scale
 from rankscope.measures import parse
 
 TYPE_CHECKING = False
@@ -28,13 +28,15 @@ def num_rel(options: Namespace) -> Kernel:
 
 
 def kernels_of_differences(requests: Sequence[Requested], options: Namespace) -> list[Kernel]:
-    """Return the computations that `describe_differences` and the level of `-l` need."""
+    """Return the computations that `describe_differences`, `-l` and `-c` need."""
     names = {one.entry.name for one in requests}
     kernels: list[Kernel] = []
     if "rbp_resid" in names:
         kernels.append(UNJUDGED)
     if options.Judged_docs_only and names & INTERPOLATED:
         kernels.append(RETRIEVED)
+    if "num_rel" in names and options.complete_rel_info_wanted:
+        kernels.append(POSITIVE)
     if "Rndcg" in names:
         kernels.append(num_rel(options))
         if options.level == 0:
@@ -63,11 +65,7 @@ def describe_differences(
     missing = len(found.judged) - len(found.retrieved)
     if options.dialect == "10" and missing and not options.complete_rel_info_wanted:
         yield f"trec_eval 10 stops at a judged query that isn't in the run; there are {missing}"
-    if "rbp" in names and max(grades, default=0) > 1:
-        yield (
-            "rbp divides grades by the highest one of each query; trec_eval 10 scales them by "
-            "variables that are never set"
-        )
+    yield from _describe_rbp(requests, grades)
 
     def count(kernel: Kernel) -> int:
         values = columns[repr(kernel)]
@@ -88,7 +86,22 @@ def describe_differences(
             "Rndcg is 0 for queries without a document of grade 1 or more; with -l 0, trec_eval "
             f"prints -nan for them and for the mean: {empty}"
         )
+    if "num_rel" in names and options.complete_rel_info_wanted and options.level != 1:
+        yield "with -c, num_rel of all queries counts grades of 1 or more, as in trec_eval: not -l"
     yield from _describe_gains(requests, qrels.judgments.grades())
+
+
+def _describe_rbp(requests: Sequence[Requested], grades: Sequence[float]) -> Iterator[str]:
+    """Return what to tell about the scale of RBP."""
+    for one in requests:
+        if one.entry.name != "rbp":
+            continue
+        by = "grades by the highest one of each query" if max(grades, default=0) > 1 else ""
+        if one.has_gains:
+            scale = rbp_scale(one, grades)
+            by = f"gains by the highest one, {scale:g}" if scale > 1 else ""
+        if by:
+            yield f"rbp divides {by}; trec_eval 10 scales them by variables that are never set"
 
 
 def _describe_gains(requests: Sequence[Requested], every: Sequence[float]) -> Iterator[str]:

@@ -6,13 +6,13 @@ from array import array
 
 from rankscope.cli.trec_eval.catalog import UNQUERIED
 from rankscope.cli.trec_eval.differences import (
+    POSITIVE,
     describe_differences,
     kernels_of_differences,
     num_rel,
 )
-from rankscope.cli.trec_eval.requests import gain_table, make_measures
+from rankscope.cli.trec_eval.requests import gain_table, make_measures, rbp_kernel
 from rankscope.engine.trec_values import evaluate_kernels
-from rankscope.errors import InputError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -38,11 +38,14 @@ class Evaluated:
         entry: The measure of trec_eval.
         name: The name that is printed.
         columns: Its values by query: one column, or as many as a text needs.
+        complete: The values that are added up over all judged queries, if they are others: with
+            `-c`, trec_eval counts relevant documents in the judgments, without regard to `-l`.
     """
 
     entry: Entry
     name: str
     columns: Sequence[Doubles]
+    complete: Doubles | None = None
 
 
 def evaluate_requests(
@@ -77,8 +80,14 @@ def evaluate_requests(
         kernels.setdefault(repr(kernel), kernel)
     found = _evaluate(qrels, source, list(kernels.values()), options, note)
     columns = dict(zip(kernels, found.columns, strict=True))
+    positive = columns.get(repr(POSITIVE)) if options.complete_rel_info_wanted else None
     evaluated = [
-        Evaluated(one.entry, name, _cut_text(one, [columns[repr(kernel)] for kernel in several]))
+        Evaluated(
+            one.entry,
+            name,
+            _cut_text(one, [columns[repr(kernel)] for kernel in several]),
+            positive if one.entry.name == "num_rel" else None,
+        )
         for one, name, several in wanted
     ]
     relevant = columns.get(repr(num_rel(options)))
@@ -101,10 +110,12 @@ def _plan(
     if entry.name in UNQUERIED:
         return []
     if entry.name == "relstring":
-        starts = range(1, max(int(requested.values[0]), 0) + 1, CHARACTERS)
+        starts = range(1, max(int(requested.values[0]), 1) + 1, CHARACTERS)
         kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
         return [(requested.name, kernels)]
     grades = qrels.judgments.grades()
+    if entry.name == "rbp" and requested.has_gains:
+        return [(requested.name, (rbp_kernel(requested, grades),))]
     planned: list[tuple[str, tuple[Kernel, ...]]] = []
     measures = make_measures(
         requested, level=options.level, documents=options.documents, dialect=options.dialect
@@ -122,7 +133,7 @@ def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
     """Cut what the last column of a text has beyond its length."""
     if requested.entry.name != "relstring" or not columns:
         return columns
-    left = int(requested.values[0]) - CHARACTERS * (len(columns) - 1)
+    left = max(int(requested.values[0]), 0) - CHARACTERS * (len(columns) - 1)
     mask = (1 << 8 * left) - 1
     return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
 
@@ -149,10 +160,4 @@ def _evaluate(
             judged_only=options.Judged_docs_only,
         )
 
-    try:
-        return evaluate()
-    except InputError as error:
-        if not source.mend(error):
-            raise
-        note(f"{source.path}: fields after the sixth are ignored, as in trec_eval")
-        return evaluate()
+    return source.read(evaluate, note)

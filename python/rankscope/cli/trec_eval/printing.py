@@ -90,9 +90,8 @@ def print_values(
         "num_q": [f"{'num_q':<22}\tall\t{layout.count}\n"],
     }
     for one, (total, logarithms) in zip(summed, sums, strict=True):
-        if one.entry.name == "num_rel" and moments is None:
-            # It counts queries that aren't in the run, too, if they count.
-            total = sum(one.columns[0][query] for query in layout.counted)  # noqa: PLW2901 - above
+        if one.complete is not None and moments is None:
+            total = sum(one.complete[query] for query in layout.counted)  # noqa: PLW2901 - above
         value = _average(one.entry, total, logarithms, layout)
         is_count = one.entry.form == "count" and moments is None
         shown_value = f"{value:.0f}" if is_count else f"{value:6.4f}"

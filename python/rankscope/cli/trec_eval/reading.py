@@ -10,15 +10,21 @@ import sys
 
 import rankscope as rs
 from rankscope.adapters.files.opening import open_binary
-from rankscope.errors import DuplicateError, FormatError
+from rankscope.errors import DuplicateError, FormatError, InputError
 from rankscope.file import COMPRESSIONS, File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from rankscope.data.qrels import Qrels
     from rankscope.errors import RankscopeError
+
+    Read = TypeVar("Read")
+
+IN_MEMORY = "<bytes>"
+"""What errors call a file whose text was read or changed first."""
 
 FIELDS = 6
 TAIL = 1 << 16
@@ -44,7 +50,31 @@ class Source:
         """Return what to evaluate."""
         return File(self.path if self.text is None else self.text, "trec")
 
-    def mend(self, error: RankscopeError) -> bool:
+    def read(self, evaluate: Callable[[], Read], note: Callable[[str], None]) -> Read:
+        """Return what a function makes of the run, without the fields after the sixth.
+
+        Args:
+            evaluate: Evaluates `file()`.
+            note: Takes a sentence if there are such fields.
+
+        Raises:
+            InputError: The run is not of the format.
+            FileError: The run can't be read.
+        """
+        try:
+            try:
+                return evaluate()
+            except InputError as error:
+                if not self._mend(error):
+                    raise
+            note(f"{self.path}: fields after the sixth are ignored, as in trec_eval")
+            return evaluate()
+        except InputError as error:
+            if error.file == IN_MEMORY:
+                error.file = "<stdin>" if self.path == "-" else self.path
+            raise
+
+    def _mend(self, error: RankscopeError) -> bool:
         """Remove fields after the sixth, if these are the mistake, and return whether they are."""
         if error.code != "field_count" or self.path == "-" == self.text:
             return False

@@ -7,7 +7,7 @@ import re
 
 from rankscope.cli.trec_eval.catalog import NICKNAMES, entries_of
 from rankscope.errors import MeasureError
-from rankscope.measures import parse
+from rankscope.measures import compat, parse
 from rankscope.names import find_closest, quote
 from rankscope.records import record
 
@@ -16,15 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.cli.trec_eval.catalog import Dialect, Entry
+    from rankscope.engine.trec_values import Kernel
     from rankscope.measures import Measure
 
 UNKNOWN = 1
 """The exit status of trec_eval for a measure that it doesn't know."""
 UNUSABLE = 2
 """Its exit status for a measure with parameters that it can't use."""
+TOO_FEW = 4
+"""Its exit status for too few or too many numbers, which it only counts when it computes."""
+LARGEST_P = 0.9999
+NEGLIGIBLE = 1e-18
+"""How little a rank has to weigh for RBP to leave it and those below it out."""
 
 MOST_CUTOFF = 2**53
-WHOLE = re.compile(r"\s*([+-]?\d+)")
+WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 
 
@@ -43,6 +49,11 @@ class Requested:
     text: str = ""
     values: tuple[float, ...] = ()
     pairs: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def has_gains(self) -> bool:
+        """Whether it has gains of grades."""
+        return any(name != "p" for name, _ in self.pairs)
 
     @property
     def name(self) -> str:
@@ -101,7 +112,10 @@ def read_parameters(entry: Entry, text: str) -> Requested:
     if not text or entry.takes == "nothing":
         return Requested(entry, "", entry.defaults)
     if entry.takes == "pairs":
-        return Requested(entry, text, (), tuple(_read_pair(entry, one) for one in text.split(",")))
+        pairs = tuple(_read_pair(entry, one) for one in text.split(","))
+        if len(dict(pairs)) < len(pairs):
+            raise _refuse(f"expected one number for each name after {entry.name}, found {text!r}")
+        return Requested(entry, text, (), pairs)
     values = [_read_number(entry, one) for one in text.split(",")]
     if entry.takes in {"cutoffs", "levels"}:
         values.sort()
@@ -128,6 +142,8 @@ def make_measures(
     try:
         measures = _make_measures(requested, documents)
     except MeasureError as error:
+        if "exit_status" in vars(error):
+            raise
         raise _refuse(f"{requested.name}: {error.message}", error.hint) from None
     made = []
     for measure in measures:
@@ -148,23 +164,20 @@ def _make_measures(requested: Requested, documents: int) -> list[Measure]:
     measure = parse(entry.name)
     if entry.name == "utility":
         if len(values) != len(entry.defaults):
-            raise _refuse(f"expected four numbers after utility, found {quote(requested.text)}")
+            text = f"expected four numbers after utility, found {quote(requested.text)}"
+            raise _refuse(text, "write -m utility.1,-1,0,0", status=TOO_FEW)
         worth = dict(zip(("hit", "false_alarm", "miss", "rejection"), values, strict=True))
         return [measure(**worth, documents=documents)]
     if entry.name == "11pt_avg":
         return [measure(levels=list(values))]
     if entry.name == "set_F":
         # Its weight is the square of beta. Without a weight, F is precision.
+        if values[0] < 0:
+            raise _refuse(f"expected 0 or more after set_F, found {quote(requested.text)}")
         return [measure(beta=math.sqrt(values[0])) if values[0] else parse("set_P")]
     if entry.name in {"rbp", "rbp_resid"}:
         names = dict(requested.pairs)
-        others = names.keys() - {"p"}
-        if others:
-            raise MeasureError(
-                f"expected the parameter p, found {', '.join(sorted(others))}",
-                hint="rbp takes the grades as gains, divided by the highest one of each query",
-            )
-        return [measure(p=names["p"]) if names else measure]
+        return [measure(p=names["p"]) if "p" in names else measure]
     return [measure]
 
 
@@ -212,6 +225,52 @@ def gain_table(requested: Requested, grades: Sequence[float]) -> GainTable:
     return GainTable(gains, unjudged, has_negative)
 
 
+def rbp_scale(requested: Requested, grades: Sequence[float]) -> float:
+    """Return what the gains of RBP are divided by, so that none is above 1.
+
+    Args:
+        requested: RBP with gains of grades.
+        grades: The grades of the judgments.
+
+    Raises:
+        MeasureError: A gain is below 0, or the highest one isn't that of a parameter. It would then
+            depend on the grades of each query.
+    """
+    given = {name: gain for name, gain in requested.pairs if name != "p"}
+    if min(given.values()) < 0:
+        raise _refuse(f"expected gains of 0 or more after rbp, found {quote(requested.text)}")
+    scale = max(1.0, *given.values())
+    levels = {float(name) for name in given}
+    left = max((grade for grade in grades if grade not in levels), default=0.0)
+    if left > scale:
+        text = f"expected a gain for grade {left:g} after rbp, found {quote(requested.text)}"
+        raise _refuse(text, f"write -m rbp.{requested.text},{left:g}={left:g}")
+    return scale
+
+
+def rbp_kernel(requested: Requested, grades: Sequence[float]) -> Kernel:
+    """Return the computation of RBP with gains of grades: discounted gain, ranks weigh by p.
+
+    Raises:
+        MeasureError: The gains can't be scaled; see `rbp_scale`.
+    """
+    scale = rbp_scale(requested, grades)
+    pairs = tuple((name, gain / scale) for name, gain in requested.pairs if name != "p")
+    names = dict(requested.pairs)
+    p = names.get("p", parse("rbp").parameters["p"])
+    if not isinstance(p, float) or not 0 <= p <= LARGEST_P:
+        raise _refuse(f"expected p from 0 to {LARGEST_P} after rbp, found {quote(requested.text)}")
+    ranks = math.ceil(math.log(NEGLIGIBLE) / math.log(p)) if p else 1
+    # Grades without a gain of their own are their own gains, which are scaled as well.
+    own = Requested(requested.entry, "", (), pairs)
+    table = gain_table(own, [grade for grade in grades if grade < 0])
+    given = {float(name) for name, _ in pairs}
+    gains = table.gains | {g: g / scale for g in grades if g >= 0 and g not in given}
+    weights = {"kind": "table", "weights": [(1 - p) * p**rank for rank in range(ranks)]}
+    scaled = GainTable(gains, table.unjudged, table.has_negative)
+    return "dcg", {"k": ranks, "discount": weights, **scaled.parameters()}
+
+
 UNJUDGED = -1
 POOLED = -2
 """What trec_eval calls documents without a judgment, and those with a grade below 0."""
@@ -232,8 +291,9 @@ def _read_number(entry: Entry, text: str) -> float:
 def _read_pair(entry: Entry, text: str) -> tuple[str, float]:
     name, sign, number = text.partition("=")
     found = NUMBER.fullmatch(number)
-    is_name = name == "p" if entry.name.startswith("rbp") else bool(WHOLE.fullmatch(name))
-    if not sign or found is None or not (is_name or entry.name == "rbp"):
+    is_name = name == "p" and entry.name.startswith("rbp")
+    is_name = is_name or (bool(WHOLE.fullmatch(name)) and entry.name != "rbp_resid")
+    if not sign or found is None or not is_name:
         example = "p=0.9" if entry.name.startswith("rbp") else "1=3,2=9"
         raise _refuse(
             f"expected pairs after {entry.name}, found {quote(text)}",
@@ -248,9 +308,25 @@ def _refuse(message: str, hint: str = "", *, status: int = UNUSABLE) -> MeasureE
     return error
 
 
+def _translate(word: str, known: dict[str, Entry]) -> str:
+    """Return how trec_eval writes a measure of rankscope, or an empty string."""
+    try:
+        measure = parse(word)
+    except MeasureError:
+        return ""
+    theirs = compat.name_in(measure, "trec_eval") or ""
+    stem, _, number = theirs.rpartition("_")
+    if theirs in known:
+        return f"trec_eval calls it {theirs}"
+    if stem in known:
+        return f"trec_eval calls it {stem}.{number}"
+    return f"trec_eval doesn't have it: use rankscope eval QRELS RUN -m {quote(word)}"
+
+
 def _unknown(word: str, name: str, known: dict[str, Entry]) -> MeasureError:
     closest = find_closest(name, [*known, *NICKNAMES])
-    hint = f"did you mean {closest}?" if closest else "docs/trec_eval.md lists the measures"
+    listed = "rankscope trec_eval --help lists the measures"
+    hint = f"did you mean {closest}?" if closest else _translate(word, known) or listed
     stem, _, number = name.rpartition("_")
     if stem in known and known[stem].takes == "cutoffs":
         hint = f"write -m {stem}.{number}"
