@@ -19,11 +19,13 @@ from rankscope._core import POLICY, SHARES
 from rankscope.adapters.column_names import SYNONYMS
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
+from rankscope.cli.trec_eval.requests import gain_table, make_measures, read_requests
 from rankscope.data.diagnostics import SENTENCES
 from rankscope.data.fusion import METHODS, SCALES
 from rankscope.file import FORMATS
-from rankscope.measures import objects
+from rankscope.measures import objects, parse
 from rankscope.measures.compat import translations
+from rankscope.measures.other_names import OTHER_NAMES
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import read_clock
@@ -65,10 +67,90 @@ BESIDES = {
 """Descriptions of fields that the records don't have, or that JSON represents differently."""
 
 
+PARAMETERS = {
+    "trec_eval": (
+        ("P.5,10", {}),
+        ("iprec_at_recall.0.1", {}),
+        ("ndcg.1=3,2=9", {}),
+        ("set_F.2", {}),
+        ("utility.1,-1,0,0 -N 1000", {"documents": 1000}),
+        ("map -l 2", {"level": 2}),
+    ),
+}
+"""Arguments of trec_eval with parameters, and what their options set."""
+SPELLED = {
+    "ir_measures": ("SDCG(dcg='log2', max_rel=3)@10", "nDCG(gains={0: 0, 1: 1, 2: 5})@10"),
+    "ranx": ("map-l2", "precision@5-l2", "dcg@10-l2", "rbp.95"),
+}
+"""Names with parameters, whose meaning the tables of names show."""
+
+
 def write_names(tool: Tool) -> str:
     """Return the names that a tool uses for measures, and how its values differ."""
-    lines = [f"| `{line.theirs}` | `{line.ours}` | {line.note} |" for line in translations(tool)]
+    rows = [(line.theirs, line.ours, line.note) for line in translations(tool)]
+    rows += [(text, str(parse(text)), "") for text in SPELLED.get(tool, ())]
+    rows += [
+        (text, translate_argument(text, **settings), "")
+        for text, settings in PARAMETERS.get(tool, ())
+    ]
+    lines = [f"| `{theirs}` | {code(ours)} | {note} |" for theirs, ours, note in rows]
     return "\n".join(["| name | in rankscope | difference |", "| --- | --- | --- |", *lines])
+
+
+def translate_argument(text: str, *, level: int = 1, documents: int = 0) -> str:
+    """Return the measures of rankscope that an argument of `-m` stands for."""
+    [request] = read_requests([text.partition(" ")[0]], "10")
+    measures = make_measures(request, level=level, documents=documents, dialect="9")
+    if request.has_gains:
+        table = gain_table(request, [0.0])
+        measures = [measure(gain=table.gains) for measure in measures]
+    return " ".join(map(str, measures))
+
+
+def code(names: str) -> str:
+    """Return names of measures as code."""
+    return f"`{names}`"
+
+
+def write_meant(which: str) -> str:
+    """Return the names of more libraries that are read, with what they mean.
+
+    Args:
+        which: `cwl_eval`, or `libraries` for all others.
+    """
+    lines = [
+        f"| {other.libraries} | {', '.join(map(code, other.names))} | `{other.means}` "
+        f"| {other.note} |"
+        for other in OTHER_NAMES
+        if other.means and (other.libraries == "cwl_eval") == (which == "cwl_eval")
+    ]
+    return write_libraries(["library", "name", "in rankscope", "difference"], lines, which)
+
+
+def write_refused(which: str) -> str:
+    """Return the names of more libraries that are refused, with what to use instead.
+
+    Args:
+        which: `cwl_eval`, or `libraries` for all others.
+    """
+    numbers = {"at": "10", **{letter: letter for letter in "kTrbchH"}}
+    lines = [
+        f"| {other.libraries} | {', '.join(map(code, other.names))} "
+        f"| {other.instead.format(**numbers)} |"
+        for other in OTHER_NAMES
+        if other.instead and (other.libraries == "cwl_eval") == (which == "cwl_eval")
+    ]
+    return write_libraries(["library", "name", "use instead"], lines, which)
+
+
+def write_libraries(head: list[str], lines: list[str], which: str) -> str:
+    """Return a table of names, without the library if all are of one."""
+    rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head), *sorted(lines)]
+    return (
+        "\n".join("|" + row.split("|", 2)[2] for row in rows)
+        if which != "libraries"
+        else ("\n".join(rows))
+    )
 
 
 def write_diagnostics() -> str:
@@ -290,6 +372,8 @@ def write_table(what: str, which: str) -> str:
         "divergences": write_divergences,
         "options": write_options,
         "fields": write_fields,
+        "meant": write_meant,
+        "refused": write_refused,
         "policy": write_words,
         "fusion": write_fusion,
         "version": write_version,

@@ -9,6 +9,7 @@ from rankscope.errors import MeasureError
 from rankscope.measures import (
     AP,
     ERR,
+    P_IA,
     RBP,
     F,
     InterpolatedAP,
@@ -17,7 +18,6 @@ from rankscope.measures import (
     NumQ,
     NumRet,
     P,
-    Success,
     nDCG,
 )
 
@@ -124,7 +124,7 @@ def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
     ("measure", "expected", "hint"),
     [
         (P, "P needs a cutoff", "write P@10, or SetP for the whole list"),
-        (Success, "Success needs a cutoff", "write Success@10"),
+        (P_IA, "P_IA needs a cutoff", "write P_IA@10"),
         (IPrec, "IPrec needs recall", "write IPrec@0.1"),
         (nDCG(discount=[1, 0.5]) @ 3, "for each of 3 ranks, found 2", "@ 2"),
         (nDCG(discount=[1, 0.5]), "needs a cutoff", "@ 10"),

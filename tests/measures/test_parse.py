@@ -9,6 +9,9 @@ from rankscope import evaluate
 from rankscope.errors import MeasureError
 from rankscope.measures import nDCG, parse
 
+ABOVE_3 = "0: 0, 1: 0, 2: 0, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 8, 9: 9, 10: 10"
+"""What `-l3` of ranx leaves of the grades."""
+
 SAME = {
     # ir_measures
     "nDCG@10": "nDCG@10",
@@ -43,6 +46,7 @@ SAME = {
     "RBP(p=0.9)": "RBP(p=0.9)",
     "RBP(p=0.8, rel=1)": "RBP",
     "Judged@10": "Judged@10",
+    "SDCG(dcg='log2', max_rel=3)@5": "SDCG(max_rel=3)@5",
     "SetP": "SetP",
     "SetF(beta=0.5)": "SetF(beta=0.5)",
     "NumQ": "NumQ",
@@ -98,6 +102,14 @@ SAME = {
     "hits": "NumRet(rel=1)",
     "hits@10": "NumRet(rel=1)@10",
     "hits@10-l2": "NumRet(rel=2)@10",
+    "hit_rate": "Success",
+    "hit_rate-l2": "Success(rel=2)",
+    "precision-l2@5": "P(rel=2)@5",
+    "ndcg@10-l3": f"nDCG(gains={{{ABOVE_3}}})@10",
+    "ndcg-l3": f"nDCG(gains={{{ABOVE_3}}})",
+    "dcg-l3@5": f"DCG(gain={{{ABOVE_3}}})@5",
+    "dcg_burges-l8": "DCG(gain={0: 0, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 255, 9: 511, "
+    "10: 1023})",
     "hr@5": "Success@5",
     "hit_rate@5-l2": "Success(rel=2)@5",
     "r-precision": "Rprec",
@@ -155,7 +167,7 @@ def test_a_measure_is_returned_as_it_is() -> None:
         ("nDCG(gains={0 0})", "expected ':', found", ""),
         ("nDCG(discount=[1 2])", "expected '\\]', found", ""),
         ("nDCG(x=__import__('os'))", "expected a value", ""),
-        ("ndcg@10-l2", "nDCG has no parameter 'rel'", ""),
+        ("rbp.95-l2", "the grades below a level have no gain", "RBP(p=0.95, rel=2)"),
         ("nDCG@" + "9" * 5000, "expected a number, found one of 5000 digits", ""),
     ],
 )
@@ -172,6 +184,7 @@ def test_text_that_is_no_measure_says_where(text: str, expected: str, hint: str)
         ("ndgc@10", "did you mean 'nDCG@10'?"),
         ("nDGC", "did you mean 'nDCG'?"),
         ("recip_rnak", "did you mean 'RR'?"),
+        ("aggregated_loss", "`rankscope measures` lists them"),
         ("ndcg_ct_10", "did you mean 'nDCG'?"),
         ("Sucess@5", "did you mean 'Success@5'?"),
         ("", "`rankscope measures` lists them"),
@@ -189,6 +202,7 @@ def test_an_unknown_name_says_what_was_meant(text: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
+        ("rbp@95", "RBP@95 has this cutoff; ranx's rbp@95 has p=0.95, which is rbp.95 here"),
         ("Hits@5", "Success@5 is 1 for a query with a hit, and NumRet(rel=1)@5 counts hits"),
         (
             "context_precision@5",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from rankscope.measures import spelling
+from rankscope.measures import other_names, spelling
 from rankscope.measures.table import TABLE, measure
 from rankscope.records import record
 
@@ -131,7 +131,7 @@ def _their_number(tool: Tool, takes: str, value: float) -> str:
     return text.removeprefix("0") if takes == "p" else text  # ranx writes 0.9 as rbp.9
 
 
-def find_difference(text: str) -> tuple[Tool, str] | None:
+def find_difference(text: str) -> tuple[str, str] | None:
     """Return the tool whose name a measure was asked for by, and how its measure differs.
 
     Args:
@@ -146,14 +146,30 @@ def find_difference(text: str) -> tuple[Tool, str] | None:
         >>> find_difference("ndcg@10"), find_difference("NumRet(rel=1)@10")
         (None, None)
     """
+    head = text.partition("@")[0].partition("(")[0].strip()
     for row in TABLE.values():
-        for tool in ("trec_eval", "ranx"):
+        for tool in ("trec_eval", "ranx", "sklearn"):
             for name in names_in(row, tool):
                 stem, takes = _split(name)
                 is_number = takes and text[len(stem) :].replace(".", "", 1).isdigit()
-                if name.note and (text == name.text or (is_number and text.startswith(stem))):
+                if name.note and (
+                    text == name.text
+                    or (is_number and text.startswith(stem))
+                    or (tool == "sklearn" and head == name.text)
+                ):
                     return tool, name.note
-    return None
+    return _find_other(text, head)
+
+
+def _find_other(text: str, head: str) -> tuple[str, str] | None:
+    folded = head.casefold()
+    if any(name.casefold() == folded for name in TABLE):
+        return None
+    found = other_names.plain_names().get(folded)
+    if found is None:
+        matched = other_names.find_pattern(text)
+        found = matched[0] if matched else None
+    return (found.libraries, found.note) if found and found.note else None
 
 
 @cache
@@ -170,7 +186,7 @@ def _all_spellings() -> Iterator[Spelling]:
             # The plain name, which trackers of experiments have, is that of a row before an alias.
             if row.at == "k" and (text == row.name or text.casefold() not in own):
                 yield Spelling(f"{text}_at_", measure(row.name), "k")
-        for tool in ("ir_measures", "trec_eval", "ranx"):
+        for tool in TOOLS:
             for name in names_in(row, tool):
                 meant = measure(row.name)(**name.settings)
                 stem, takes = _split(name)

@@ -6,8 +6,9 @@ import re
 from functools import cache
 
 from rankscope.errors import MeasureError
-from rankscope.measures import compat, spelling
+from rankscope.measures import compat, other_names, spelling
 from rankscope.measures.spec import FUNCTIONS, ROWS, Measure, default_measure
+from rankscope.measures.spelling import NUMBER
 from rankscope.names import LONGEST_NAME, LONGEST_QUOTE, find_closest, quote
 from rankscope.records import record
 
@@ -16,26 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankscope.measures.compat import Spelling
+    from rankscope.measures.other_names import OtherName
 
 LONGEST_TEXT = 100_000
 """The maximum length of a measure, enough for a table with a few thousand weights."""
 
 LONGEST_NUMBER = 200
+LIKENESS = 0.75
+"""How much a name has to be like a known one. Less likeness suggests another measure."""
 
 HEAD = r"\s*([^\s(@]*)\s*"
-LEVEL = r"(.*\S)-l(\d+(?:\.\d+)?)\s*"
+LEVEL = r"(.*\S)-l(\d+(?:\.\d+)?)\s*(@.*)?"
 INTEGER = r"[-+]?\d+"
-# One way to match each text, so that the time to refuse one grows with its length only.
-NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
+HIGHEST_GRADE = 10
+"""The highest grade that has a gain where `-l` of ranx leaves out the lower ones."""
 WORDS = {"True": True, "False": False, "None": None}
-
-MANY_MEANINGS = {
-    "hits": "Success@{at} is 1 for a query with a hit, and NumRet(rel=1)@{at} counts hits",
-    "context_precision": "AP(denominator='found')@{at} is that of Ragas, P@{at} the ID-based one",
-    "context_recall": "R@{at} is the ID-based one; that of Ragas compares texts",
-}
-"""Names with a cutoff that tools use for different measures, and what to write instead."""
 
 
 def parse(text: str | Measure) -> Measure:
@@ -75,14 +72,47 @@ def parse(text: str | Measure) -> Measure:
             f"expected at most {LONGEST_TEXT:,} characters, found {len(text):,}",
             "pass a longer table of gains or discounts from Python: nDCG(discount=weights)",
         )
+    try:
+        return _parse(text)
+    except MeasureError as error:
+        found = other_names.find_pattern(text)
+        if found is None:
+            raise
+        other, numbers = found
+        if other.means:
+            return _parse(other.means.format(**numbers))
+        raise _refused(text, other, numbers) from error
+
+
+def _parse(text: str) -> Measure:
     written = _read_plain(text)
     level = None if written else re.fullmatch(LEVEL, text)
-    written = written or _read_call(level[1] if level else text)
+    written = written or _read_call(level[1] + (level[3] or "") if level else text)
     measure = _resolve(written)
     measure = measure(**written.settings) if written.settings else measure
     if written.at is not None:
         measure @= written.at
-    return measure(rel=float(level[2])) if level else measure
+    return _leave_out_below(measure, float(level[2]), text) if level else measure
+
+
+def _leave_out_below(measure: Measure, level: float, text: str) -> Measure:
+    """Return a measure for which grades below a level don't count, as with `-l` of ranx."""
+    parameters = measure.parameters
+    gain = parameters.get("gain")
+    if isinstance(gain, str) and gain in {"linear", "exp2"}:
+        gains = {
+            grade: float(grade if gain == "linear" else 2**grade - 1) if grade >= level else 0.0
+            for grade in range(HIGHEST_GRADE + 1)
+        }
+        return measure(gain=gains)
+    if parameters.get("graded"):
+        binary = ROWS[measure.row.name].name
+        raise MeasureError(
+            f"{quote(text)}: with -l, the grades below a level have no gain, which {binary} lacks",
+            hint=f"write {binary}(p={parameters['p']}, rel={level:g}) for binary relevance",
+            code="bad_parameter",
+        )
+    return measure(rel=level)
 
 
 @record(frozen=True, slots=True)
@@ -262,7 +292,18 @@ def _resolve(written: _Call) -> Measure:
             if written.at is not None:
                 raise _broken(written.text, f"{ways[0].takes} is set twice")
             return measure(**{ways[0].takes: _number(written.text, number)})
-    raise _unknown(written)
+    return _resolve_other(written)
+
+
+def _resolve_other(written: _Call) -> Measure:
+    """Return the measure that another library has by a name, for which no tool has a name."""
+    other = other_names.plain_names().get(written.head.casefold())
+    if other is None:
+        raise _unknown(written)
+    if other.means:
+        return _parse(other.means)
+    at = "k" if written.at is None else spelling.literal(written.at)
+    raise _refused(written.text, other, {"at": at})
 
 
 def _candidates(
@@ -295,7 +336,7 @@ def _unknown(written: _Call) -> MeasureError:
     names = {way.text.casefold().rstrip("@_."): way for way in reversed(compat.spellings())}
     head = written.head[: LONGEST_NAME + 1].casefold().rstrip("0123456789._")
     hint = _distinguish(written)
-    closest = None if hint else find_closest(head, names)
+    closest = None if hint else find_closest(head, names, likeness=LIKENESS)
     hint = hint or "`rankscope measures` lists them"
     if closest is not None:
         way = names[closest]
@@ -311,13 +352,23 @@ def _unknown(written: _Call) -> MeasureError:
     )
 
 
+def _refused(text: str, other: OtherName, numbers: dict[str, str]) -> MeasureError:
+    libraries = "several libraries" if other.libraries == "several" else other.libraries
+    return MeasureError(
+        f"unknown measure {quote(text)}, a name of {libraries}",
+        hint=other.instead.format(**numbers),
+        code="unknown_measure",
+        value=text[:LONGEST_QUOTE],
+    )
+
+
 def _distinguish(written: _Call) -> str:
     """Return what to write instead of a name that tools use for different measures, or nothing."""
     head = written.head[: LONGEST_NAME + 1].casefold()
     at = "k" if written.at is None else spelling.literal(written.at)
-    if written.head == "hits" or (at == "k" and head == "hits"):  # the count of hits of ranx
-        return ""
-    return MANY_MEANINGS.get(head, "").format(at=at)
+    if written.head == "hits" or (at == "k" and head in other_names.ALONE):
+        return ""  # the count of hits of ranx, and RBP of trec_eval
+    return other_names.MANY_MEANINGS.get(head, "").format(at=at)
 
 
 def _broken(text: str, problem: str, hint: str = "") -> MeasureError:

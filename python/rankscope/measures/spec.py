@@ -64,12 +64,14 @@ class Name:
         settings: The parameter values that the name implies.
         takes: The parameters that can be written with the name.
         note: How the measure of the other tool differs, or an empty string.
+        fixed: Parameters of the other tool that can have one value only, and this value.
     """
 
     text: str
     settings: Mapping[str, object] = NO_SETTINGS
     takes: tuple[str, ...] = ()
     note: str = ""
+    fixed: Mapping[str, object] = NO_SETTINGS
 
 
 @record(frozen=True, slots=True)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rankscope.measures.domains import GainTable, Value, Weights
     from rankscope.measures.spec import Measure, Row
 
+# One way to match each text, so that the time to refuse one grows with its length only.
+NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+
 LONGEST_INTEGER = 2**53
 LONGEST_PLAIN_NAME = 120
 """MLflow takes 250 characters; what a table adds to a name (`_lower`) has to fit in as well."""
@@ -83,7 +86,10 @@ def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, obje
     if not row.ir_measures:
         return dict(settings)
     ours: dict[str, object] = {}
+    fixed = {key: value for name in row.ir_measures for key, value in name.fixed.items()}
     for name, value in settings.items():
+        if name in fixed and value == fixed[name]:
+            continue
         said: dict[str, object] = {IR_NAMES.get(name, name): value}
         if name == "dcg" and any(parameter.name == "gain" for parameter in row.parameters):
             said = {"gain": _gain_of_dcg(row, value), "discount": "log2"}

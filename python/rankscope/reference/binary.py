@@ -45,8 +45,8 @@ def rprec(query: Query, *, rel: float, multiple: float) -> float:
     return len(query.relevant_ranks(rel, rank)) / rank if rank else 0.0
 
 
-def success(query: Query, *, k: int, rel: float) -> float:
-    """Return 1 if there is a relevant document in the first `k`, else 0."""
+def success(query: Query, *, k: int | None, rel: float) -> float:
+    """Return 1 if there is a relevant document in the first `k` (of all without one), else 0."""
     return float(bool(query.relevant_ranks(rel, k))) if query.relevant(rel) else math.nan
 
 

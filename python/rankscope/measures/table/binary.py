@@ -214,10 +214,11 @@ ROWS = (
     Row(
         name="Success",
         kernel="success",
-        parameters=(REQUIRED_K, REL, JUDGED_ONLY),
+        parameters=(K, REL, JUDGED_ONLY),
         at="k",
         formula=r"\mathrm{Success@}k = \max_{r \le k} b_r",
-        definition="1 if there is a relevant document among the first k, else 0.",
+        definition="1 if there is a relevant document among the first k, or without a cutoff, "
+        "in the list, else 0.",
         undefined=NO_RELEVANT,
         value_range=(0, 1),
         ties="exact",
@@ -225,7 +226,7 @@ ROWS = (
         aliases=("HitRate", "Hit", "hit_ratio", "HR", "accuracy"),
         trec_eval=(Name("success_{k}"),),
         ir_measures=(Name("Success", takes=TAKES),),
-        ranx=(Name("hit_rate@{k}"),),
+        ranx=(Name("hit_rate"), Name("hit_rate@{k}")),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded", "binary"}),
         example=Example(
             "Success@3", ranking=(0, None, 1, 0), not_retrieved=(), formula="1", value=1.0

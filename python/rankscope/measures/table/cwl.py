@@ -77,7 +77,7 @@ ROWS = (
         value_range=(0, 1),
         ties="exact",
         references=(CWL,),
-        ir_measures=(Name("SDCG", takes=("k", *TAKES)),),
+        ir_measures=(Name("SDCG", takes=("k", *TAKES), fixed={"dcg": "log2"}),),
         properties=frozenset({"swap_monotone", "cutoff_local", "bounded"}),
         example=Example(
             "SDCG(max_rel=2)@3",

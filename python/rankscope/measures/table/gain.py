@@ -56,7 +56,7 @@ ROWS = (
             ),
         ),
         ranx=(
-            Name("ndcg", note="Its -l, which drops grades below a level, has no equivalent."),
+            Name("ndcg"),
             Name("ndcg@{k}"),
             Name("ndcg_burges", {"gain": "exp2"}),
             Name("ndcg_burges@{k}", {"gain": "exp2"}),
