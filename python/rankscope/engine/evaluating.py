@@ -528,7 +528,7 @@ def describe_answer(
         describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
         for name, tool, difference in request.differences
     ]
-    levels = [measure.parameters.get("rel") for measure in request.measures]
+    levels = [measure.value_of("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):
         notes = [note for note in notes if note.code != "fractional_rel"]
     deepest = cutoffs[-1]
