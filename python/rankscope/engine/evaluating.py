@@ -534,6 +534,7 @@ def describe_answer(
     deepest = cutoffs[-1]
     found = judged - missing
     shown, unjudged = at_cutoffs[deepest]
+    unmatched = "subtopics_unjudged" if queries.subtopics else "all_unjudged"
     whole = {
         "duplicate_measures": request.repeated,
         "grades_clipped": request.clipped,
@@ -541,7 +542,7 @@ def describe_answer(
         "n_run_only": run_only,
         "n_no_relevant": empty,
         "tied_scores": flat,
-        "all_unjudged": unjudged if 0 < shown == unjudged else 0,
+        unmatched: unjudged if 0 < shown == unjudged else 0,
         "sampled_candidates": found if candidates and found >= FEWEST_SAMPLED else 0,
     }
     choices["candidates"] = candidates
