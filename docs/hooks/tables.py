@@ -67,7 +67,7 @@ BESIDES = {
 """Descriptions of fields that the records don't have, or that JSON represents differently."""
 
 
-PARAMETERS = {
+PARAMETERS: dict[str, tuple[tuple[str, dict[str, int]], ...]] = {
     "trec_eval": (
         ("P.5,10", {}),
         ("iprec_at_recall.0.1", {}),
