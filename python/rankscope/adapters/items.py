@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.adapters.columns import IdColumn
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike
 
 INTERACTIONS = (("doc",), ("query",))
 """The columns of a history. Unlike judgments, it needs no grades, whatever columns there are."""
@@ -41,7 +41,7 @@ USER_AND_ITEM = ("user_id", "item_id")
 """The names of the columns of pairs."""
 
 
-def read_history(given: InputLike, *, columns: Mapping[str, str], encoding: str) -> Judgments:
+def read_history(given: HistoryLike, *, columns: Mapping[str, str], encoding: str) -> Judgments:
     """Read the interactions of users with items; each pair counts once, whatever its grade.
 
     Raises:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.engine import Measures
     from rankscope.measures import Measure
     from rankscope.results.comparison import Compared, Comparison
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike, InputLike
 
     Named = TypeVar("Named")
 
@@ -60,7 +60,7 @@ def compare(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
     duplicates: Duplicates = "error",

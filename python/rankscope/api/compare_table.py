@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Duplicates, Ties
     from rankscope.engine import Measures
     from rankscope.results.comparison import Comparison
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike
 
 
 def compare_table(
@@ -34,7 +34,7 @@ def compare_table(
     ties: Ties = "average",
     bounds: bool = True,
     policy: Policy | str | None = None,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
     duplicates: Duplicates = "error",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.engine.memory import Memory
     from rankscope.file import Format
     from rankscope.results import Evaluation
-    from rankscope.typing import InputLike, Progress
+    from rankscope.typing import HistoryLike, Progress
 
 
 def evaluate_table(
@@ -51,7 +51,7 @@ def evaluate_table(
     interval: float | Interval | None = None,
     cluster: str | None = None,
     weights: Mapping[str, float] | None = None,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
     duplicates: Duplicates = "error",

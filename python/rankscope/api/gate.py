@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.measures.direction import Direction
     from rankscope.results import Evaluation
     from rankscope.stats.comparison import MeasureValues
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike, InputLike
 
     Limit: TypeAlias = float | str
     Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
@@ -59,7 +59,7 @@ def gate(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
     duplicates: Duplicates = "error",

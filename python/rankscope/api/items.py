@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope.data.items import Items
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike
 
 
 def read_items(
     items: object = None,
     *,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     catalogue: object = None,
     columns: Mapping[str, str] | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",

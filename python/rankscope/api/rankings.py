@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rankscope.results import Evaluation, Losses, Regrets
     from rankscope.results.bounds import Bounds
     from rankscope.results.tie_audit import TieAudit
-    from rankscope.typing import InputLike, Progress
+    from rankscope.typing import HistoryLike, InputLike, Progress
 
 
 class Rankings(Columns):
@@ -265,7 +265,7 @@ class Rankings(Columns):
         interval: float | Interval | None = None,
         cluster: str | Mapping[str, object] | Sequence[object] | None = None,
         weights: Mapping[str, float] | Sequence[float] | None = None,
-        history: InputLike | None = None,
+        history: HistoryLike | None = None,
         items: object = None,
         catalogue: object = None,
         threads: int | None = None,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rankscope.report.source import HashedInput
     from rankscope.results import Evaluation
     from rankscope.results.comparison import Comparison
-    from rankscope.typing import InputLike, Path
+    from rankscope.typing import HistoryLike, InputLike, Path
 
     Found = TypeVar("Found")
     Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
@@ -57,7 +57,7 @@ def report(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
     interval: float | Interval | None = 0.95,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
     from rankscope.measures.spec import Need
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike
 
 MEANINGS: dict[Need, str] = {
     "history": "the interactions of users with items before the recommendations",
@@ -26,7 +26,7 @@ MEANINGS: dict[Need, str] = {
 
 def load_items(
     *,
-    history: InputLike | None,
+    history: HistoryLike | None,
     items: object,
     catalogue: object,
     columns: Mapping[str, str],
@@ -69,7 +69,7 @@ def load_items(
 def read_items_for(
     measures: Measures,
     *,
-    history: InputLike | None,
+    history: HistoryLike | None,
     items: object,
     catalogue: object,
     columns: Mapping[str, str] | None = None,
