@@ -43,6 +43,7 @@ TESTS = Path(__file__).resolve().parents[2] / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
+COUNTERPARTS = TESTS / "parity" / "counterparts.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 PROJECT = TESTS.parent / "pyproject.toml"
@@ -131,6 +132,16 @@ def write_divergences(tool: str) -> str:
             values = f"`{each.measure}` is {ours} in rankscope, and {theirs} in {tool}"
             lines.append(f"- **{case}**: {values}. {each.why}")
     return "\n".join(lines)
+
+
+def write_counterparts() -> str:
+    """Return the measures of other libraries of recommenders, and how they differ."""
+    lines = [
+        f"| {each.library} | `{each.theirs}` | `{each.ours}` | {each.differs or 'none'} |"
+        for each in runpy.run_path(str(COUNTERPARTS))["COUNTERPARTS"]
+    ]
+    head = ["| library | there | in rankscope | difference |", "| --- | --- | --- | --- |"]
+    return "\n".join(head + lines)
 
 
 def write_defects() -> str:
@@ -285,6 +296,7 @@ def write_table(what: str, which: str) -> str:
         "measures": write_measures,
         "formats": write_formats,
         "simulations": write_simulations,
+        "counterparts": write_counterparts,
     }
     of_one = {
         "divergences": write_divergences,
