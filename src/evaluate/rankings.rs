@@ -161,11 +161,11 @@ impl Rankings {
             )
             .hint("ties are chosen when Rankings are made: pass ties= there"));
         }
-        plan.check_rankings(self.axis())?;
         let has_rows = !self.scores().is_empty();
         if plan.of_items().next().is_some() && has_rows && self.codes().is_empty() {
             return Err(no_items());
         }
+        plan.check_rankings(self.axis())?;
         let threads = if self.scores().len() < FEW_ROWS { 1 } else { threads };
         let next = AtomicUsize::new(0);
         let work = |_: Watch<'_>| {
@@ -249,5 +249,5 @@ fn no_items() -> Error {
         "items_unavailable",
         "expected rankings with the ids of their items, found none",
     )
-    .hint("name the column of items when Rankings are made")
+    .hint("arrays have none: name the column of items of a table, from_table(…, doc=\"item_id\")")
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pytest
 import rankscope
+from rankscope.array import evaluate_batch
 
 from tests.cli.command import run
 
@@ -24,6 +26,7 @@ RELEVANT = {user: DRAW.sample(ITEMS, 2) for user in USERS}
 RUNS = {name: {user: DRAW.sample(ITEMS, 4) for user in USERS} for name in ("one", "other")}
 MEASURES = ["Novelty@3", "ILD@3", "nDCG@3"]
 COUNTRIES = {user: "de" if number % 2 else "fr" for number, user in enumerate(USERS)}
+GRADES = np.eye(2)
 SLICED = {"by": COUNTRIES, "bounds": False}
 
 
@@ -139,3 +142,22 @@ def test_commands_take_what_is_known_of_items(tmp_path: Path) -> None:
     assert reported.returncode == 0, reported.stderr
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"--history {known[1]}" in text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rankscope.Rankings.from_run(RELEVANT, RUNS["one"]).bounds("Novelty"),
+        lambda: rankscope.Rankings.from_run(RELEVANT, RUNS["one"]).ties("Novelty"),
+        lambda: rankscope.diff(RELEVANT, *RUNS.values(), "Novelty"),
+        lambda: rankscope.Rankings.from_arrays([[1, 0]], [[2, 1]]).evaluate(
+            "Novelty", history=HISTORY
+        ),
+        lambda: rankscope.Rankings.from_lists([[1, 0]]).evaluate("Coverage", catalogue=ITEMS),
+        lambda: evaluate_batch("Novelty@2", grades=GRADES, scores=GRADES),
+    ],
+)
+def test_what_knows_grades_alone_says_where_items_are_measured(call: Callable[[], object]) -> None:
+    with pytest.raises(rankscope.MeasureError, match=r"Novelty|ids of their items") as caught:
+        call()
+    assert "evaluate" in str(caught.value.hint) or "from_table" in str(caught.value.hint)

@@ -148,6 +148,23 @@ def test_what_was_made_of_texts_is_noted() -> None:
     assert evaluate("ILD@5", items=known).notes == found.notes
 
 
+def test_other_ways_to_write_several_categories_are_seen() -> None:
+    genres = MOVIES[["movieId", "genres"]]
+    printed = genres.assign(genres=genres.genres.str.split("|").map(str))
+    with pytest.raises(rankscope.FormatError, match="the text of a list") as caught:
+        evaluate("ILD", items=printed)
+    assert "table['genres'].map(ast.literal_eval)" in str(caught.value.hint)
+    commas = genres.assign(genres=genres.genres.str.replace("|", ", "))
+    found = evaluate("ILD", items=commas)
+    assert found.diagnostics["categories_with_commas"] == genres.genres.nunique()
+
+
+@pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
+def test_an_empty_history_is_an_error(history: object) -> None:
+    with pytest.raises(rankscope.EmptyError, match="expected interactions"):
+        evaluate("Novelty", history=history)
+
+
 def test_numbers_of_json_need_not_be_whole(tmp_path: Path) -> None:
     values = {1: 1, 2: 0.5, 3: 2, 4: None}
     lines = (json.dumps({"item_id": item, "v": value}) for item, value in values.items())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import count_ids
 from rankscope.data.diagnostics import describe
+from rankscope.errors import FormatError
+from rankscope.names import quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 SEPARATOR = "|"
 """What separates categories in one text, such as the genres of MovieLens."""
+OTHER_SEPARATORS = "[,;]"
+"""What may do so, or be part of a name: it is noted."""
+PRINTED_LIST = r"^\[.*\]$"
+"""How lists look that were written to a CSV file."""
 
 FEWEST_NAMED = 20
 """Fewer items may have a category of their own by chance."""
@@ -64,12 +70,17 @@ def _holds_names(column: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
 
 
 def number_texts(name: str, column: Any, notes: list[Diagnostic]) -> Tokens:  # noqa: ANN401 - as above
-    """Number the categories in a column of texts, split at each `|`, which is noted."""
+    """Number the categories in a column of texts, split at each `|`, which is noted.
+
+    Raises:
+        FormatError: The texts are printed lists.
+    """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     compute = load_arrow("pyarrow.compute")
     rows = np.flatnonzero(np.asarray(column.is_valid()))
     texts = column.drop_null()
+    _refuse_printed_lists(name, texts)
     separated = compute.sum(compute.match_substring(texts, SEPARATOR)).as_py() or 0
     if separated:
         notes.append(describe("categories_split", separated, {"column": name}, file="items"))
@@ -78,7 +89,35 @@ def number_texts(name: str, column: Any, notes: list[Diagnostic]) -> Tokens:  # 
         texts = compute.utf8_trim_whitespace(parts.flatten())
         is_word = np.asarray(compute.not_equal(texts, ""))
         rows, texts = rows[is_word], texts.filter(load_arrow().array(is_word))
+    else:
+        _note_other_separators(name, texts, notes)
     return note_names(name, _number(rows, texts), notes)
+
+
+def _refuse_printed_lists(name: str, texts: Any) -> None:  # noqa: ANN401 - as above
+    """Raise an error for texts such as `['Action', 'War']`, each of which would be a category.
+
+    Raises:
+        FormatError: There is one.
+    """
+    compute = load_arrow("pyarrow.compute")
+    found = texts.filter(compute.match_substring_regex(texts, PRINTED_LIST))
+    if len(found):
+        raise FormatError(
+            f"expected categories in {name}, found the text of a list, {quote(found[0].as_py())}",
+            hint="separate the categories of a text by |, or pass lists: "
+            f"table[{name!r}].map(ast.literal_eval)",
+            code="item_attributes",
+        )
+
+
+def _note_other_separators(name: str, texts: Any, notes: list[Diagnostic]) -> None:  # noqa: ANN401 - as above
+    """Note categories whose names may be lists of categories."""
+    compute = load_arrow("pyarrow.compute")
+    distinct = texts.unique()
+    found = compute.sum(compute.match_substring_regex(distinct, OTHER_SEPARATORS)).as_py() or 0
+    if found:
+        notes.append(describe("categories_with_commas", found, {"column": name}, file="items"))
 
 
 def number_lists(column: Any) -> Tokens:  # noqa: ANN401 - as above

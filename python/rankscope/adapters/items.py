@@ -16,7 +16,7 @@ from rankscope.adapters.files.text_lines import read_lines, refuse_unnamed_colum
 from rankscope.adapters.inputs import Input, recognise, recognise_table
 from rankscope.adapters.reading import read_judgments, see_table
 from rankscope.adapters.tables import FoundColumns, is_single_column, is_table, open_table
-from rankscope.errors import FormatError, InputError
+from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File
 from rankscope.names import quote
 
@@ -67,6 +67,13 @@ def read_history(given: HistoryLike, *, columns: Mapping[str, str], encoding: st
     except InputError as error:
         if error.file in {None, "qrels"}:
             error.file = "history"
+        if isinstance(error, EmptyError):
+            raise EmptyError(
+                "expected interactions of users with items, found none",
+                hint="is the history empty, or the download cut off?",
+                code=error.code,
+                file=error.file,
+            ) from None
         raise
 
 

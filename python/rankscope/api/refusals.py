@@ -60,6 +60,24 @@ def refuse_run_measure(measure: Measure, action: str) -> None:
         )
 
 
+def refuse_items(measure: Measure, what: str) -> None:
+    """Raise an error for a measure of recommended items, where only grades are looked at.
+
+    Args:
+        measure: The measure.
+        what: What it has none of, such as `"bounds"`.
+
+    Raises:
+        MeasureError: It is one.
+    """
+    if measure.row.of_items:
+        raise MeasureError(
+            f"{measure} has no {what}: it depends on which items are recommended",
+            hint="rs.evaluate, rs.compare, rs.gate and rs.report have measures of items",
+            code="items_unavailable",
+        )
+
+
 def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
     """Raise an error unless two rankings have the same queries and grades.
 

@@ -35,6 +35,8 @@ SENTENCES = {
     "and is left out of the categories",
     "item_names_alone": "nearly every item has a category of its own in {column}, so that no two "
     "items are alike: {count} categories",
+    "categories_with_commas": "categories of {column} with a comma or semicolon, each of which "
+    "counts as one: {count}; separate several by |",
     "categories_split": "texts of {column} that name several categories, separated by |: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
     "multiple_tags": "different run names in one run: {count}",
