@@ -136,12 +136,12 @@ def write_divergences(tool: str) -> str:
 
 def write_counterparts() -> str:
     """Return the measures of other libraries of recommenders, and how they differ."""
-    lines = [
-        f"| {each.library} | `{each.theirs}` | `{each.ours}` | {each.differs or 'none'} |"
-        for each in runpy.run_path(str(COUNTERPARTS))["COUNTERPARTS"]
-    ]
-    head = ["| library | there | in rankscope | difference |", "| --- | --- | --- | --- |"]
-    return "\n".join(head + lines)
+    tables: dict[str, list[str]] = {}
+    for each in runpy.run_path(str(COUNTERPARTS))["COUNTERPARTS"]:
+        head = [f"| {each.tool} | rankscope | difference |", "| --- | --- | --- |"]
+        row = f"| `{each.theirs}` | `{each.ours}` | {each.differs or 'none'} |"
+        tables.setdefault(each.tool, head).append(row)
+    return "\n\n".join("\n".join(lines) for lines in tables.values())
 
 
 def write_defects() -> str:

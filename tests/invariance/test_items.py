@@ -306,7 +306,7 @@ def test_what_has_no_answer_is_refused() -> None:
     rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
     with pytest.raises(rankscope.UsageError, match="by has no effect on Coverage"):
         rankings.evaluate("Coverage", items=known, by=dict.fromkeys(USERS, "de"))
-    with pytest.raises(rankscope.MeasureError, match="Novelty needs history"):
+    with pytest.raises(rankscope.MeasureError, match="Novelty has no bounds"):
         rankings.bounds("Novelty")
     alone = rankings.evaluate("Personalization")
     assert dict(alone) == dict(rankings.evaluate("Personalization", items=known))

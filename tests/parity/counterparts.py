@@ -16,7 +16,7 @@ class Counterpart:
     """A measure of another library, and the one of rankscope that comes closest.
 
     Args:
-        library: The library, in the version of its golden file.
+        tool: The library, in the version of its golden file.
         theirs: The measure, without its cutoff.
         ours: The measure of rankscope, without its cutoff.
         differs: How the value of the other library differs; empty if it never does.
@@ -27,7 +27,7 @@ class Counterpart:
             those of the history.
     """
 
-    library: str
+    tool: str
     theirs: str
     ours: str
     differs: str = ""
@@ -38,23 +38,23 @@ class Counterpart:
 
 
 COUNTERPARTS = (
-    Counterpart(library="RecTools", theirs="MeanInvUserFreq", ours="Novelty"),
+    Counterpart(tool="RecTools", theirs="MeanInvUserFreq", ours="Novelty"),
     Counterpart(
-        library="RecTools",
+        tool="RecTools",
         theirs="AvgRecPopularity",
         ours="AvgPopularity",
         differs="A user who had an item several times counts as often; in rankscope, once.",
         in_cases=frozenset({"repeated"}),
     ),
     Counterpart(
-        library="RecTools",
+        tool="RecTools",
         theirs="AvgRecPopularity(normalize=True)",
         ours="AvgPopularity(normalize=True)",
         differs="A user who had an item several times counts as often; in rankscope, once.",
         in_cases=frozenset({"repeated"}),
     ),
     Counterpart(
-        library="RecTools",
+        tool="RecTools",
         theirs="IntraListDiversity",
         ours="ILD(distance='hamming')",
         differs="It is 0 for a list of one item; in rankscope, undefined.",
@@ -62,55 +62,55 @@ COUNTERPARTS = (
         only_at=(1,),
     ),
     Counterpart(
-        library="RecTools",
+        tool="RecTools",
         theirs="Serendipity",
         ours="Serendipity",
         differs="Items are ranked by their interactions; in rankscope, by their users.",
         in_cases=frozenset({"repeated"}),
     ),
     Counterpart(
-        library="RecTools",
+        tool="RecTools",
         theirs="CatalogCoverage",
         ours="Coverage(normalize=False)",
     ),
     Counterpart(
-        library="RecTools",
+        tool="RecTools",
         theirs="CatalogCoverage(normalize=True)",
         ours="Coverage",
     ),
-    Counterpart(library="RecTools", theirs="PartialAUC", ours="AUC"),
-    Counterpart(library="RecTools", theirs="PAP", ours="PAP"),
+    Counterpart(tool="RecTools", theirs="PartialAUC", ours="AUC"),
+    Counterpart(tool="RecTools", theirs="PAP", ours="PAP"),
     Counterpart(
-        library="RecBole",
+        tool="RecBole",
         theirs="AveragePopularity",
         ours="AvgPopularity",
         differs="A user who had an item several times counts as often; in rankscope, once.",
         in_cases=frozenset({"repeated"}),
     ),
     Counterpart(
-        library="RecBole",
+        tool="RecBole",
         theirs="ItemCoverage",
         ours="Coverage",
         differs="The catalogue has one item more, with which RecBole fills up lists.",
         in_cases=EVERY,
     ),
     Counterpart(
-        library="RecBole",
+        tool="RecBole",
         theirs="GiniIndex",
         ours="Gini",
         differs="The catalogue has one item more, with which RecBole fills up lists.",
         in_cases=EVERY,
     ),
     Counterpart(
-        library="RecBole",
+        tool="RecBole",
         theirs="ShannonEntropy",
         ours="Entropy",
         differs="It takes the natural logarithm, and divides by the number of recommended items.",
         in_cases=EVERY,
     ),
-    Counterpart(library="LensKit", theirs="ListGini", ours="Gini"),
+    Counterpart(tool="LensKit", theirs="ListGini", ours="Gini"),
     Counterpart(
-        library="RePlay",
+        tool="RePlay",
         theirs="Surprisal",
         ours="Novelty(normalize=True)",
         differs="It divides by the cutoff where the list is shorter; rankscope by its length.",
@@ -118,20 +118,20 @@ COUNTERPARTS = (
         only_beyond=True,
     ),
     Counterpart(
-        library="RePlay",
+        tool="RePlay",
         theirs="Coverage",
         ours="Coverage",
         catalogue="history",
     ),
     Counterpart(
-        library="RePlay",
+        tool="RePlay",
         theirs="Novelty",
         ours="Novelty",
         differs="It is the share of the items that the user did not have before.",
         in_cases=EVERY,
     ),
     Counterpart(
-        library="Evidently",
+        tool="Evidently",
         theirs="Novelty",
         ours="Novelty",
         differs="Items that nobody had are left out; in rankscope, they count as if one user had "
@@ -139,27 +139,27 @@ COUNTERPARTS = (
         in_cases=WITH_NEW,
     ),
     Counterpart(
-        library="Evidently",
+        tool="Evidently",
         theirs="PopularityBiasMetric",
         ours="AvgPopularity",
         differs="Items that nobody had are left out; in rankscope, their popularity is 0.",
         in_cases=WITH_NEW,
     ),
     Counterpart(
-        library="Evidently",
+        tool="Evidently",
         theirs="PopularityBiasMetric(metric='coverage')",
         ours="Coverage",
         catalogue="history",
     ),
     Counterpart(
-        library="Evidently",
+        tool="Evidently",
         theirs="PopularityBiasMetric(metric='gini')",
         ours="Gini",
         differs="It is over the recommended items only, and divides by one less than their number.",
         in_cases=EVERY,
     ),
     Counterpart(
-        library="Evidently",
+        tool="Evidently",
         theirs="Personalization",
         ours="Personalization",
         differs="It divides by the cutoff where lists are shorter; rankscope by their length.",
@@ -167,7 +167,7 @@ COUNTERPARTS = (
         only_beyond=True,
     ),
     Counterpart(
-        library="Evidently",
+        tool="Evidently",
         theirs="Diversity",
         ours="ILD",
         differs="It divides the sum over pairs by the number of items; rankscope by that of pairs.",

@@ -51,7 +51,7 @@ def are_equal(one: float, other: float) -> bool:
 
 
 def name_of(each: Counterpart) -> str:
-    return f"{each.library} {each.theirs}"
+    return f"{each.tool} {each.theirs}"
 
 
 @pytest.mark.parametrize("each", COUNTERPARTS, ids=name_of)
@@ -60,9 +60,7 @@ def test_values_are_those_of_a_library_or_differ_as_a_row_says(
     each: Counterpart, case: str
 ) -> None:
     given = CASES[case]
-    answers = {
-        k: ANSWERS[each.library][case].get(f"{each.theirs}@{k}") for k in items.cutoffs(given)
-    }
+    answers = {k: ANSWERS[each.tool][case].get(f"{each.theirs}@{k}") for k in items.cutoffs(given)}
     assert any(theirs is not None for theirs in answers.values())
     for k, theirs in answers.items():
         if theirs is None:  # a list of RecBole is as long as the cutoff
@@ -90,7 +88,7 @@ def test_every_value_of_a_library_has_a_counterpart() -> None:
         for values in cases.values()
         for name in values
     }
-    assert asked == {(each.library, each.theirs) for each in COUNTERPARTS}
+    assert asked == {(each.tool, each.theirs) for each in COUNTERPARTS}
     assert {*CASES} == EVERY
     for each in COUNTERPARTS:
         assert bool(each.differs) == bool(each.in_cases)
