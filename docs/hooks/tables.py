@@ -45,6 +45,7 @@ TESTS = Path(__file__).resolve().parents[2] / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
+COUNTERPARTS = TESTS / "parity" / "counterparts.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 PROJECT = TESTS.parent / "pyproject.toml"
@@ -215,6 +216,16 @@ def write_divergences(tool: str) -> str:
     return "\n".join(lines)
 
 
+def write_counterparts() -> str:
+    """Return the measures of other libraries of recommenders, and how they differ."""
+    tables: dict[str, list[str]] = {}
+    for each in runpy.run_path(str(COUNTERPARTS))["COUNTERPARTS"]:
+        head = [f"| {each.tool} | rankscope | difference |", "| --- | --- | --- |"]
+        row = f"| `{each.theirs}` | `{each.ours}` | {each.differs or 'none'} |"
+        tables.setdefault(each.tool, head).append(row)
+    return "\n\n".join("\n".join(lines) for lines in tables.values())
+
+
 def write_defects() -> str:
     """Return the defects in other tools, with the tests that rankscope does not have them."""
     parts = []
@@ -367,6 +378,7 @@ def write_table(what: str, which: str) -> str:
         "measures": write_measures,
         "formats": write_formats,
         "simulations": write_simulations,
+        "counterparts": write_counterparts,
     }
     of_one = {
         "divergences": write_divergences,

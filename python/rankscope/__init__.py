@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankscope.api.agreement.runs import agreement as agreement
     from rankscope.api.attribute import attribute as attribute
     from rankscope.api.compare import compare as compare
-    from rankscope.api.compare import compare_table as compare_table
+    from rankscope.api.compare_table import compare_table as compare_table
     from rankscope.api.compare_values import compare_values as compare_values
     from rankscope.api.dcg_from_clicks import dcg_from_clicks as dcg_from_clicks
     from rankscope.api.diff import diff as diff
@@ -161,7 +161,7 @@ else:
             "combine_judges": "rankscope.api.judges",
             "compare": "rankscope.api.compare",
             "compare_discounts": "rankscope.api.discounts",
-            "compare_table": "rankscope.api.compare",
+            "compare_table": "rankscope.api.compare_table",
             "compare_values": "rankscope.api.compare_values",
             "correct_sampled_ranks": "rankscope.api.sampled_ranks",
             "dcg": "rankscope.api.grades",

@@ -44,5 +44,10 @@ class ArrowStream(Protocol):
 InputLike: TypeAlias = Path | bytes | File | Lists | Rows | Frame | ArrowStream
 """The types that are accepted as judgments and runs."""
 
+HistoryLike: TypeAlias = (
+    InputLike | Iterable[tuple[object, object]] | Iterable[Mapping[str, object]]
+)
+"""The types that are accepted as a history: also pairs of user and item, and objects."""
+
 Progress: TypeAlias = Callable[[int, int | None], None] | bool | None
 """Whether to show a bar; or a function of the bytes read so far, and their total if known."""

@@ -83,12 +83,20 @@ impl Rankings {
         let lists = self.lists(plan.depth.min(deepest));
         lists.flatten().for_each(|&doc| is_shown[doc as usize] = true);
         let shown = || (0..items_of.len()).filter(|&doc| is_shown[doc]);
+        // A recommender of new items alone has none in the history, but then both are in the catalogue.
+        let are_written_alike = || {
+            let describes = |item| of.features().is_some_and(|features| features.knows(item));
+            let is_listed = |item| of.is_offered(item) || describes(item);
+            shown().any(|doc| is_listed(items_of[doc]))
+                && !of.some(&|item| is_listed(item) && of.users(item) > 0).is_empty()
+        };
         let mut check = |wanted: &[Wanted], note, what, is_known: &dyn Fn(u32) -> bool| {
             if !plan.of_items().any(|(_, wants)| wanted.contains(&wants)) {
                 return Ok(());
             }
             let unknown = shown().filter(|&doc| !is_known(items_of[doc])).count();
-            if unknown > 0 && unknown == shown().count() {
+            let may_be_new = note == Note::ItemsWithoutHistory && are_written_alike();
+            if unknown > 0 && unknown == shown().count() && !may_be_new {
                 #[allow(clippy::cast_possible_truncation)] // documents have numbers of 32 bits
                 let first = shown().take(3).map(|doc| quote(&self.docs().get(doc as u32)));
                 let first: Vec<String> = first.collect();
@@ -153,11 +161,11 @@ impl Rankings {
             )
             .hint("ties are chosen when Rankings are made: pass ties= there"));
         }
-        plan.check_rankings(self.axis())?;
         let has_rows = !self.scores().is_empty();
         if plan.of_items().next().is_some() && has_rows && self.codes().is_empty() {
             return Err(no_items());
         }
+        plan.check_rankings(self.axis())?;
         let threads = if self.scores().len() < FEW_ROWS { 1 } else { threads };
         let next = AtomicUsize::new(0);
         let work = |_: Watch<'_>| {
@@ -227,7 +235,12 @@ fn nothing_common(what: &str, known: &str, shown: &[String], others: &[String]) 
              {shown}, in {known} are {others}"
         ),
     )
-    .hint("are their ids written in the same way?")
+    .hint(if known == "history" && what == "items" {
+        "are their ids written in the same way? If all of these items are new, pass a catalogue, or the \
+         attributes of items, with both"
+    } else {
+        "are their ids written in the same way?"
+    })
 }
 
 fn no_items() -> Error {
@@ -236,5 +249,5 @@ fn no_items() -> Error {
         "items_unavailable",
         "expected rankings with the ids of their items, found none",
     )
-    .hint("name the column of items when Rankings are made")
+    .hint("arrays have none: name the column of items of a table, from_table(…, doc=\"item_id\")")
 }

@@ -306,7 +306,7 @@ def test_what_has_no_answer_is_refused() -> None:
     rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
     with pytest.raises(rankscope.UsageError, match="by has no effect on Coverage"):
         rankings.evaluate("Coverage", items=known, by=dict.fromkeys(USERS, "de"))
-    with pytest.raises(rankscope.MeasureError, match="Novelty needs history"):
+    with pytest.raises(rankscope.MeasureError, match="Novelty has no bounds"):
         rankings.bounds("Novelty")
     alone = rankings.evaluate("Personalization")
     assert dict(alone) == dict(rankings.evaluate("Personalization", items=known))
@@ -316,8 +316,6 @@ def test_what_has_no_answer_is_refused() -> None:
     table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
     with pytest.raises(rankscope.RankscopeError, match="Novelty"):
         rankscope.evaluate_table(table, "Novelty", policy="ties=doc_id")
-    with pytest.raises(rankscope.UsageError, match="found history beside it"):
-        rankscope.evaluate_table(table, "nDCG", history=HISTORY)  # type: ignore[call-arg]
     with pytest.raises(rankscope.UsageError, match="expected a history, items or a catalogue"):
         rankscope.read_items()
     with pytest.raises(rankscope.FormatError, match="at least one item"):
@@ -329,7 +327,9 @@ def test_what_has_no_answer_is_refused() -> None:
     [
         ({"a": 3.0}, "float of one item"),
         ({}, "found none"),
-        ([{"item_id": "a", "genre": "pop"}], "found list"),
+        ([("a", "pop")], "found list"),
+        ([{"item_id": "a", "genre": ["pop", 1]}], "values of one type"),
+        ({1, 2}, "found set"),
         (pd.Series(["pop"], index=["a"]), "found Series"),
         ({"a": [1.0, 2.0], "b": [1.0]}, "2 and 1 numbers"),
         (pd.DataFrame({"item_id": ["a"], "genre": ["pop"], "year": [1999]}), "number"),
@@ -354,7 +354,7 @@ def test_one_value_of_all_lists_is_no_value_of_a_query() -> None:
         found.per_query("Coverage@2")
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
     assert dict(again) == dict(found)
-    with pytest.raises(rankscope.UsageError, match="can't be compared"):
+    with pytest.raises(rankscope.UsageError, match="can't be compared: it is one value"):
         rankscope.compare({"one": found, "other": found}, "Coverage@2")
 
 
@@ -413,6 +413,25 @@ def test_inputs_without_a_common_id_are_refused(
     with pytest.raises(rankscope.FormatError, match="found none: in the run are") as caught:
         rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)  # type: ignore[call-overload]
     assert caught.value.code == code
+
+
+def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike() -> None:
+    """What no user had counts as in a list of old and new items: as if one user had it."""
+    new, history = {"u": ["new", "newer"]}, {"u": ["a", "b"], "v": ["a"]}
+    asked = ["Novelty", "AvgPopularity", "Serendipity"]
+    for known in (
+        {"catalogue": ["a", "new", "newer"]},
+        {"items": {"a": "pop", "new": "pop"}, "catalogue": ["new", "newer"]},
+    ):
+        found = rankscope.evaluate({"u": ["new"]}, new, asked, history=history, **known)
+        catalogue = len(known["catalogue"])
+        expected = [math.log2(2 / 1), 0.0, 1 / 2 * (catalogue + 1 - 1) / catalogue]
+        assert list(found.values()) == expected
+        assert found.diagnostics["items_without_history"] == 2
+    for known in ({}, {"catalogue": ["new", "newer"]}, {"catalogue": ["a", "b"]}):
+        with pytest.raises(rankscope.FormatError, match="found none") as caught:
+            rankscope.evaluate({"u": ["new"]}, new, "Novelty", history=history, **known)
+        assert "If all of these items are new" in str(caught.value.hint)
 
 
 def test_only_items_above_the_deepest_cutoff_are_noted() -> None:

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dev.benchmarks.corpora import matrices, recommendations, rows
+from dev.benchmarks.corpora import matrices, recommendations, recommended_items, rows
 from dev.benchmarks.corpora.expected import Expected
 
 if TYPE_CHECKING:
     from dev.benchmarks.corpora.corpus import Corpus
 
-STYLES = {"matrices": matrices, "recommendations": recommendations, "rows": rows}
+STYLES = {
+    "matrices": matrices,
+    "recommendations": recommendations,
+    "recommended-items": recommended_items,
+    "rows": rows,
+}
 
 
 def write(corpus: Corpus, path: str) -> dict[str, Expected]:

@@ -25,6 +25,7 @@ FILES = {
     "robust": TREC,
     "matrices": ARRAYS,
     "recommendations": ARRAYS,
+    "recommended-items": ARRAYS,
     "rows": ARRAYS,
 }
 # Raise when the drawing changes, so that older files are drawn anew.

@@ -7,7 +7,7 @@ import math
 from rankscope import engine
 from rankscope._core import Plan, bound_difference
 from rankscope._core import bound as bound_each
-from rankscope.api.refusals import check_averaged, check_judgments
+from rankscope.api.refusals import check_averaged, check_judgments, refuse_items
 from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
 from rankscope.records import replace
@@ -40,6 +40,7 @@ def bound(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     asked = engine.read_measure(measure)
+    refuse_items(asked, "bounds")
     chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
     check_averaged(asked, chosen)
     grades = _read_scale(scale, rankings.grades, allows_negative=chosen.negative != "nonrelevant")

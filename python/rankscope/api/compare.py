@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankscope import engine
-from rankscope.api.evaluate import name_runs
 from rankscope.api.query_axis import Axis
+from rankscope.api.ranked_runs import rank_runs, read_runs
 from rankscope.api.rankings import Rankings
+from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.diagnostics import gather
 from rankscope.data.interval import Interval, read_interval
-from rankscope.data.policy import Policy
-from rankscope.data.qrels import Qrels
 from rankscope.errors import PolicyError, UsageError
 from rankscope.names import find_closest
 from rankscope.records import replace
@@ -19,17 +18,19 @@ from rankscope.results import Evaluation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack
+    from typing import Literal, TypedDict, TypeVar, Unpack
 
     from rankscope.api.query_axis import Attribute
+    from rankscope.api.ranked_runs import Runs
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Duplicates, ScoreType, Ties
+    from rankscope.data.items import Items
+    from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.data.qrels import Qrels
     from rankscope.engine import Measures
     from rankscope.measures import Measure
     from rankscope.results.comparison import Compared, Comparison
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike, InputLike
 
-    Runs: TypeAlias = Mapping[str, InputLike] | Sequence[InputLike]
     Named = TypeVar("Named")
 
     class Testing(TypedDict, total=False):
@@ -59,6 +60,9 @@ def compare(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -92,6 +96,9 @@ def compare(
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
         columns: As in `evaluate`.
+        history: As in `evaluate`, for measures of recommended items.
+        items: As in `evaluate`.
+        catalogue: As in `evaluate`.
         duplicates: As in `evaluate`.
         score_type: As in `evaluate`.
         encoding: As in `evaluate`.
@@ -123,11 +130,15 @@ def compare(
         True
     """
     if _are_evaluations(qrels):
+        engine.refuse_known_items(
+            {"history": history, "items": items, "catalogue": catalogue},
+            "results of evaluate, which have their values already",
+        )
         evaluations: dict[str, Evaluation] = dict(qrels)  # type: ignore[arg-type]  # see above
         first = next(iter(evaluations.values()))
         axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding)
         wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
-        return _compare_evaluations(_rename(evaluations, names), wanted, axis, testing)
+        return _compare_evaluations(name_anew(evaluations, names), wanted, axis, testing)
     if _are_rankings(qrels):
         if (measures is None) == (runs is None):
             raise UsageError(
@@ -136,7 +147,6 @@ def compare(
                 hint="write compare({'a': rankings_a, 'b': rankings_b}, 'nDCG@10')",
                 code="bad_parameter",
             )
-        rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
         asked: Measures = runs if measures is None else measures  # type: ignore[assignment]  # one
     else:
         if measures is None:
@@ -147,6 +157,17 @@ def compare(
                 code="bad_parameter",
             )
         asked = measures
+    known = engine.read_items_for(
+        asked,
+        history=history,
+        items=items,
+        catalogue=catalogue,
+        columns=engine.read_columns(columns),
+        encoding=encoding,
+    )
+    if _are_rankings(qrels):
+        rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
+    else:
         rankings = rank_runs(
             qrels,  # type: ignore[arg-type]  # see above
             read_runs(runs),
@@ -160,7 +181,7 @@ def compare(
             progress=testing.get("progress", False),
         )
     return compare_rankings(
-        _rename(rankings, names),
+        name_anew(rankings, names),
         asked,
         by=by,
         cluster=cluster,
@@ -168,125 +189,10 @@ def compare(
         bounds=bounds,
         policy=policy,
         convention=convention,
+        known=known,
         encoding=encoding,
         testing=testing,
     )
-
-
-def compare_table(
-    table: object,
-    measures: Measures,
-    *,
-    scores: Sequence[str],
-    query: str | None = None,
-    doc: str | None = None,
-    relevance: str | None = None,
-    names: Sequence[str] | None = None,
-    by: str | Sequence[str] | None = None,
-    cluster: str | None = None,
-    ties: Ties = "average",
-    bounds: bool = True,
-    policy: Policy | str | None = None,
-    duplicates: Duplicates = "error",
-    encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    **testing: Unpack[Testing],
-) -> Comparison:
-    """Compare the score columns of a table, as if each were a run.
-
-    Args:
-        table: As in `evaluate_table`.
-        measures: One or more measures, or their names.
-        scores: The columns of scores, two or more. Larger scores rank first; change the sign of
-            ranks.
-        query: As in `evaluate_table`.
-        doc: As in `evaluate_table`.
-        relevance: As in `evaluate_table`.
-        names: Short names of the runs (default: those of the columns).
-        by: The columns of slices.
-        cluster: The column of what queries depend within, as in `compare`.
-        ties: As in `evaluate_table`.
-        bounds: As in `compare`.
-        policy: As in `compare`.
-        duplicates: As in `evaluate_table`.
-        encoding: As in `evaluate_table`.
-        **testing: As in `compare`.
-
-    Raises:
-        UsageError: An argument is invalid, or a column of scores holds ranks.
-        InputError: A column is missing, or holds invalid values.
-        FileError: A file can't be read.
-
-    Examples:
-        >>> log = {
-        ...     "query_id": [n // 2 for n in range(40)],
-        ...     "gains": [1, 0] * 20,
-        ...     "old": [0.2, 0.4] * 20,
-        ...     "new": [0.9, 0.1] * 20,
-        ... }
-        >>> found = compare_table(log, "nDCG@10", scores=["old", "new"], relevance="gains")
-        >>> compared = found["nDCG@10", "new"]
-        >>> round(compared.difference, 4), compared.wins
-        (0.3691, 20)
-    """
-    if isinstance(scores, str) or len(scores) < 2:
-        raise UsageError(
-            f"expected two or more columns of scores, found {scores!r}",
-            hint="write scores=['old', 'new'], or --scores old,new",
-            code="bad_parameter",
-        )
-    engine.check_cluster_column(cluster)
-    slicing = [by] if isinstance(by, str) else [*(by or [])]
-    attributes = [*slicing, *([cluster] if cluster is not None else [])]
-    chosen = engine.read_policy(policy, Policy(ties=ties))
-    rankings = {
-        score: Rankings.from_table(
-            table,
-            query=query,
-            doc=doc,
-            relevance=relevance,
-            score=score,
-            attributes=list(dict.fromkeys(attributes)),
-            ties=ties,
-            duplicates=duplicates,
-            encoding=encoding,
-        )
-        for score in scores
-    }
-    for score, each in rankings.items():
-        _refuse_ranks(score, each)
-    return compare_rankings(
-        _rename(rankings, names),
-        measures,
-        by=by,
-        cluster=cluster,
-        bounds=bounds,
-        policy=chosen,
-        encoding=encoding,
-        testing=testing,
-    )
-
-
-def _refuse_ranks(name: str, rankings: Rankings) -> None:
-    """Refuse scores that are ranks by their name and their values: the best would come last.
-
-    Raises:
-        UsageError: They are.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    if not {"rank", "ranks", "position", "pos"} & {*name.lower().split("_")}:
-        return
-    starts, sizes = rankings.offsets[:-1], np.diff(rankings.offsets)
-    starts, sizes, scores = starts[sizes > 0], sizes[sizes > 0], rankings.scores
-    if not (sizes > 1).any():
-        return
-    lowest, highest = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
-    if (lowest == 1).all() and (highest == sizes).all():
-        raise UsageError(
-            f"the column {name!r} has ranks, but larger scores rank first",
-            hint=f"change their sign: table[{name!r}] = -table[{name!r}]",
-            code="ranks_as_scores",
-        )
 
 
 def compare_rankings(
@@ -299,13 +205,16 @@ def compare_rankings(
     bounds: bool = True,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
+    known: Items | None = None,
     encoding: str = "utf-8",
     testing: Testing,
 ) -> Comparison:
-    """Compare rankings of the same queries; see `compare`."""
+    """Compare rankings of the same queries; see `compare`. What is known of items is read."""
     threads, is_shown = testing.get("threads"), testing.get("progress", False)
     evaluations = {
-        name: each.evaluate(measures, policy=policy, convention=convention, threads=threads)
+        name: each.evaluate(
+            measures, policy=policy, convention=convention, items=known, threads=threads
+        )
         for name, each in engine.follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
@@ -316,34 +225,6 @@ def compare_rankings(
     if not bounds:
         return made
     return _add_ranges(made, rankings, evaluations, threads, is_shown=is_shown)
-
-
-def read_runs(given: object) -> dict[str, InputLike]:
-    """Return runs by name.
-
-    Raises:
-        UsageError: There are fewer than two, or a list has runs without names.
-    """
-    if isinstance(given, Mapping):
-        runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
-    else:
-        runs = name_runs(given)
-    held: dict[str, object] = {**runs}
-    for name, each in held.items():
-        if isinstance(each, Rankings | Evaluation):
-            kind = "an Evaluation" if isinstance(each, Evaluation) else "Rankings"
-            raise UsageError(
-                f"the run {name!r} is {kind}, which already has judgments",
-                hint="pass the mapping without judgments: compare({'a': a, 'b': b}, 'nDCG@10')",
-                code="bad_parameter",
-            )
-    if len(runs) < 2:
-        raise UsageError(
-            f"expected two or more runs to compare, found {len(runs)}",
-            hint="write {'bm25': run_a, 'dense': run_b}",
-            code="bad_parameter",
-        )
-    return runs
 
 
 def _are_rankings(given: object) -> bool:
@@ -360,7 +241,12 @@ def _holds(given: object, kind: type) -> bool:
     return all(isinstance(each, kind) for each in given.values())
 
 
-def _rename(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
+def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
+    """Return the same under other names, in order.
+
+    Raises:
+        UsageError: There are fewer or more names, or one twice.
+    """
     if names is None:
         return held
     if isinstance(names, str) or len(set(names)) < len(held) or len(names) != len(held):
@@ -370,48 +256,6 @@ def _rename(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Na
             code="bad_parameter",
         )
     return dict(zip(names, held.values(), strict=True))
-
-
-def rank_runs(
-    qrels: InputLike | Qrels,
-    runs: dict[str, InputLike],
-    measures: Measures,
-    *,
-    policy: Policy | str | None,
-    convention: Convention | str | None,
-    columns: Mapping[str, str] | None,
-    duplicates: Duplicates,
-    score_type: ScoreType | None,
-    encoding: Literal["utf-8", "latin-1"],
-    progress: bool = False,
-) -> dict[str, Rankings]:
-    """Read judgments and runs, and rank them."""
-    request = engine.read_request(
-        measures, policy, convention=convention, score_type=score_type, grades=[]
-    )
-    for run in runs.values():
-        if not isinstance(qrels, Qrels):
-            engine.refuse_one_stdin_for_both(qrels, run)
-    if not isinstance(qrels, Qrels):
-        qrels = engine.load_qrels(
-            qrels,
-            columns=columns,
-            subtopics=engine.needs_subtopics(measures),
-            duplicates=duplicates,
-            encoding=encoding,
-        )
-    return {
-        name: Rankings.from_run(
-            qrels,
-            run,
-            ties=request.ties,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=request.score_type,
-            encoding=encoding,
-        )
-        for name, run in engine.follow(runs.items(), "reading runs", is_shown=progress)
-    }
 
 
 def _compare_evaluations(
@@ -452,7 +296,8 @@ def _compare(
             code="aggregate_unavailable",
         )
     for measure in measures:
-        if measure.row.mean != "mean" or measure.row.level == "run":
+        refuse_run_measure(measure, "be compared")
+        if measure.row.mean != "mean":
             raise UsageError(
                 f"{measure} can't be compared: its summary is not a mean over queries",
                 hint="compare a measure with a mean, such as nDCG@10 or AP",

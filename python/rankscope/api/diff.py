@@ -7,6 +7,7 @@ from os import PathLike
 from rankscope import engine
 from rankscope.api.explain import find_query, take_query
 from rankscope.api.rankings import Rankings
+from rankscope.api.refusals import refuse_items
 from rankscope.data.policy import ties_of
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
@@ -86,6 +87,7 @@ def diff(
         b       1.0000       2       2  same     0.0000
     """
     asked = engine.read_measure(measure)
+    refuse_items(asked, "losses by document")
     chosen = engine.read_policy(policy)
     engine.refuse_one_stdin_for_both(run_a, run_b)
     if not isinstance(qrels, Qrels):

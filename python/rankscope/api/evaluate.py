@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
-    from rankscope.typing import InputLike, Lists, Path, Progress
+    from rankscope.typing import HistoryLike, InputLike, Lists, Path, Progress
 
     class Settings(TypedDict, total=False):
         """The keyword arguments of `evaluate`."""
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         interval: float | Interval | None
         cluster: Mapping[str, object] | Sequence[object] | None
         subtopics: bool | None
-        history: InputLike | None
+        history: HistoryLike | None
         items: object
         catalogue: object
         duplicates: Duplicates
@@ -123,7 +123,7 @@ def evaluate(
     interval: float | Interval | None = None,
     cluster: Mapping[str, object] | Sequence[object] | None = None,
     subtopics: bool | None = None,
-    history: InputLike | None = None,
+    history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
     duplicates: Duplicates = "error",

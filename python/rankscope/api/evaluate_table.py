@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankscope.engine.memory import Memory
     from rankscope.file import Format
     from rankscope.results import Evaluation
-    from rankscope.typing import Progress
+    from rankscope.typing import HistoryLike, Progress
 
 
 def evaluate_table(
@@ -51,6 +51,9 @@ def evaluate_table(
     interval: float | Interval | None = None,
     cluster: str | None = None,
     weights: Mapping[str, float] | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
     duplicates: Duplicates = "error",
     format: Format | None = None,  # noqa: A002 - what everybody calls it
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -95,6 +98,10 @@ def evaluate_table(
         cluster: The column with what makes queries depend on one another, such as the user.
             Intervals are then over its values. A query whose value is null is a cluster of its own.
         weights: The weight of each query, as a mapping.
+        history: As in `evaluate`, for measures of recommended items. The table is then read into
+            memory.
+        items: As in `evaluate`.
+        catalogue: As in `evaluate`.
         duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
         format: The format of a file, one of: `"csv"`, `"tsv"`, `"jsonl"`, `"parquet"`, `"arrow"`
             (default: what its name says).
@@ -128,7 +135,6 @@ def evaluate_table(
         >>> evaluate_table(log, "RR", labels="events", positive=["buy"], format="csv")["RR"]
         0.5
     """
-    engine.refuse_known_items(attribution)
     attributed = (labels, predicted, positive, attribution or None)
     has_labels = _has_labels(attributed, assume_grouped=assume_grouped)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
@@ -149,6 +155,9 @@ def evaluate_table(
         convention=convention,
         score_type=None,
         grades=[],
+    )
+    known = engine.read_items_for(
+        measures, history=history, items=items, catalogue=catalogue, encoding=encoding
     )
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
     needs_all = convention is not None or has_labels or not engine.can_stream(asked.measures)
@@ -225,6 +234,7 @@ def evaluate_table(
         interval=made,
         cluster=cluster,
         weights=weights,
+        items=known,
         threads=threads,
     )
     if strict:
@@ -344,7 +354,9 @@ def _refuse_limit(given: Input, **arguments: object) -> None:
     named = [name for name, value in arguments.items() if value is not None]
     if not named:
         return
-    reason = "a table in memory" if not given.is_in_files else "labels, a convention or a function"
+    reason = "a table in memory"
+    if given.is_in_files:
+        reason = "labels, a convention, a function or a measure of items"
     raise UsageError(
         f"{named[0]} has no effect on {reason}, which needs all rows in memory",
         hint=f"remove {named[0]}, or pass a file with grades and scores or ranks",

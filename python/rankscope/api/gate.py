@@ -6,9 +6,11 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 
-from rankscope.api.compare import rank_runs
+from rankscope import engine
 from rankscope.api.query_axis import Axis
+from rankscope.api.ranked_runs import rank_runs
 from rankscope.api.rankings import Rankings
+from rankscope.api.refusals import refuse_run_measure
 from rankscope.compare.gate import (
     Budget,
     Check,
@@ -18,7 +20,6 @@ from rankscope.compare.gate import (
     read_budgets,
 )
 from rankscope.data.interval import Interval
-from rankscope.engine import read_measure
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
 from rankscope.results.comparison import Comparison
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from rankscope.measures.direction import Direction
     from rankscope.results import Evaluation
     from rankscope.stats.comparison import MeasureValues
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike, InputLike
 
     Limit: TypeAlias = float | str
     Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
@@ -58,6 +59,9 @@ def gate(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -90,6 +94,9 @@ def gate(
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         convention: As in `evaluate`.
         columns: As in `evaluate`.
+        history: As in `evaluate`, for measures of recommended items.
+        items: As in `evaluate`.
+        catalogue: As in `evaluate`.
         duplicates: As in `evaluate`.
         score_type: As in `evaluate`.
         encoding: As in `evaluate`.
@@ -118,6 +125,10 @@ def gate(
     if isinstance(qrels, Comparison):
         if attributes is not None or cluster is not None:
             raise _bad_call("a comparison has its slices and clusters already")
+        engine.refuse_known_items(
+            {"history": history, "items": items, "catalogue": catalogue},
+            "a comparison, which has its values already",
+        )
         return _gate_comparison(
             qrels,
             baseline,
@@ -126,11 +137,19 @@ def gate(
             confidence=confidence,
             on_inconclusive=on_inconclusive,
         )
-    measures = [read_measure(each.measure) for each in wanted]
+    measures = [engine.read_measure(each.measure) for each in wanted]
     for budget, measure in zip(wanted, measures, strict=True):
         _refuse_measure(measure, measure.better, budget)
         _refuse_vain_budget(budget, measure)
     asked = list(dict.fromkeys(measures))
+    known = engine.read_items_for(
+        asked,
+        history=history,
+        items=items,
+        catalogue=catalogue,
+        columns=engine.read_columns(columns),
+        encoding=encoding,
+    )
     if (
         isinstance(qrels, Mapping)
         and qrels
@@ -158,7 +177,7 @@ def gate(
         raise _bad_call("expected two different names")
     shown = tuple(rankings) if names is None else tuple(names)
     evaluations = [
-        each.evaluate(asked, policy=policy, convention=convention, threads=threads)
+        each.evaluate(asked, policy=policy, convention=convention, items=known, threads=threads)
         for each in rankings.values()
     ]
     first = evaluations[0]
@@ -305,6 +324,7 @@ def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> N
     Raises:
         UsageError: It is one.
     """
+    refuse_run_measure(measure, "have a budget")
     if measure.row.mean != "mean":
         raise UsageError(
             f"{measure} can't have a budget: its summary is not a mean over queries",
@@ -375,7 +395,7 @@ def _check_compared(
             hint=f"write compare(…, interval={budget.confidence or confidence:g})",
             code="bad_budget",
         )
-    asked = read_measure(budget.measure)
+    asked = engine.read_measure(budget.measure)
     _refuse_measure(asked, asked.better, budget)
     _refuse_vain_budget(budget, asked)
     measure = asked.name

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope.data.items import Items
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike
 
 
 def read_items(
-    *,
-    history: InputLike | None = None,
     items: object = None,
+    *,
+    history: HistoryLike | None = None,
     catalogue: object = None,
     columns: Mapping[str, str] | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -25,15 +25,15 @@ def read_items(
     """Read the history, the attributes and the catalogue of items once, to evaluate many runs.
 
     Args:
-        history: The interactions of users with items before the recommendations, in any form of the
-            judgments of `evaluate`. A table needs no grades: each row is an interaction, whatever
-            other columns there are. A pair of user and item counts once.
         items: What items are like. A table (a data frame, an Arrow table, or a CSV or Parquet
             file) with a column of items and at least one other column; or a mapping of item to a
             category, several categories, or a vector of numbers. Columns of text, or of lists of
             texts, are categories; columns of numbers, or one column of lists of numbers, are a
             vector. Rows of the same item bring their categories together. An item without a
             category, or with a missing number, has no attributes.
+        history: The interactions of users with items before the recommendations, in any form of the
+            judgments of `evaluate`. A table needs no grades: each row is an interaction, whatever
+            other columns there are. A pair of user and item counts once.
         catalogue: The items that can be recommended: a list, a set, or a column of ids; or a table
             with a column of items (default: those of `items`, or else those of the history).
         columns: As in `evaluate`; `query` is the column of users, and `doc` that of items.
@@ -49,9 +49,8 @@ def read_items(
 
     Examples:
         >>> history = {"ann": ["a", "b"], "bob": ["a"]}
-        >>> known = read_items(
-        ...     history=history, items={"a": "pop", "b": "rock", "c": ["pop", "folk"]}
-        ... )
+        >>> genres = {"a": "pop", "b": "rock", "c": ["pop", "folk"]}
+        >>> known = read_items(genres, history=history)
         >>> known
         Items(history, items; 3 items)
         >>> from rankscope import evaluate

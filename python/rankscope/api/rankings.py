@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
     from rankscope.data.interval import Interval
-    from rankscope.data.items import Items
     from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.engine import Measures
     from rankscope.explain import Explanation, RelevanceExplanation
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from rankscope.results import Evaluation, Losses, Regrets
     from rankscope.results.bounds import Bounds
     from rankscope.results.tie_audit import TieAudit
-    from rankscope.typing import InputLike, Progress
+    from rankscope.typing import HistoryLike, InputLike, Progress
 
 
 class Rankings(Columns):
@@ -266,7 +265,9 @@ class Rankings(Columns):
         interval: float | Interval | None = None,
         cluster: str | Mapping[str, object] | Sequence[object] | None = None,
         weights: Mapping[str, float] | Sequence[float] | None = None,
-        items: Items | None = None,
+        history: HistoryLike | None = None,
+        items: object = None,
+        catalogue: object = None,
         threads: int | None = None,
     ) -> Evaluation:
         """Evaluate the rankings.
@@ -277,26 +278,25 @@ class Rankings(Columns):
                 made, which are also the default here.
             convention: As in `evaluate`. If scores are tied, its `ties` must be those of the
                 rankings.
-            by: One or more attributes, or a mapping of query to value. The result has `slices` by
-                their values.
+            by: One or more attributes, or a mapping of query to value, for the `slices`.
             interval: As in `evaluate`, also for each slice.
             cluster: As in `evaluate`, or the name of an attribute.
             weights: As in `evaluate`.
-            items: For measures of recommended items: the result of `read_items`.
+            history: As in `evaluate`, for measures of recommended items.
+            items: As in `evaluate`.
+            catalogue: As in `evaluate`.
             threads: As in `evaluate`.
 
         Raises:
-            UsageError: A measure or the policy is not one, names other ties, or there is no such
-                attribute.
+            UsageError: A measure, the policy, its ties or an attribute is none.
             InputError: A query violates the policy, or a list beats its given ideal.
 
         Examples:
-            >>> table = {"qid": [1, 2, 3], "label": [1, 1, 0], "score": [3, 2, 1]}
-            >>> table["country"] = ["de", "de", "at"]
+            >>> table = {"qid": [1, 2], "label": [1, 0], "score": [2, 1], "country": ["de", "at"]}
             >>> rankings = Rankings.from_table(table, attributes=["country"])
             >>> print(rankings.evaluate("P@1", by="country").slices)
             country  queries     P@1  P@1 n
-            de             2  1.0000      2
+            de             1  1.0000      1
             at             1  0.0000      1
         """
         grades = self._core.grades()
@@ -314,10 +314,11 @@ class Rankings(Columns):
             check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
         weighed = engine.read_weights(weights, self._queries.read_ids)
-        known = engine.check_items(request.measures, items)
+        known = engine.read_items_for(
+            request.measures, history=history, items=items, catalogue=catalogue
+        )
         plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed, items=known)
         workers = engine.count_threads(threads)
-        attributes = () if by is None else self._group(by)
         settings = read_interval(interval)
         engine.refuse_cluster_alone(cluster, settings)
         clusters = None if cluster is None else self._cluster(cluster)
@@ -331,7 +332,8 @@ class Rankings(Columns):
             duplicates=duplicates,
             interval=settings,
             clusters=clusters,
-            attributes=attributes,
+            attributes=() if by is None else self._group(by),
+            items=known,
             threads=workers,
         )
         if self._choices.has_ideal:

@@ -40,6 +40,44 @@ def check_averaged(measure: Measure, policy: Policy) -> None:
         )
 
 
+def refuse_run_measure(measure: Measure, action: str) -> None:
+    """Raise an error for a measure that has one value of all lists, and none of a query.
+
+    Args:
+        measure: The measure.
+        action: What can't be done with it, such as `"be compared"`.
+
+    Raises:
+        UsageError: It is one.
+    """
+    if measure.row.level == "run":
+        raise UsageError(
+            f"{measure} can't {action}: it is one value of all lists together, and a resample "
+            "of queries shows fewer items than all of them, so that no interval or test is fair",
+            hint="rs.evaluate gives its value for each run; choose a measure with a value of each "
+            "query here, such as Novelty@10 or nDCG@10",
+            code="no_query_values",
+        )
+
+
+def refuse_items(measure: Measure, what: str) -> None:
+    """Raise an error for a measure of recommended items, where only grades are looked at.
+
+    Args:
+        measure: The measure.
+        what: What it has none of, such as `"bounds"`.
+
+    Raises:
+        MeasureError: It is one.
+    """
+    if measure.row.of_items:
+        raise MeasureError(
+            f"{measure} has no {what}: it depends on which items are recommended",
+            hint="rs.evaluate, rs.compare, rs.gate and rs.report have measures of items",
+            code="items_unavailable",
+        )
+
+
 def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
     """Raise an error unless two rankings have the same queries and grades.
 

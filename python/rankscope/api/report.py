@@ -12,6 +12,7 @@ from rankscope.api.compare import compare_rankings
 from rankscope.api.evaluate import read_named_runs, read_qrels
 from rankscope.api.explain import EXPLAINED
 from rankscope.api.rankings import Rankings
+from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.interval import Interval, read_interval
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from rankscope.conventions import Convention
     from rankscope.data.attribution import Positive, Settings
+    from rankscope.data.items import Items
     from rankscope.data.policy import Duplicates, ScoreType
     from rankscope.engine import Measures
     from rankscope.measures import Measure
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from rankscope.report.source import HashedInput
     from rankscope.results import Evaluation
     from rankscope.results.comparison import Comparison
-    from rankscope.typing import InputLike, Path
+    from rankscope.typing import HistoryLike, InputLike, Path
 
     Found = TypeVar("Found")
     Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
@@ -55,6 +57,9 @@ def report(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
     interval: float | Interval | None = 0.95,
     worst: int = WORST,
     duplicates: Duplicates = "error",
@@ -73,6 +78,9 @@ def report(
         policy: As in `evaluate`.
         convention: As in `evaluate`.
         columns: As in `evaluate`.
+        history: As in `evaluate`, for measures of recommended items.
+        items: As in `evaluate`.
+        catalogue: As in `evaluate`.
         interval: As in `evaluate`.
         worst: The number of queries with the lowest values to explain for each run, 0 or more.
         duplicates: As in `evaluate`.
@@ -107,6 +115,14 @@ def report(
         convention=convention,
         score_type=score_type,
         grades=[],  # what a convention refuses of them it says when they are known
+    )
+    known = engine.read_items_for(
+        measures,
+        history=history,
+        items=items,
+        catalogue=catalogue,
+        columns=engine.read_columns(columns),
+        encoding=encoding,
     )
     if isinstance(qrels, Qrels):
         judged = hold({}, "qrels", qrels.name)
@@ -145,6 +161,8 @@ def report(
         default=Policy().resolve(),
         interval=interval,
         worst=worst,
+        known=known,
+        beside={"history": history, "items": items, "catalogue": catalogue},
         options=[pair for pair in said if pair not in USUAL],
         threads=threads,
         strict=strict,
@@ -275,6 +293,8 @@ def report_rankings(
     interval: float | Interval | None,
     worst: int,
     weights: Mapping[str, float] | None = None,
+    known: Items | None = None,
+    beside: Mapping[str, object] | None = None,
     options: Sequence[tuple[str, str]] = (),
     threads: int | None = None,
     strict: bool = False,
@@ -293,6 +313,8 @@ def report_rankings(
         interval: As in `evaluate`.
         worst: As in `report`.
         weights: As in `evaluate`.
+        known: What is known of items, for measures that need it.
+        beside: What it was read from, by the names of the arguments.
         options: Further options of the command line that reproduces the report.
         threads: As in `evaluate`.
         strict: As in `evaluate`.
@@ -312,6 +334,9 @@ def report_rankings(
             hint="10 is the default",
             code="bad_parameter",
         )
+    asked, _ = engine.read_measures(measures)
+    for measure in asked:
+        refuse_run_measure(measure, "be reported query by query")
     made = read_interval(interval)
     names = [each.name for each in held[1:] or held]
     runs = []
@@ -324,6 +349,7 @@ def report_rankings(
             by=by or None,
             interval=made,
             weights=weights,
+            items=known,
             threads=threads,
         )
         if strict:
@@ -363,7 +389,6 @@ def report_rankings(
     for each in held:
         each.check()
     first = runs[0].evaluation
-    asked, _ = engine.read_measures(measures)
     return gather(
         runs,
         compared=_compare_runs(
@@ -373,6 +398,7 @@ def report_rankings(
             policy=policy,
             convention=convention,
             interval=made,
+            known=known,
             threads=threads,
             progress=progress,
         ),
@@ -383,6 +409,7 @@ def report_rankings(
             settings=_say_policy(policy, first, default),
             convention="" if first.convention is None else first.convention.address,
             interval=made,
+            beside=beside or {},
             options=options,
         ),
         level=None if made is None else made.level,
@@ -427,6 +454,7 @@ def _compare_runs(
     policy: Policy | str | None,
     convention: Convention | str | None,
     interval: Interval | None,
+    known: Items | None,
     threads: int | None,
     progress: bool,
 ) -> Comparison | str | None:
@@ -446,6 +474,7 @@ def _compare_runs(
             bounds=len(rankings) <= MOST_IN_PAIRS,
             policy=policy,
             convention=convention,
+            known=known,
             testing={
                 "interval": interval or Interval(),
                 "threads": threads,

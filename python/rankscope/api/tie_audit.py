@@ -6,7 +6,7 @@ import math
 
 from rankscope import engine
 from rankscope._core import audit_ties as audit_spreads
-from rankscope.api.refusals import check_averaged
+from rankscope.api.refusals import check_averaged, refuse_items
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
 from rankscope.records import record
@@ -109,6 +109,7 @@ def spread_ties(
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    refuse_items(measure, "value over the orders of tied documents")
     check_averaged(measure, policy)
     if values is None:
         evaluation = rankings.evaluate(measure, policy=policy, threads=threads)

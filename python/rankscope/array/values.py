@@ -140,7 +140,9 @@ def read_measures(measures: Measures) -> list[Measure]:
 def _unavailable(measure: Measure, wanted: str) -> MeasureError:
     return MeasureError(
         f"expected {wanted} for arrays, found {measure.name}",
-        hint="rankscope.Rankings.from_arrays(grades, scores).evaluate has all measures",
+        hint="rankscope.evaluate has it, with the IDs of the items"
+        if measure.row.of_items
+        else "rankscope.Rankings.from_arrays(grades, scores).evaluate has all measures",
         code="bad_parameter",
     )
 

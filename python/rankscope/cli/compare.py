@@ -7,6 +7,7 @@ import os
 import rankscope as rs
 from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.files import add_file_options, name_file, read_columns, refuse_stdin_twice
+from rankscope.cli.items import add_items_options, list_items_files, read_items
 from rankscope.cli.options import (
     add_convention_option,
     add_measures_option,
@@ -95,6 +96,7 @@ def add_arguments(parser: Parser) -> None:
     add_convention_option(parser)
     add_reading_options(parser)
     add_file_options(parser)
+    add_items_options(parser)
     parser.add_examples(
         "rankscope compare qrels.txt bm25.run dense.run -m nDCG@10,AP",
         "rankscope compare qrels.txt *.run --baseline bm25.run --latex",
@@ -201,7 +203,13 @@ def compare(
         InputError: A file does not have its format.
         FileError: A file can't be read.
     """
-    refuse_stdin_twice([*options.inputs, *([options.attributes] if options.attributes else [])])
+    refuse_stdin_twice(
+        [
+            *options.inputs,
+            *([options.attributes] if options.attributes else []),
+            *list_items_files(options),
+        ]
+    )
     testing |= {
         "interval": rs.Interval(
             options.confidence, method=options.interval_method, seed=options.seed
@@ -243,6 +251,7 @@ def compare(
         policy=options.policy if options.convention else rs.Policy.parse(options.policy),
         convention=options.convention,
         duplicates=options.duplicates,
+        items=read_items(options),
         score_type=options.score_type,
         encoding=options.encoding,
         baseline=find_run(options.baseline, names, paths),
@@ -279,6 +288,7 @@ def _compare_table(
         cluster=options.cluster,
         bounds=bounds,
         policy=options.policy or None,
+        items=read_items(options),
         duplicates=options.duplicates,
         encoding=options.encoding,
         baseline=find_run(options.baseline, names, scores),

@@ -17,7 +17,7 @@ from rankscope.cli.inputs import (
     evaluate_table,
     refuse_table_options,
 )
-from rankscope.cli.items import add_items_options, read_items, refuse_items_options
+from rankscope.cli.items import add_items_options, read_items
 from rankscope.cli.options import (
     add_convention_option,
     add_format_options,
@@ -138,7 +138,6 @@ def run(options: Namespace) -> int:
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
     clusters = _read_clusters(options)
     if len(options.inputs) == 1:
-        refuse_items_options(options, "one table")
         yield evaluate_table(options.inputs[0], measures, options)
         return
     refuse_table_options(options, *(["cluster"] if clusters is not None else []))
@@ -157,7 +156,6 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
             )
     for run, has_only_scores in zip(runs, scored, strict=True):
         if has_only_scores or qrels is None:
-            refuse_items_options(options, "a file of scores")
             yield evaluate_scores(path, run, measures, options)
             continue
         with ProgressBar(show(name_path(run, "run"))) as progress:

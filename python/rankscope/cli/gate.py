@@ -12,6 +12,7 @@ from rankscope.cli.files import (
     refuse_overwriting,
     refuse_stdin_twice,
 )
+from rankscope.cli.items import add_items_options, list_items_files, read_items
 from rankscope.cli.options import add_convention_option, add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
@@ -127,6 +128,7 @@ def add_arguments(parser: Parser) -> None:
     add_convention_option(parser)
     add_reading_options(parser)
     add_file_options(parser)
+    add_items_options(parser)
     parser.add_examples(
         "rankscope gate qrels.txt bm25.run dense.run --max-drop nDCG@10=0.005",
         "rankscope gate qrels.txt old.run new.run --max-drop nDCG@10=2% --max-loss p95:nDCG@10=0.3",
@@ -143,7 +145,11 @@ def run(options: Namespace) -> int:
             hint="use it in a step of GitHub Actions, or write --markdown FILE",
             code="usage",
         )
-    read = [*options.inputs, *([options.attributes] if options.attributes else [])]
+    read = [
+        *options.inputs,
+        *([options.attributes] if options.attributes else []),
+        *list_items_files(options),
+    ]
     refuse_stdin_twice(read)
     for output in (options.markdown, options.junit):
         if output is not None:
@@ -206,6 +212,7 @@ def _gate(options: Namespace) -> GateResult:
         policy=policy if convention else rs.Policy.parse(policy),
         convention=convention,
         duplicates=options.duplicates,
+        items=read_items(options),
         score_type=options.score_type,
         encoding=options.encoding,
         seed=options.seed,

@@ -6,6 +6,7 @@ import rankscope as rs
 from rankscope.adapters.files.formats import is_scores
 from rankscope.adapters.inputs import name_path, recognise_table
 from rankscope.cli.files import is_letor, name_file, read_columns, refuse_stdin_twice
+from rankscope.cli.items import read_items
 from rankscope.engine import read_request, refuse_diagnostics
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError, UsageError
@@ -115,6 +116,7 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
                 by=options.by,
                 interval=options.interval,
                 cluster=options.cluster,
+                items=read_items(options),
                 duplicates=options.duplicates,
                 encoding=options.encoding,
                 assume_grouped=options.assume_grouped,
@@ -289,6 +291,7 @@ def evaluate_rankings(
         interval=options.interval,
         cluster=options.cluster,
         weights=weights,
+        items=read_items(options),
         threads=options.threads,
     )
     if options.strict:

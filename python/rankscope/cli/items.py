@@ -5,7 +5,6 @@ from __future__ import annotations
 import rankscope as rs
 from rankscope.cli.files import read_columns
 from rankscope.cli.parser import Once
-from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +42,16 @@ def add_items_options(parser: Parser) -> None:
     )
 
 
+def name_items(options: Namespace) -> dict[str, str | None]:
+    """Return the file of each option."""
+    return {name: getattr(options, name, None) for name in NAMES}
+
+
+def list_items_files(options: Namespace) -> list[str]:
+    """Return the files that the options name."""
+    return [path for path in name_items(options).values() if path]
+
+
 def read_items(options: Namespace) -> Items | None:
     """Read the files of the options; `None` if there are none.
 
@@ -50,23 +59,8 @@ def read_items(options: Namespace) -> Items | None:
         InputError: A file is not of the format.
         FileError: A file can't be read.
     """
-    given = {name: getattr(options, name) for name in NAMES}
+    given = name_items(options)
     if not any(given.values()):
         return None
     named = {role: name for role, name in read_columns(options).items() if role in {"query", "doc"}}
     return rs.read_items(**given, columns=named, encoding=options.encoding)
-
-
-def refuse_items_options(options: Namespace, inputs: str) -> None:
-    """Raise an error for an option where it has no effect.
-
-    Raises:
-        UsageError: There is one.
-    """
-    for name in NAMES:
-        if getattr(options, name):
-            raise UsageError(
-                f"--{name} works with judgments and runs, not with {inputs}",
-                hint="pass the judgments and the run as two files",
-                code="usage",
-            )

@@ -25,6 +25,12 @@ from rankscope.cli.inputs import (
     read_weights,
     refuse_table_options,
 )
+from rankscope.cli.items import (
+    add_items_options,
+    list_items_files,
+    name_items,
+    read_items,
+)
 from rankscope.cli.options import (
     add_convention_option,
     add_interval_options,
@@ -81,6 +87,7 @@ def add_arguments(parser: Parser) -> None:
     )
     add_reading_options(parser)
     add_file_options(parser)
+    add_items_options(parser)
     add_table_options(parser)
     parser.add_examples(
         "rankscope report qrels.txt bm25.run dense.run -o report.html",
@@ -91,8 +98,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the report, and print where it is."""
-    refuse_stdin_twice(options.inputs)
-    refuse_overwriting(options.page, options.inputs)
+    read = [*options.inputs, *list_items_files(options)]
+    refuse_stdin_twice(read)
+    refuse_overwriting(options.page, read)
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     if options.convention is None:
         rs.Policy.parse(options.policy)  # before anything is read
@@ -132,6 +140,9 @@ def _make(measures: list[str], options: Namespace) -> Report:
         convention=options.convention,
         interval=options.interval,
         worst=options.worst,
+        history=options.history,
+        items=options.items,
+        catalogue=options.catalogue,
         duplicates=options.duplicates,
         score_type=options.score_type,
         encoding=options.encoding,
@@ -181,6 +192,8 @@ def _report_rankings(
         interval=options.interval,
         worst=options.worst,
         weights=weights,
+        known=read_items(options),
+        beside=name_items(options),
         options=said,
         threads=options.threads,
         strict=options.strict,

@@ -39,7 +39,8 @@ def describe_check(check: Check) -> str:
         where += f" in {check.clusters:,} cluster{'s' * (check.clusters != 1)}"
     found = f"{what} is {_format_value(check, check.value)} {where}"
     if math.isnan(check.lower) or math.isnan(check.upper):
-        return f"{found}, without an interval. {check.note}".rstrip()
+        note = check.note[:1].upper() + check.note[1:]
+        return f"{found}, without an interval. {note}".rstrip()
     found += f" ({_format_level(check)} interval: {_format_interval(check)})"
     limit = _format_value(check, check.threshold)
     if check.budget.is_relative:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments
+    from rankscope.data.diagnostics import Diagnostic
 
     IdColumn: TypeAlias = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
     """Integers, or the offsets of texts and the texts end to end."""
@@ -33,6 +34,7 @@ class Items:
         known: The history, the attributes and the catalogue in the core.
         parts: What the core was given.
         given: What was passed to `read_items`.
+        notes: What was suspicious but legal in the attributes.
         attributes: What the attributes are: `"vectors"` of numbers, or `"categories"`; empty if
             there are none.
     """
@@ -40,16 +42,17 @@ class Items:
     known: CoreItems
     parts: Parts
     given: frozenset[str]
+    notes: tuple[Diagnostic, ...] = ()
     attributes: Literal["", "vectors", "categories"] = ""
 
     def __repr__(self) -> str:
         return f"Items({', '.join(sorted(self.given))}; {self.known.offered()} items)"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return make_items, (self.parts, self.given)
+        return make_items, (self.parts, self.given, self.notes)
 
 
-def make_items(parts: Parts, given: frozenset[str]) -> Items:
+def make_items(parts: Parts, given: frozenset[str], notes: tuple[Diagnostic, ...] = ()) -> Items:
     """Bring the parts together in the core.
 
     Raises:
@@ -60,4 +63,4 @@ def make_items(parts: Parts, given: frozenset[str]) -> Items:
     attributes: Literal["", "vectors", "categories"] = ""
     if has_categories is not None:
         attributes = "categories" if has_categories else "vectors"
-    return Items(known, parts, given, attributes)
+    return Items(known, parts, given, notes, attributes)

@@ -270,6 +270,7 @@ def evaluate_run(
         duplicates=duplicates,
         interval=interval,
         clusters=clusters,
+        items=items,
         threads=workers,
     )
     if strict:
@@ -406,6 +407,7 @@ def make_evaluation(
     interval: Interval | None = None,
     clusters: Sequence[int] | None = None,
     attributes: Sequence[Groups] = (),
+    items: Items | None = None,
     threads: int = 1,
 ) -> Evaluation:
     """Make a result from the core's answer.
@@ -422,6 +424,8 @@ def make_evaluation(
         run_notes=run_notes,
         duplicates=duplicates,
     )
+    if items is not None and any("items" in measure.row.needs for measure in request.measures):
+        notes += items.notes
     if request.policy.empty in {"zero", "one"}:
         # Measures of items stay undefined for want of attributes or of a history.
         denominators = answer.denominators()

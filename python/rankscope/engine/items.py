@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
     from rankscope.measures.spec import Need
-    from rankscope.typing import InputLike
+    from rankscope.typing import HistoryLike
 
 MEANINGS: dict[Need, str] = {
     "history": "the interactions of users with items before the recommendations",
@@ -26,7 +26,7 @@ MEANINGS: dict[Need, str] = {
 
 def load_items(
     *,
-    history: InputLike | None,
+    history: HistoryLike | None,
     items: object,
     catalogue: object,
     columns: Mapping[str, str],
@@ -39,23 +39,23 @@ def load_items(
         FileError: A file can't be read.
     """
     # They need NumPy, and most evaluations don't.
-    from rankscope.adapters.items import (  # noqa: PLC0415
-        describe_items,
-        read_catalogue,
-        read_history,
-    )
+    from rankscope.adapters.item_attributes import describe_items  # noqa: PLC0415
+    from rankscope.adapters.items import read_catalogue, read_history  # noqa: PLC0415
 
     check_choice("encoding", encoding, ENCODINGS)
     named = {"history": history, "items": items, "catalogue": catalogue}
     given = frozenset(name for name in MEANINGS if named[name] is not None)
+    described, notes = (
+        (None, ()) if items is None else describe_items(items, columns=columns, encoding=encoding)
+    )
     parts = (
         None
         if catalogue is None
         else read_catalogue(catalogue, columns=columns, encoding=encoding),
         None if history is None else read_history(history, columns=columns, encoding=encoding),
-        None if items is None else describe_items(items, columns=columns, encoding=encoding),
+        described,
     )
-    found = make_items(parts, given)
+    found = make_items(parts, given, notes)
     if given and found.known.offered() == 0:
         raise FormatError(
             "expected at least one item that can be recommended, found none",
@@ -69,11 +69,11 @@ def load_items(
 def read_items_for(
     measures: Measures,
     *,
-    history: InputLike | None,
+    history: HistoryLike | None,
     items: object,
     catalogue: object,
-    columns: Mapping[str, str],
-    encoding: str,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = "utf-8",
 ) -> Items | None:
     """Read what measures need to know of items; `None` if none of them needs to know anything.
 
@@ -96,7 +96,7 @@ def read_items_for(
     given = {"history": history, "items": items, "catalogue": catalogue}
     _check_given(asked, {name for name, value in given.items() if value is not None})
     found = load_items(
-        history=history, items=items, catalogue=catalogue, columns=columns, encoding=encoding
+        history=history, items=items, catalogue=catalogue, columns=columns or {}, encoding=encoding
     )
     return check_items(asked, found)
 
@@ -129,17 +129,21 @@ def check_items(measures: list[Measure], found: Items | None) -> Items | None:
     return known
 
 
-def refuse_known_items(given: Mapping[str, object]) -> None:
-    """Raise an error for what is known of items, where no measure of items is available.
+def refuse_known_items(given: Mapping[str, object], beside: str) -> None:
+    """Raise an error for what is known of items, where it would have no effect.
+
+    Args:
+        given: What is given, by the name of the argument.
+        beside: What it has no effect on, for the message.
 
     Raises:
-        UsageError: It is among the arguments.
+        UsageError: There is some.
     """
-    named = next((name for name in MEANINGS if name in given), None)
+    named = next((name for name in MEANINGS if given.get(name) is not None), None)
     if named is not None:
         raise UsageError(
-            f"expected a table of grades and scores alone, found {named} beside it",
-            hint=f"write evaluate(judgments, run, measures, {named}=…)",
+            f"{named} has no effect on {beside}",
+            hint="remove it, or pass judgments and runs in place of the results",
             code="bad_parameter",
         )
 
@@ -152,7 +156,6 @@ def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> N
                 continue
             raise MeasureError(
                 f"{measure} needs {need}, which is {MEANINGS[need]}",
-                hint=f"pass {need}=… to evaluate or read_items, or --{need} FILE to rankscope eval"
-                "; compare then takes what evaluate returns",
+                hint=f"pass {need}=…, or --{need} FILE on the command line",
                 code="items_unavailable",
             )

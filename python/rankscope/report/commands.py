@@ -10,7 +10,7 @@ from rankscope.report.report import ReportCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankscope.report.source import HashedInput
 
@@ -22,6 +22,7 @@ def write_commands(
     settings: str,
     convention: str,
     interval: Interval | None,
+    beside: Mapping[str, object],
     options: Sequence[tuple[str, str]],
 ) -> tuple[ReportCommand, ...]:
     """Return the commands that reproduce the values and the report.
@@ -32,12 +33,15 @@ def write_commands(
         settings: What has to be said of the policy, as text.
         convention: The address of the convention; empty without one.
         interval: The interval.
+        beside: What is known of items, by the names of the arguments.
         options: Other options of the command line and their values, such as `--by` and a column.
     """
-    if not _can_be_said(held, interval):
+    known = {name: given for name, given in beside.items() if given is not None}
+    if not _can_be_said(held, interval) or not all(map(_is_path, known.values())):
         ends = "" if interval is None else f"rs.{interval!r}"
-        beside = {"policy": settings, "convention": convention}
-        said = [f"{name}={text!r}" for name, text in beside.items() if text]
+        texts = {"policy": settings, "convention": convention}
+        said = [f"{name}={text!r}" for name, text in texts.items() if text]
+        said += [f"{name}={name}" for name in known]
         said += [f"interval={ends}"] if ends else []
         return (ReportCommand(purpose="Compute these values", text=_call(held, measures, said)),)
     words = [
@@ -47,6 +51,7 @@ def write_commands(
         *(["--convention", convention] if convention else []),
         *_say_interval(interval),
         *_say_files(held),
+        *(word for name, path in known.items() for word in (f"--{name}", os.fsdecode(path))),  # type: ignore[arg-type]  # a path
         *(word for option in options for word in option),
     ]
     return (
@@ -63,6 +68,10 @@ def _can_be_said(held: Sequence[HashedInput], interval: Interval | None) -> bool
             return False
     is_usual = interval is None or interval == Interval(interval.level, seed=interval.seed)
     return all(each.path for each in held) and is_usual
+
+
+def _is_path(given: object) -> bool:
+    return isinstance(given, str | os.PathLike)
 
 
 def _columns(held: HashedInput) -> dict[str, str]:

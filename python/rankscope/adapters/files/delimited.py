@@ -111,9 +111,17 @@ class DelimitedFile:
                 )
 
     def _no_header(self) -> FormatError:
+        names = self._header
+        hint = "write query_id, doc_id and score or relevance there"
+        if len(names) > 1 and not any(name.isdecimal() for name in names):
+            first, second = names[:2]
+            hint += (
+                f", or name your columns, such as File(path, columns={{'query': {first!r}, 'doc': "
+                f"{second!r}}}), or --col query={first} --col doc={second}"
+            )
         return FormatError(
-            f"expected a first line that names the columns, found {', '.join(self._header)}",
-            hint="write query_id, doc_id and score or relevance there, or name your columns",
+            f"expected a first line that names the columns, found {', '.join(names)}",
+            hint=hint,
             code="columns",
             file=self.name,
             line=1,

@@ -176,14 +176,19 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
 
 def _read_header(path: str) -> list[str]:
     """Return the fields of the first line, none if the file can't be peeked into."""
+    return [name.strip().strip('"') for name in read_first_line(path).split("\t")]
+
+
+def read_first_line(path: str) -> str:
+    """Return the first line of a file, nothing if it can't be peeked into."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib loads slowly
-            return []
+            return ""
         with _open_text(path) as file:
             line = file.readline(LONGEST_HEADER).decode(errors="replace")
     except (OSError, ValueError, EOFError):
-        return []  # reading it will say why
-    return [name.strip().strip('"') for name in line.removeprefix("\ufeff").split("\t")]
+        return ""  # reading it will say why
+    return line.removeprefix("\ufeff").rstrip("\r\n")
 
 
 def _open_text(path: str) -> BinaryIO:

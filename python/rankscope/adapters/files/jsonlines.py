@@ -48,7 +48,10 @@ class JsonLinesFile:
         self.names = [*example, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(list(example), inside, self.name)
         self._roles = {name: role_of(name, self.columns) for name in self.columns.values()}
-        self._kinds = {name: _kind_of(name, role, example) for name, role in self._roles.items()}
+        self._kinds = {
+            name: _kind_of(name, role, example, has_real_numbers=wanted.has_real_numbers)
+            for name, role in self._roles.items()
+        }
         self.schema = _schema_of(self._kinds)
 
     @classmethod
@@ -238,11 +241,14 @@ def flatten(table: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - as above
         yield values.field(inner) if is_inside else values
 
 
-def _kind_of(name: str, role: str, example: Mapping[str, object]) -> Kind:
+def _kind_of(
+    name: str, role: str, example: Mapping[str, object], *, has_real_numbers: bool
+) -> Kind:
     if name in example:
         value = example[name]
         of = _type_of(_first_of(value), role)
-        if isinstance(value, list) and of is int and role not in ID_ROLES:
+        may_be_real = isinstance(value, list) or has_real_numbers
+        if may_be_real and of is int and role not in ID_ROLES:
             of = float  # such as the first numbers of vectors, of which others need not be whole
         return Kind(of, is_list=isinstance(value, list))
     outer, _, inner = name.rpartition(".")

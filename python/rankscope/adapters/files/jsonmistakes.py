@@ -188,7 +188,8 @@ def _check_column(found: Mapping[str, object], name: str, role: str, kind: Kind)
     if kind.is_list != isinstance(value, list):
         raise _another_type(name, "lists in every row, or in none", value)
     for one in value if isinstance(value, list) else [value]:
-        if not (one is None or role in NUMBER_ROLES or type(one) is kind.type):
+        is_fit = type(one) is kind.type or (kind.type is float and type(one) is int)
+        if not (one is None or role in NUMBER_ROLES or is_fit):
             raise _another_type(name, f"what the rows before have, {kind.type.__name__}", one)
 
 

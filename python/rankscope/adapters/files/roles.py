@@ -29,6 +29,8 @@ class Wanted:
         needed: Roles of which there must be a column; of several together, one.
         besides: Columns that aren't taken for a query if there is another one.
         is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
+        has_real_numbers: Whether numbers of further columns needn't be whole in JSON Lines, where
+            those of the first row are.
     """
 
     roles: Mapping[str, str | None]
@@ -36,6 +38,7 @@ class Wanted:
     needed: Sequence[Sequence[str]] = ()
     besides: Sequence[str] = ()
     is_judged: bool = False
+    has_real_numbers: bool = False
 
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str

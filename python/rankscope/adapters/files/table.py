@@ -83,6 +83,7 @@ def open_batches(
     others: Sequence[str] = (),
     besides: Sequence[str] = (),
     is_judged: bool = False,
+    has_real_numbers: bool = False,
     format: str | None = None,  # noqa: A002 - as the option is called
     name: str | None = None,
     encoding: str = "utf-8",
@@ -99,6 +100,7 @@ def open_batches(
         others: The names of further columns, such as those to group by.
         besides: Columns that aren't taken for a query if there is another one.
         is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
+        has_real_numbers: Whether numbers of further columns needn't be whole: see `Wanted`.
         format: The format, where the name of the file does not tell it.
         name: The name for messages (default: the path).
         encoding: How text is encoded: `utf-8` or `latin-1`.
@@ -115,7 +117,7 @@ def open_batches(
     files = list_files(given) if isinstance(given, str) else []
     return TableFile(
         files or [given],
-        Wanted(wanted, others, needed, besides, is_judged),
+        Wanted(wanted, others, needed, besides, is_judged, has_real_numbers),
         form=format,
         name="<stdin>" if called == "-" else called,
         encoding=encoding,

@@ -1,0 +1,229 @@
+"""Histories, attributes and catalogues in the shapes that people have them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import rankscope
+
+from tests.cli.command import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAIRS = [(user, 1 + (user * step) % 30) for user in range(1, 25) for step in (1, 2, 3, 5)]
+PAIRS = [*dict.fromkeys(PAIRS)]
+HISTORY = pd.DataFrame(PAIRS, columns=["userId", "movieId"])
+RATINGS = HISTORY.assign(rating=3.5, timestamp=964982703)
+GENRES = {
+    1 + n: [["Action", "Drama"][n % 2], ["Comedy", "War", "Film-Noir"][n % 3]] for n in range(30)
+}
+MOVIES = pd.DataFrame(
+    {
+        "movieId": [*GENRES],
+        "title": [f"Film {movie} (1995)" for movie in GENRES],
+        "genres": ["|".join(genres) for genres in GENRES.values()],
+    }
+)
+LISTS = {user: [1 + (user * 7 + at) % 30 for at in range(5)] for user in range(1, 25)}
+RELEVANT = {user: items[2:3] for user, items in LISTS.items()}
+
+
+def evaluate(measure: str, **known: object) -> rankscope.Evaluation:
+    return rankscope.evaluate(RELEVANT, LISTS, measure, **known)  # type: ignore[call-overload,no-any-return]
+
+
+def test_a_history_has_many_shapes(tmp_path: Path) -> None:
+    RATINGS.to_csv(tmp_path / "ratings.csv", index=False)
+    RATINGS.to_parquet(tmp_path / "ratings.parquet")
+    by_user = HISTORY.groupby("userId")["movieId"]
+    expected = evaluate("Novelty@5", history=HISTORY)["Novelty@5"]
+    for history in (
+        RATINGS,
+        pl.from_pandas(RATINGS),
+        tmp_path / "ratings.csv",
+        tmp_path / "ratings.parquet",
+        PAIRS,
+        iter(PAIRS),
+        [list(pair) for pair in PAIRS],
+        HISTORY.to_numpy(),
+        HISTORY.to_dict("records"),
+        HISTORY.to_dict("list"),
+        {user: set(items) for user, items in by_user},
+        {user: items.to_numpy() for user, items in by_user},
+        by_user.apply(list),
+        [(user, item, 1) for user, item in PAIRS],
+    ):
+        assert evaluate("Novelty@5", history=history)["Novelty@5"] == expected
+
+
+@pytest.mark.parametrize("history", [[(1, 2), (1, 2, 3)], [(1, 2), 7], [{"a": 1}, 7]])
+def test_pairs_that_are_none_are_refused(history: object) -> None:
+    with pytest.raises(rankscope.FormatError) as caught:
+        evaluate("Novelty", history=history)
+    assert caught.value.line == 2
+
+
+def test_a_catalogue_has_many_shapes(tmp_path: Path) -> None:
+    offered = range(1, 41)
+    lines = "".join(f"{item}\n" for item in offered)
+    (tmp_path / "items.txt").write_text(lines)
+    (tmp_path / "items.txt.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "named.txt").write_text("item_id\n\n" + lines, encoding="utf-8-sig")
+    (tmp_path / "items.csv").write_text("movieId\n" + lines)
+    expected = evaluate("Coverage@5", catalogue=[*offered])["Coverage@5"]
+    assert expected == 30 / 40
+    for catalogue in (
+        offered,
+        {*offered},
+        (item for item in offered),
+        dict.fromkeys(offered).keys(),
+        dict(enumerate(offered)).values(),
+        pd.Series(offered),
+        pd.Index(offered),
+        pl.Series([*offered]),
+        np.arange(1, 41),
+        np.array([str(item) for item in offered]),
+        [{"movieId": item} for item in offered],
+        pd.DataFrame({"movieId": offered}),
+        tmp_path / "items.txt",
+        tmp_path / "items.txt.gz",
+        tmp_path / "named.txt",
+        tmp_path / "items.csv",
+    ):
+        assert evaluate("Coverage@5", catalogue=catalogue)["Coverage@5"] == expected
+
+
+def test_a_line_of_a_catalogue_is_one_id(tmp_path: Path) -> None:
+    path = tmp_path / "items.txt"
+    path.write_text("a\nb c\n")
+    with pytest.raises(rankscope.FormatError, match="one ID in each line, found 2 words") as caught:
+        evaluate("Coverage", catalogue=path)
+    assert (caught.value.file, caught.value.line) == (str(path), 2)
+    path.write_bytes(b"a\n\xff\n")
+    with pytest.raises(rankscope.FormatError, match="UTF-8"):
+        evaluate("Coverage", catalogue=path)
+
+
+def test_attributes_have_many_shapes(tmp_path: Path) -> None:
+    genres = MOVIES[["movieId", "genres"]]
+    flags = genres.genres.str.get_dummies().assign(movieId=genres.movieId)
+    MOVIES.to_csv(tmp_path / "movies.csv", index=False)
+    expected = evaluate("ILD(distance='jaccard')@5", items=GENRES)
+    for items in (
+        genres,
+        genres.assign(genres=genres.genres.str.split("|")),
+        genres.assign(genres=genres.genres.str.split("|")).explode("genres"),
+        genres.to_dict("records"),
+        genres.to_dict("list"),
+        dict(zip(genres.movieId, genres.genres, strict=True)),
+        pl.from_pandas(genres),
+        MOVIES,
+        tmp_path / "movies.csv",
+        flags,
+        MOVIES[["movieId", "title"]].merge(flags),
+    ):
+        found = evaluate("ILD(distance='jaccard')@5", items=items)
+        assert dict(found) == dict(expected)
+
+
+def test_what_was_made_of_texts_is_noted() -> None:
+    found = evaluate("ILD@5", items=MOVIES)
+    noted = {note.code: note for note in found.notes if note.file == "items"}
+    assert noted["item_names"].sentence.startswith("the column title has a text of its own")
+    assert noted["categories_split"].count == len(MOVIES)
+    titles = evaluate("ILD@5", items=MOVIES[["movieId", "title"]])
+    assert titles["ILD@5"] == 1
+    assert titles.diagnostics["item_names_alone"] == len(MOVIES)
+    assert not {*evaluate("Coverage@5", items=MOVIES).diagnostics} & {*noted}
+    lists = evaluate("ILD@5", items=GENRES)
+    assert not {"categories_split", "item_names", "item_names_alone"} & {*lists.diagnostics}
+    known = rankscope.read_items(MOVIES)
+    assert evaluate("ILD@5", items=known).notes == found.notes
+
+
+def test_other_ways_to_write_several_categories_are_seen() -> None:
+    genres = MOVIES[["movieId", "genres"]]
+    printed = genres.assign(genres=genres.genres.str.split("|").map(str))
+    with pytest.raises(rankscope.FormatError, match="the text of a list") as caught:
+        evaluate("ILD", items=printed)
+    assert "table['genres'].map(ast.literal_eval)" in str(caught.value.hint)
+    commas = genres.assign(genres=genres.genres.str.replace("|", ", "))
+    found = evaluate("ILD", items=commas)
+    assert found.diagnostics["categories_with_commas"] == genres.genres.nunique()
+
+
+@pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
+def test_an_empty_history_is_an_error(history: object) -> None:
+    with pytest.raises(rankscope.EmptyError, match="expected interactions"):
+        evaluate("Novelty", history=history)
+
+
+def test_numbers_of_json_need_not_be_whole(tmp_path: Path) -> None:
+    values = {1: 1, 2: 0.5, 3: 2, 4: None}
+    lines = (json.dumps({"item_id": item, "v": value}) for item, value in values.items())
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lists = {"u": ["1", "2", "3", "4"]}
+    name = "ILD(distance='euclidean')"
+    found = rankscope.evaluate(lists, lists, name, items=path)
+    assert found[name] == (0.5 + 1 + 1.5) / 3
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "role", "hint"),
+    [
+        ("ratings.dat", "1::1193::5::978300760", "history", "sep='::', engine='python'"),
+        ("u.data", "196\t242\t3\t881250949", "history", r"sep='\t'"),
+        ("movies.dat", "1::Toy Story (1995)::Animation|Comedy", "items", "sep='::'"),
+        ("u.item", "1|Toy Story (1995)|01-Jan-1995||0|1", "items", "header=None"),
+    ],
+)
+def test_files_without_names_of_columns_say_how_to_read_them(
+    tmp_path: Path, name: str, line: str, role: str, hint: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(f"{line}\n", encoding="utf-8")
+    measure = "Novelty" if role == "history" else "ILD"
+    with pytest.raises(rankscope.FormatError, match="names the columns") as caught:
+        evaluate(measure, **{role: path})
+    assert f"pass {role}=pandas.read_csv(path, sep=" in str(caught.value.hint)
+    assert hint in str(caught.value.hint)
+
+
+def test_unknown_names_of_columns_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "plays.csv"
+    HISTORY.set_axis(["listener", "song"], axis=1).to_csv(path, index=False)
+    with pytest.raises(rankscope.FormatError, match="found listener, song") as caught:
+        evaluate("Novelty", history=path)
+    assert "columns={'query': 'listener', 'doc': 'song'}" in str(caught.value.hint)
+    assert "--col query=listener --col doc=song" in str(caught.value.hint)
+    named = rankscope.File(path, columns={"query": "listener", "doc": "song"})
+    expected = evaluate("Novelty", history=HISTORY)["Novelty"]
+    assert evaluate("Novelty", history=named)["Novelty"] == expected
+
+
+def test_a_history_is_no_table_of_items() -> None:
+    with pytest.raises(rankscope.FormatError, match="a column of users, 'userId'") as caught:
+        rankscope.read_items(HISTORY)
+    assert "history=" in str(caught.value.hint)
+    with pytest.raises(rankscope.FormatError) as caught:
+        rankscope.read_items(MOVIES.set_index("movieId")[["genres"]])
+    assert ".reset_index()" in str(caught.value.hint)
+
+
+def test_the_command_reads_lines_of_items(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("".join(f"{item}\n" for item in range(1, 41)))
+    rows = [(user, item, at) for user, items in LISTS.items() for at, item in enumerate(items, 1)]
+    lists = pd.DataFrame(rows, columns=["userId", "movieId", "rank"])
+    lists.to_csv(tmp_path / "lists.csv", index=False)
+    lists[["userId", "movieId"]].to_csv(tmp_path / "test.csv", index=False)
+    paths = [str(tmp_path / name) for name in ("test.csv", "lists.csv", "items.txt")]
+    done = run("eval", *paths[:2], "-m", "Coverage@5", "--catalogue", paths[2])
+    assert done.stdout == b"Coverage@5\t0.7500\n", done.stderr
