@@ -314,8 +314,10 @@ class Rankings(Columns):
             check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
         weighed = engine.read_weights(weights, self._queries.read_ids)
-        known = engine.check_items(request.measures, items)
-        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed, items=known)
+        known, judged = engine.check_items(request.measures, items), self._judgments
+        plan = engine.make_plan(
+            request, ties, grades, duplicates, weights=weighed, items=known, judgments=judged
+        )
         workers = engine.count_threads(threads)
         attributes = () if by is None else self._group(by)
         settings = read_interval(interval)

@@ -31,6 +31,7 @@ SENTENCES = {
     "items_without_history": "recommended items that no user had before: {count}",
     "items_without_attributes": "recommended items without attributes, left out where these are "
     "needed: {count}",
+    "uneven_samples": "queries that only some of the rankings have, averaged over those: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
     "multiple_tags": "different run names in one run: {count}",
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
