@@ -28,11 +28,7 @@ const AT_ONCE: usize = 64;
 ///
 /// # Errors
 /// Where the plan refuses them, or there are none.
-pub fn evaluate_samples(
-    samples: &[&Rankings],
-    plan: &Plan,
-    threads: usize,
-) -> Result<Evaluation> {
+pub fn evaluate_samples(samples: &[&Rankings], plan: &Plan, threads: usize) -> Result<Evaluation> {
     check(samples, plan)?;
     let axis = samples[0].axis();
     let docs = number_documents(samples, plan);
@@ -72,7 +68,8 @@ fn check(samples: &[&Rankings], plan: &Plan) -> Result<()> {
         return Err(Error::new(Kind::Format, "no_run", "expected rankings, found none"));
     };
     plan.check_rankings(first.axis())?;
-    let is_single = |needs: Needs| matches!(needs, Needs::Grades | Needs::Subtopics | Needs::Strata);
+    let is_single =
+        |needs: Needs| matches!(needs, Needs::Grades | Needs::Subtopics | Needs::Strata);
     for measure in &plan.measures {
         if !is_single(measure.kernel.needs()) {
             return Err(Error::new(

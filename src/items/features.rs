@@ -146,7 +146,9 @@ impl Features {
     pub fn groups(&self) -> usize {
         match self {
             Self::Vectors { size, .. } => *size,
-            Self::Categories { codes, .. } => codes.iter().max().map_or(0, |&code| code as usize + 1),
+            Self::Categories { codes, .. } => {
+                codes.iter().max().map_or(0, |&code| code as usize + 1)
+            }
         }
     }
 
@@ -170,7 +172,9 @@ impl Features {
             return total > 0.0;
         }
         let categories = self.categories(item);
-        categories.iter().for_each(|&group| take(group as usize, 1.0 / real(categories.len())));
+        for &group in categories {
+            take(group as usize, 1.0 / real(categories.len()));
+        }
         !categories.is_empty()
     }
 

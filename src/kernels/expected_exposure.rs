@@ -137,7 +137,9 @@ impl OfSamples for Exposure {
         }
         let levels = self.levels(first.query.ideal);
         let mut shown = Vec::new();
-        samples.iter().for_each(|sample| self.show(sample, &levels, &mut shown));
+        for sample in samples {
+            self.show(sample, &levels, &mut shown);
+        }
         if samples.len() > 1 {
             // So that sums depend on the order of neither samples nor documents.
             memory::sort_by(&mut shown, |one, other| {

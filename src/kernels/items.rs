@@ -254,7 +254,7 @@ impl Kernel for Awrf {
         };
         let mut divergence = 0.0;
         for (&wanted, found) in wanted.iter().zip(found) {
-            let middle = (found + wanted) / 2.0;
+            let middle = f64::midpoint(found, wanted);
             for share in [found, wanted] {
                 if share > 0.0 {
                     divergence += share * (share / middle).ln();

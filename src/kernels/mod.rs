@@ -9,8 +9,8 @@ mod cwl;
 mod discounts;
 mod diversity;
 mod draw;
-mod experimental;
 mod expected_exposure;
+mod experimental;
 mod exposure;
 mod gain;
 mod gains;
@@ -27,11 +27,11 @@ mod sets;
 pub mod views;
 
 pub use gains::Gains;
-pub use kernel::{
-    Apart, Kernel, Make, Needs, OfRun, OfSamples, RunLists, Sample, Unknown, Wanted,
-};
+pub use kernel::{Apart, Kernel, Make, Needs, OfRun, OfSamples, RunLists, Sample, Unknown, Wanted};
 pub use lists::{Batched, Lists};
-pub use params::{Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share};
+pub use params::{
+    Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share,
+};
 pub use query::{Place, Query, Ranking, Reads, Shown, Tie};
 
 use crate::error::{Error, Kind, Result};

@@ -134,13 +134,12 @@ impl Kernel for XinfAp {
         let Some(sampled) = query.subtopics else { return f64::NAN };
         let mut strata = count(sampled, self.rel);
         let mut found = vec![Stratum::default(); sampled.of.count];
-        let mut above = 0;
-        for (rank, stratum, grade) in list(query, sampled, self.k) {
+        let listed = list(query, sampled, self.k);
+        for (above, (rank, stratum, grade)) in listed.enumerate() {
             if grade >= self.rel && grade >= 0.0 {
                 strata[stratum].sum += precision(&found, above, rank);
             }
             found[stratum].add(grade, self.rel);
-            above += 1;
         }
         let relevant = strata.iter().filter(|stratum| stratum.relevant > 0);
         let (mut sum, mut all) = (0.0, 0.0);

@@ -5,7 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::items::features::Distance;
-use crate::kernels::{Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share};
+use crate::kernels::{
+    Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share,
+};
 use crate::memory::{self, Vec};
 use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 

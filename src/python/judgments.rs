@@ -43,11 +43,9 @@ impl Judgments {
             let input = input(py, source, encoding)?;
             let duplicates = choices::field(duplicates)?;
             let second = if second.is_empty() { None } else { Some(read_second(second)?) };
-            let read = Watch::new(progress).run(py, |watch| {
-                match second {
-                    Some(second) => by_subtopic::read(&input, (second, duplicates), watch),
-                    None => judgments::Judgments::read(&input, duplicates, watch),
-                }
+            let read = Watch::new(progress).run(py, |watch| match second {
+                Some(second) => by_subtopic::read(&input, (second, duplicates), watch),
+                None => judgments::Judgments::read(&input, duplicates, watch),
             })?;
             Ok(Self(Arc::new(read)))
         })

@@ -110,8 +110,7 @@ pub fn read(
                 trec::read_sampled_qrels(block.text(), number, &mut tape, &mut notes, add)
             }
         };
-        let count = read
-            .map_err(|error| error.after_lines(before).file(&name))?;
+        let count = read.map_err(|error| error.after_lines(before).file(&name))?;
         lines.set(number, count);
         before += count;
         watch(Event::Read(blocks.consumed()))?;

@@ -50,23 +50,23 @@ def of_samples(
     judged = samples[0].judged
     if not any(grade >= rel for grade in judged):
         return math.nan
-    ideal = sorted((grade for grade in judged if complete or grade >= rel), reverse=True)
-    ideal = [grade for grade in ideal if not complete or grade >= 0]
+    least = 0.0 if complete else rel
+    ideal = sorted((grade for grade in judged if grade >= least), reverse=True)
     of_ideal = _attention([grade >= rel for grade in ideal], k, model, p, u)
-    targets: dict[float | None, float] = {
+    targets = {
         grade: _add([a for a, other in zip(of_ideal, ideal, strict=False) if other == grade])
         / ideal.count(grade)
         for grade in ideal
     }
     exposures: dict[object, list[float]] = defaultdict(list)
-    grade_of: dict[object, float | None] = {}
+    grade_of: dict[object, float] = {}
     for sample in samples:
         relevant = [grade is not None and grade >= rel for grade in sample.ranking]
         documents = sample.documents or range(len(sample.ranking))
         attention = _attention(relevant, k, model, p, u)
         for document, grade, exposure in zip(documents, sample.ranking, attention, strict=False):
             exposures[document].append(exposure)
-            grade_of[document] = grade
+            grade_of[document] = math.nan if grade is None else grade
     pairs = [
         (_add(sorted(parts)) / len(samples), targets.get(grade_of[document], 0.0))
         for document, parts in exposures.items()
