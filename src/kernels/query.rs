@@ -195,6 +195,13 @@ impl<'a> Query<'a> {
         })
     }
 
+    /// The ranks of the relevant documents among the first `k`, where they need not be searched: without
+    /// ties, and where all judged documents are relevant.
+    pub(super) fn relevant_ranks(&self, k: usize, rel: f64) -> Option<&'a [u32]> {
+        let are_all = self.ties.is_empty() && self.ideal.last().is_none_or(|&least| least >= rel);
+        are_all.then(|| &self.ranks[..self.judged_until(k)])
+    }
+
     /// How many judged documents are at the first `k` ranks, or at a tie that begins there.
     fn judged_until(&self, k: usize) -> usize {
         if self.ranks.last().is_none_or(|&last| last as usize <= k) {
@@ -216,6 +223,9 @@ impl<'a> Query<'a> {
 
     /// How many relevant documents are expected among the first `k`.
     pub(super) fn expected_relevant(&self, k: usize, rel: f64) -> f64 {
+        if let Some(ranks) = self.relevant_ranks(k, rel) {
+            return real(ranks.len());
+        }
         if self.ties.is_empty() {
             let within = &self.grades[..self.judged_until(k)];
             return real(within.iter().filter(|&&grade| grade >= rel).count());

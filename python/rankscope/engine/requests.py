@@ -205,7 +205,7 @@ def read_request(
 
 def _count_clipped(measures: Sequence[Measure], grades: Sequence[float]) -> int:
     highest = max(grades, default=0.0)
-    scales = (measure.parameters.get("max_rel") for measure in measures)
+    scales = (measure.value_of("max_rel") for measure in measures)
     return sum(isinstance(top, float) and top < highest for top in scales)
 
 
