@@ -41,6 +41,8 @@ pub enum Features {
         codes: Vec<u32>,
         /// By item, whether it is described.
         is_known: Vec<bool>,
+        /// How many different ones there are.
+        count: usize,
     },
 }
 
@@ -54,7 +56,8 @@ impl Features {
     /// Categories by where those of each row begin and end.
     #[must_use]
     pub fn of_categories(offsets: Vec<usize>, codes: Vec<u32>) -> Self {
-        Self::Categories { offsets, codes, is_known: Vec::new() }
+        let count = codes.iter().max().map_or(0, |&code| code as usize + 1);
+        Self::Categories { offsets, codes, is_known: Vec::new(), count }
     }
 
     /// The same by the numbers of items, of which the rows are these.
@@ -80,7 +83,7 @@ impl Features {
                 }
                 Ok(Self::Vectors { size, values, rows })
             }
-            Self::Categories { offsets, codes, .. } => {
+            Self::Categories { offsets, codes, count, .. } => {
                 let mut pairs = Vec::with_capacity(codes.len());
                 let mut is_known = vec![false; all];
                 for (row, &item) in items.iter().enumerate() {
@@ -93,7 +96,7 @@ impl Features {
                 let until = |item: usize| pairs.partition_point(|pair| (pair.0 as usize) < item);
                 let offsets = (0..=all).map(until).collect();
                 let codes = pairs.iter().map(|pair| pair.1).collect();
-                Ok(Self::Categories { offsets, codes, is_known })
+                Ok(Self::Categories { offsets, codes, is_known, count })
             }
         }
     }
@@ -146,9 +149,7 @@ impl Features {
     pub fn groups(&self) -> usize {
         match self {
             Self::Vectors { size, .. } => *size,
-            Self::Categories { codes, .. } => {
-                codes.iter().max().map_or(0, |&code| code as usize + 1)
-            }
+            Self::Categories { count, .. } => *count,
         }
     }
 
