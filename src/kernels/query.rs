@@ -195,11 +195,12 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// The ranks of the relevant documents among the first `k`, where they need not be searched: without
-    /// ties, and where all judged documents are relevant.
+    /// The ranks of the relevant documents among the first `k`, where all documents listed there are
+    /// relevant and there are no ties.
     pub(super) fn relevant_ranks(&self, k: usize, rel: f64) -> Option<&'a [u32]> {
-        let are_all = self.ties.is_empty() && self.ideal.last().is_none_or(|&least| least >= rel);
-        are_all.then(|| &self.ranks[..self.judged_until(k)])
+        let end = if self.ties.is_empty() { self.judged_until(k) } else { return None };
+        let are_all = self.grades[..end].iter().all(|&grade| grade >= rel);
+        are_all.then(|| &self.ranks[..end])
     }
 
     /// How many judged documents are at the first `k` ranks, or at a tie that begins there.
@@ -223,9 +224,6 @@ impl<'a> Query<'a> {
 
     /// How many relevant documents are expected among the first `k`.
     pub(super) fn expected_relevant(&self, k: usize, rel: f64) -> f64 {
-        if let Some(ranks) = self.relevant_ranks(k, rel) {
-            return real(ranks.len());
-        }
         if self.ties.is_empty() {
             let within = &self.grades[..self.judged_until(k)];
             return real(within.iter().filter(|&&grade| grade >= rel).count());

@@ -213,7 +213,8 @@ def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple):
         return []
-    written = [name for name in dict.fromkeys(names) if isinstance(name, str) and name not in ROWS]
+    texts = dict.fromkeys(name for name in names if isinstance(name, str))
+    written = [name for name in texts if name not in ROWS]
     if not written:
         return []
     from rankscope.measures.compat import find_difference  # noqa: PLC0415 - few names need it
