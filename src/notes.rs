@@ -38,9 +38,11 @@ pub enum Note {
     ItemsWithoutHistory,
     /// Recommended items that are not described.
     ItemsWithoutAttributes,
+    /// Queries that only some of several rankings have.
+    UnevenSamples,
 }
 
-const KINDS: usize = 16;
+const KINDS: usize = 17;
 
 /// The codes of the notes, in order.
 pub const CODES: [&str; KINDS] = [
@@ -60,6 +62,7 @@ pub const CODES: [&str; KINDS] = [
     "items_outside_catalogue",
     "items_without_history",
     "items_without_attributes",
+    "uneven_samples",
 ];
 
 /// A place in a stream of blocks: the block and the 1-based line in it.

@@ -212,6 +212,12 @@ def write_example(row: Row) -> str:
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     judged = " ".join(f"{grade:g}" for grade in example.not_retrieved)
     others = f" Judged but not retrieved: {judged}." if judged else ""
+    if example.strata:
+        strata = " ".join(each or "–" for each in example.strata)
+        others = (
+            f" Also in the pool: {judged}. Grades of -1 mean not judged. Strata of all of these "
+            f"documents: {strata}."
+        )
     qrels, run = as_inputs(example)
     return (
         f"Grades in rank order: {shown}{' (– means unjudged)' * ('–' in shown)}.{others}\n\n"
@@ -278,7 +284,10 @@ def literal(lists: object) -> str:
 def as_inputs(
     example: Example,
 ) -> tuple[
-    dict[str, dict[str, float]] | dict[str, dict[str, list[str]]], dict[str, dict[str, float]]
+    dict[str, dict[str, float]]
+    | dict[str, dict[str, list[str]]]
+    | dict[str, dict[str, dict[str, float]]],
+    dict[str, dict[str, float]],
 ]:
     """Return an example as judgments and a run."""
     depth = len(example.ranking)
@@ -289,6 +298,13 @@ def as_inputs(
             for topic in covered or ():
                 topics.setdefault(topic, []).append(f"d{number}")
         return {"q1": topics}, {"q1": run}
+    if example.strata:
+        pool: dict[str, dict[str, float]] = {}
+        grades_of_all = (*example.ranking, *example.not_retrieved)
+        for number, (stratum, grade) in enumerate(zip(example.strata, grades_of_all, strict=True)):
+            if stratum is not None and grade is not None:
+                pool.setdefault(stratum, {})[f"d{number + 1}"] = grade
+        return {"q1": pool}, {"q1": run}
     grades = dict(zip(run, example.ranking, strict=True))
     more = {f"d{depth + rank}": grade for rank, grade in enumerate(example.not_retrieved, start=1)}
     judged = {doc: grade for doc, grade in grades.items() if grade is not None} | more
@@ -298,7 +314,7 @@ def as_inputs(
 def evaluate_example(row: Row) -> float:
     """Return the value of an example, after checking it against its formula."""
     example = row.example
-    # The examples of diversity have judgments by subtopic.
+    # Some examples have judgments by subtopic or stratum.
     evaluate = cast("Callable[..., rs.Evaluation]", rs.evaluate)
     if example.recommended:
         relevant, recommended = (

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rankscope.api.evaluate import evaluate as evaluate
     from rankscope.api.evaluate import read_qrels as read_qrels
     from rankscope.api.evaluate_off_policy import evaluate_off_policy as evaluate_off_policy
+    from rankscope.api.evaluate_samples import evaluate_samples as evaluate_samples
     from rankscope.api.evaluate_table import evaluate_table as evaluate_table
     from rankscope.api.examination import estimate_examination as estimate_examination
     from rankscope.api.explain import explain as explain
@@ -173,6 +174,7 @@ else:
             "evaluate": "rankscope.api.evaluate",
             "evaluate_judges": "rankscope.api.judged_evaluation",
             "evaluate_off_policy": "rankscope.api.evaluate_off_policy",
+            "evaluate_samples": "rankscope.api.evaluate_samples",
             "evaluate_table": "rankscope.api.evaluate_table",
             "evaluate_with_model_judge": "rankscope.api.model_judge",
             "explain": "rankscope.api.explain",
@@ -268,6 +270,7 @@ __all__ = [
     "evaluate",
     "evaluate_judges",
     "evaluate_off_policy",
+    "evaluate_samples",
     "evaluate_table",
     "evaluate_with_model_judge",
     "explain",

@@ -50,6 +50,7 @@ __all__ = [
     "evaluate_part",
     "evaluate_path",
     "evaluate_run",
+    "evaluate_samples",
     "fair_lower",
     "find_regrets",
     "fsum",
@@ -258,13 +259,18 @@ class Judgments:
         encoding: str,
         duplicates: str,
         progress: _Progress,
-        has_subtopics: bool,
+        second: str,
     ) -> Judgments: ...
     @staticmethod
-    def from_subtopic_rows(rows: object, duplicates: str) -> Judgments: ...
+    def from_subtopic_rows(rows: object, second: str, duplicates: str) -> Judgments: ...
     @staticmethod
     def from_subtopic_columns(
-        queries: _IdColumn, topics: _IdColumn, docs: _IdColumn, grades: _Numbers, duplicates: str
+        queries: _IdColumn,
+        topics: _IdColumn,
+        docs: _IdColumn,
+        grades: _Numbers,
+        second: str,
+        duplicates: str,
     ) -> Judgments: ...
     def subtopics(self) -> int | None: ...
     @staticmethod
@@ -310,6 +316,7 @@ class Plan:
         weights: list[float] | None,
         depth: int | None = None,
         items: Items | None = None,
+        judged: Judgments | None = None,
     ) -> Plan: ...
     def gains(self, measure: int, grades: Sequence[float]) -> list[float] | None: ...
     def discounted(
@@ -607,6 +614,7 @@ def count_shifted(
 ) -> list[int]: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
 def evaluate_items(items: _Items, choices: _Choices) -> _LoggedValues: ...
+def evaluate_samples(samples: Sequence[Rankings], plan: Plan, threads: int) -> Evaluation: ...
 def fuse_runs(
     runs: Sequence[tuple[Run | Rankings, str]],
     method: tuple[str, float],

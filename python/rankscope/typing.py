@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from rankscope.file import File
 
@@ -51,3 +51,6 @@ HistoryLike: TypeAlias = (
 
 Progress: TypeAlias = Callable[[int, int | None], None] | bool | None
 """Whether to show a bar; or a function of the bytes read so far, and their total if known."""
+
+Second: TypeAlias = Literal["", "subtopic", "stratum"]
+"""What judgments have beside query, document and grade."""

@@ -10,6 +10,7 @@ pub mod matrix;
 pub mod plan;
 pub mod rankings;
 pub mod run_parts;
+pub mod samples;
 pub mod scorer;
 pub mod spilled;
 pub mod spilled_columns;

@@ -12,6 +12,8 @@ use crate::policy::{
     Aggregate, Duplicates, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
 };
 use crate::qrels::axis::Axis;
+use crate::qrels::judgments::Judgments;
+use crate::qrels::subtopics::{Second, Subtopics};
 
 /// A measure to evaluate.
 #[derive(Clone)]
@@ -68,6 +70,8 @@ pub struct Plan {
     pub depth: usize,
     /// What is known of items, where it is known.
     pub items: Option<Arc<Items>>,
+    /// The judgments, where a measure of items needs to know which documents are relevant.
+    pub judged: Option<Arc<Judgments>>,
 }
 
 impl Plan {
@@ -167,15 +171,15 @@ impl Plan {
                 .hint("evaluate it without this policy, in a call of its own"));
             }
         }
-        let needs = |measure: &&Measure| measure.kernel.needs() == Needs::Subtopics;
-        if let Some(Measure { name, .. }) = self.measures.iter().find(needs) {
-            if axis.subtopics().is_none() {
-                return Err(Error::new(
-                    Kind::Measure,
-                    "subtopics_missing",
-                    format!("expected judgments by subtopic, which {name} needs, found others"),
-                )
-                .hint("pass qrels whose second column is the subtopic, and say subtopics=True"));
+        let second = axis.subtopics().map(Subtopics::second);
+        for Measure { name, kernel, .. } in &self.measures {
+            let wanted = match kernel.needs() {
+                Needs::Subtopics => Second::Subtopic,
+                Needs::Strata => Second::Stratum,
+                _ => continue,
+            };
+            if second != Some(wanted) {
+                return Err(second_missing(name, wanted));
             }
             if self.policy.unretrieved == Unretrieved::Ignore {
                 return Err(Error::new(
@@ -200,6 +204,7 @@ impl Plan {
             let (code, what) = match kernel.needs() {
                 Needs::Items(_) => return Err(needs_more(measure)),
                 Needs::Batches => ("function_unavailable", "which is a function"),
+                Needs::Strata => ("subtopics_unavailable", "which needs strata"),
                 _ => ("subtopics_unavailable", "which needs subtopics"),
             };
             return Err(Error::new(
@@ -243,6 +248,25 @@ impl Plan {
             measure.kernel.check(grades)
         })
     }
+}
+
+/// The error for judgments without what a measure needs beside documents and grades.
+fn second_missing(name: &str, wanted: Second) -> Error {
+    let (code, what, hint) = match wanted {
+        Second::Subtopic => (
+            "subtopics_missing",
+            "subtopic",
+            "pass qrels whose second column is the subtopic, and say subtopics=True",
+        ),
+        Second::Stratum => (
+            "strata_missing",
+            "stratum",
+            "pass sampled qrels, whose five columns are query, 0, document, stratum and grade, and \
+             say strata=True",
+        ),
+    };
+    let message = format!("expected judgments by {what}, which {name} needs, found others");
+    Error::new(Kind::Measure, code, message).hint(hint)
 }
 
 /// The error for a measure of items where their documents are not known, or nothing is known of them.

@@ -5,17 +5,84 @@ use std::sync::atomic::{self, AtomicUsize};
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::held::finish_run;
-use crate::evaluate::plan::Plan;
+use crate::evaluate::plan::{Measure, Plan};
 use crate::evaluate::scorer::{Scored, Scorer};
 use crate::evaluate::trial::{Listed, Trial};
 use crate::items::Items;
+use crate::items::features::Features;
 use crate::kernels::{RunLists, Wanted};
 use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
+use crate::qrels::judgments::Judgments;
 use crate::rank::ranked::Ranked;
 use crate::rank::rankings::Rankings;
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::Watch;
+
+/// The judged documents of all queries as items.
+struct Judged<'a> {
+    judgments: &'a Judgments,
+    /// Which item each of their documents is.
+    items: Vec<u32>,
+}
+
+impl Judged<'_> {
+    /// Those of one query with their grades.
+    fn of(&self, query: usize) -> impl Iterator<Item = (u32, f64)> {
+        let (offsets, numbered) = (self.judgments.axis().offsets(), self.judgments.by_number());
+        let rows = offsets[query]..offsets[query + 1];
+        let codes = numbered.codes[rows.clone()].iter().map(|&code| self.items[code as usize]);
+        codes.zip(numbered.grades[rows].iter().copied())
+    }
+}
+
+/// The judged documents as items, where a measure needs to know.
+///
+/// # Errors
+/// Where it does, and they are not known.
+fn find_judged(plan: &Plan) -> Result<Option<Judged<'_>>> {
+    let asks = |asked: &(&Measure, Wanted)| asked.1 == Wanted::GroupsOfRelevant;
+    let (Some((measure, _)), Some(of)) = (plan.of_items().find(asks), plan.items.as_deref()) else {
+        return Ok(None);
+    };
+    let Some(judgments) = plan.judged.as_deref() else {
+        return Err(Error::new(
+            Kind::Measure,
+            "items_unavailable",
+            format!(
+                "expected judgments beside the rankings, whose documents {} needs, found rankings \
+                 alone",
+                measure.name
+            ),
+        )
+        .hint("evaluate the judgments and the run with rankscope.evaluate"));
+    };
+    let docs = &judgments.by_number().docs;
+    let items = (0..docs.len()).map(|doc| of.find(&docs.get(doc))).collect();
+    Ok(Some(Judged { judgments, items }))
+}
+
+/// Refuses numbers below 0 where they are shares of groups.
+///
+/// # Errors
+/// Where there are any.
+fn check_groups(plan: &Plan) -> Result<()> {
+    let asks = |wants| matches!(wants, Wanted::Groups | Wanted::GroupsOfRelevant);
+    let features = plan.items.as_deref().and_then(Items::features);
+    match plan.of_items().find(|(_, wants)| asks(*wants)) {
+        Some((measure, _)) if features.is_some_and(Features::has_negative) => Err(Error::new(
+            Kind::Format,
+            "item_attributes",
+            format!(
+                "expected the share of each group in an item, as {} needs, found a number below 0",
+                measure.name
+            ),
+        )
+        .hint("pass the groups of items as text, or numbers of 0 and more")
+        .file("items")),
+        _ => Ok(()),
+    }
+}
 
 /// How many queries a thread takes at once.
 const AT_ONCE: usize = 256;
@@ -26,8 +93,10 @@ impl Rankings {
     /// # Errors
     /// Where the plan refuses the rankings.
     pub fn evaluate(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
+        check_groups(plan)?;
         let items_of = self.find_items(plan);
-        let scored = self.score(plan, &items_of, threads)?;
+        let judged = find_judged(plan)?;
+        let scored = self.score(plan, (&items_of, judged.as_ref()), threads)?;
         let mut evaluation = finish_run(plan, self.axis(), scored, self.run_only())?;
         if let Some(of) = plan.items.as_deref() {
             self.measure_run(plan, (&items_of, of), &mut evaluation);
@@ -112,7 +181,12 @@ impl Rankings {
             &|item| of.users(item) > 0,
         )?;
         check(
-            &[Wanted::Features, Wanted::HistoryAndCategories],
+            &[
+                Wanted::Features,
+                Wanted::HistoryAndCategories,
+                Wanted::Groups,
+                Wanted::GroupsOfRelevant,
+            ],
             Note::ItemsWithoutAttributes,
             "items",
             &|item| of.features().is_some_and(|features| features.knows(item)),
@@ -141,7 +215,7 @@ impl Rankings {
     /// # Errors
     /// Where the plan refuses the rankings.
     pub fn evaluate_part(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
-        let mut evaluation = finish(plan, self.axis(), self.score(plan, &[], threads)?)?;
+        let mut evaluation = finish(plan, self.axis(), self.score(plan, (&[], None), threads)?)?;
         evaluation.counts.run_only = self.run_only().len() as u64;
         Ok(self.add_notes(evaluation))
     }
@@ -152,7 +226,12 @@ impl Rankings {
         evaluation
     }
 
-    fn score(&self, plan: &Plan, items_of: &[u32], threads: usize) -> Result<Vec<Scored>> {
+    fn score(
+        &self,
+        plan: &Plan,
+        (items_of, judged): (&[u32], Option<&Judged<'_>>),
+        threads: usize,
+    ) -> Result<Vec<Scored>> {
         if plan.policy.ties != self.ties() {
             return Err(Error::new(
                 Kind::Policy,
@@ -189,6 +268,8 @@ impl Rankings {
                         let codes = self.codes()[rows].iter();
                         ranked.items.extend(codes.map(|&code| items_of[code as usize]));
                     }
+                    ranked.judged_items.clear();
+                    ranked.judged_items.extend(judged.iter().flat_map(|all| all.of(query)));
                     scorer.score_ranked(query, &ranked, scores.len());
                 }
             }

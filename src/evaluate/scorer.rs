@@ -137,6 +137,7 @@ impl<'a> Scorer<'a> {
             items: &ranked.items,
             user: of.find_user(&self.axis.name(query)),
             of,
+            judged: &ranked.judged_items,
         });
         let whole = Query { ranks, grades, ties, retrieved, ideal, subtopics, items };
         let whole = whole.first(self.plan.depth);

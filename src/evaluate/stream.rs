@@ -238,6 +238,7 @@ mod tests {
             weights: None,
             depth: usize::MAX,
             items: None,
+            judged: None,
         }
     }
 

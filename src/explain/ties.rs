@@ -146,6 +146,7 @@ mod tests {
             weights: None,
             depth: usize::MAX,
             items: None,
+            judged: None,
         };
         let relevance = groups.concat();
         let scores: Vec<f64> = (0..groups.len())

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::memory::{Vec, vec};
+use crate::number::sum::ExactSum;
 
 /// The number of an item that nothing is known of.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -40,6 +41,8 @@ pub enum Features {
         codes: Vec<u32>,
         /// By item, whether it is described.
         is_known: Vec<bool>,
+        /// How many different ones there are.
+        count: usize,
     },
 }
 
@@ -53,7 +56,8 @@ impl Features {
     /// Categories by where those of each row begin and end.
     #[must_use]
     pub fn of_categories(offsets: Vec<usize>, codes: Vec<u32>) -> Self {
-        Self::Categories { offsets, codes, is_known: Vec::new() }
+        let count = codes.iter().max().map_or(0, |&code| code as usize + 1);
+        Self::Categories { offsets, codes, is_known: Vec::new(), count }
     }
 
     /// The same by the numbers of items, of which the rows are these.
@@ -79,7 +83,7 @@ impl Features {
                 }
                 Ok(Self::Vectors { size, values, rows })
             }
-            Self::Categories { offsets, codes, .. } => {
+            Self::Categories { offsets, codes, count, .. } => {
                 let mut pairs = Vec::with_capacity(codes.len());
                 let mut is_known = vec![false; all];
                 for (row, &item) in items.iter().enumerate() {
@@ -92,7 +96,7 @@ impl Features {
                 let until = |item: usize| pairs.partition_point(|pair| (pair.0 as usize) < item);
                 let offsets = (0..=all).map(until).collect();
                 let codes = pairs.iter().map(|pair| pair.1).collect();
-                Ok(Self::Categories { offsets, codes, is_known })
+                Ok(Self::Categories { offsets, codes, is_known, count })
             }
         }
     }
@@ -138,6 +142,51 @@ impl Features {
             }
             _ => &[],
         }
+    }
+
+    /// How many groups there are: categories, or numbers in a vector.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        match self {
+            Self::Vectors { size, .. } => *size,
+            Self::Categories { count, .. } => *count,
+        }
+    }
+
+    /// Whether a number is below 0, which no share of a group is.
+    #[must_use]
+    pub fn has_negative(&self) -> bool {
+        match self {
+            Self::Vectors { values, .. } => values.iter().any(|&value| value < 0.0),
+            Self::Categories { .. } => false,
+        }
+    }
+
+    /// Hands over the groups of an item, ascending, with its share of each; the shares add up to 1.
+    /// Returns whether it has any.
+    pub fn share(&self, item: u32, mut take: impl FnMut(usize, f64)) -> bool {
+        if let Some(vector) = self.vector(item) {
+            let total = vector.iter().fold(0.0, |sum, share| sum + share);
+            if total > 0.0 {
+                vector.iter().enumerate().for_each(|(group, share)| take(group, share / total));
+            }
+            return total > 0.0;
+        }
+        let categories = self.categories(item);
+        for &group in categories {
+            take(group as usize, 1.0 / real(categories.len()));
+        }
+        !categories.is_empty()
+    }
+
+    /// The mean share that items have of each group; nothing if none of them has any. It does not depend
+    /// on the order of the items.
+    #[must_use]
+    pub fn mean_shares(&self, items: impl Iterator<Item = u32>) -> Option<Vec<f64>> {
+        let mut sums = vec![ExactSum::default(); self.groups()];
+        let known = items.filter(|&item| self.share(item, |group, share| sums[group].add(share)));
+        let count = real(known.count());
+        (count > 0.0).then(|| sums.iter().map(|sum| sum.value() / count).collect())
     }
 
     /// How far two items are apart; nothing if one is not described.

@@ -3,7 +3,7 @@
 
 pub mod features;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Result, show};
 use crate::ids::vocabulary::Vocabulary;
@@ -21,6 +21,8 @@ pub struct Items {
     offered: usize,
     history: Option<History>,
     features: Option<Features>,
+    /// The mean share that items of the catalogue have of each group, once a measure asked.
+    groups: OnceLock<Option<Vec<f64>>>,
 }
 
 /// Who had which items before.
@@ -151,6 +153,17 @@ impl Items {
     pub fn some(&self, is_wanted: &dyn Fn(u32) -> bool) -> Vec<String> {
         let items = (0..self.ids.len()).filter(|&item| is_wanted(item as u32));
         items.take(3).map(|item| format!("`{}`", show(&self.ids.get(item)))).collect()
+    }
+
+    /// The mean share that items of the catalogue have of each group; nothing if none has any.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // identifiers are counted in 32 bits
+    pub fn offered_groups(&self) -> Option<&[f64]> {
+        let made = self.groups.get_or_init(|| {
+            let offered = (0..self.ids.len() as u32).filter(|&item| self.is_offered(item));
+            self.features()?.mean_shares(offered)
+        });
+        made.as_deref()
     }
 
     /// What items are like, if it is known of any.

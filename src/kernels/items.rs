@@ -2,10 +2,10 @@
 //! items of a list are.
 
 use super::kernel::{Kernel, Make, Needs, Wanted};
-use super::params::{Params, Share};
+use super::params::{Goal, Params, Share};
 use super::query::{Query, Shown, real};
 use crate::items::features::{Distance, Features};
-use crate::memory::Vec;
+use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 
 /// The kernels of this family by name.
@@ -19,6 +19,7 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("miscalibration", |params| {
         Box::new(Miscalibration { k: params.cutoff(), alpha: params.alpha })
     }),
+    ("awrf", |params| Box::new(Awrf::new(params))),
 ];
 
 /// The items of a list down to a cutoff; nothing where there are none.
@@ -196,6 +197,82 @@ impl Kernel for Miscalibration {
 
     fn without_list(&self) -> f64 {
         f64::NAN
+    }
+}
+
+/// Attention-weighted rank fairness: 1 − the Jensen-Shannon divergence of the attention that groups get
+/// from what they should get.
+struct Awrf {
+    k: usize,
+    /// How likely users read on, where attention falls geometrically.
+    p: Option<f64>,
+    goal: Goal,
+    rel: f64,
+}
+
+impl Awrf {
+    fn new(params: &Params) -> Self {
+        let p = params.is_geometric.then_some(params.p);
+        Self { k: params.cutoff(), p, goal: params.groups, rel: params.least_relevant() }
+    }
+
+    /// The attention that each group gets, all of them together 1; nothing if no item has a group.
+    fn attend(&self, features: &Features, items: &[u32]) -> Option<Vec<f64>> {
+        let mut found: Vec<f64> = vec![0.0; features.groups()];
+        let mut reads_on = 1.0;
+        for (rank, &item) in (1..).zip(items) {
+            let attention = self.p.map_or_else(|| 1.0 / log2(rank).max(1.0), |_| reads_on);
+            reads_on *= self.p.unwrap_or(1.0);
+            features.share(item, |group, share| found[group] += attention * share);
+        }
+        let total = found.iter().fold(0.0, |sum, share| sum + share);
+        found.iter_mut().for_each(|share| *share /= total);
+        (total > 0.0).then_some(found)
+    }
+}
+
+impl Kernel for Awrf {
+    fn value(&self, query: &Query<'_>) -> f64 {
+        let Some((items, Shown { of, judged, .. })) = list(query, self.k) else { return f64::NAN };
+        let Some(features) = of.features() else { return f64::NAN };
+        let made;
+        let wanted = match self.goal {
+            Goal::Catalogue => of.offered_groups(),
+            Goal::Relevant => {
+                let relevant = judged.iter().filter(|one| one.1 >= self.rel);
+                made = features.mean_shares(relevant.map(|one| one.0));
+                made.as_deref()
+            }
+            Goal::Uniform => {
+                let groups = features.groups();
+                made = Some((0..groups).map(|_| 1.0 / real(groups)).collect());
+                made.as_deref()
+            }
+        };
+        let (Some(wanted), Some(found)) = (wanted, self.attend(features, items)) else {
+            return f64::NAN;
+        };
+        let mut divergence = 0.0;
+        for (&wanted, found) in wanted.iter().zip(found) {
+            let middle = f64::midpoint(found, wanted);
+            for share in [found, wanted] {
+                if share > 0.0 {
+                    divergence += share * (share / middle).ln();
+                }
+            }
+        }
+        1.0 - divergence / 2.0
+    }
+
+    fn averages_ties(&self) -> bool {
+        false
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Items(match self.goal {
+            Goal::Relevant => Wanted::GroupsOfRelevant,
+            Goal::Catalogue | Goal::Uniform => Wanted::Groups,
+        })
     }
 }
 

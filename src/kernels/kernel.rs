@@ -15,6 +15,8 @@ pub enum Needs {
     Grades,
     /// Subtopics, which the judgments must have.
     Subtopics,
+    /// The strata of which documents were sampled for judging, which the judgments must have.
+    Strata,
     /// Several queries at once.
     Batches,
     /// What is known of the items of a list besides their grades.
@@ -36,6 +38,10 @@ pub enum Wanted {
     Features,
     /// Who had which before, and the categories of each.
     HistoryAndCategories,
+    /// The groups that each belongs to.
+    Groups,
+    /// The same, and which are relevant.
+    GroupsOfRelevant,
 }
 
 /// All lists of a run.
@@ -47,6 +53,22 @@ pub struct RunLists<'a> {
     pub items_of: &'a [u32],
     /// What is known of items.
     pub of: &'a Items,
+}
+
+/// One of several rankings of a query, any of which is shown with the same probability.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// The ranking.
+    pub query: Query<'a>,
+    /// The document at each rank, by numbers that the samples have in common; none where there is only
+    /// one.
+    pub docs: Option<&'a [u32]>,
+}
+
+/// A measure of all rankings of a query together.
+pub trait OfSamples {
+    /// The value; NaN where it is undefined.
+    fn value(&self, samples: &[Sample<'_>]) -> f64;
 }
 
 /// A measure of all lists together.
@@ -162,6 +184,12 @@ pub trait Kernel: Send + Sync {
 
     /// The measure as one of all lists together, if it is; no list has a value of its own then.
     fn of_run(&self) -> Option<&dyn OfRun> {
+        None
+    }
+
+    /// The measure as one of several rankings of a query together, if that isn't the mean of the values
+    /// of each.
+    fn of_samples(&self) -> Option<&dyn OfSamples> {
         None
     }
 

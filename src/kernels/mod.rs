@@ -9,6 +9,7 @@ mod cwl;
 mod discounts;
 mod diversity;
 mod draw;
+mod expected_exposure;
 mod experimental;
 mod exposure;
 mod gain;
@@ -21,27 +22,32 @@ mod loss;
 mod params;
 mod query;
 pub mod relstring;
+mod sampled;
 mod sets;
 pub mod views;
 
 pub use gains::Gains;
-pub use kernel::{Apart, Kernel, Make, Needs, OfRun, RunLists, Unknown, Wanted};
+pub use kernel::{Apart, Kernel, Make, Needs, OfRun, OfSamples, RunLists, Sample, Unknown, Wanted};
 pub use lists::{Batched, Lists};
-pub use params::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding, Share};
+pub use params::{
+    Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share,
+};
 pub use query::{Place, Query, Ranking, Reads, Shown, Tie};
 
 use crate::error::{Error, Kind, Result};
 
 /// The kernels of each family by name.
-const FAMILIES: [&[(&str, Make)]; 14] = [
+const FAMILIES: [&[(&str, Make)]; 16] = [
     gain::TABLE,
     loss::TABLE,
     binary::TABLE,
     experimental::TABLE,
     sets::TABLE,
     judged::TABLE,
+    sampled::TABLE,
     cascade::TABLE,
     cwl::TABLE,
+    expected_exposure::TABLE,
     agreement::TABLE,
     diversity::TABLE,
     auc::TABLE,

@@ -165,6 +165,28 @@ pub enum Quantity {
     Items,
 }
 
+/// How users go through a ranking, which decides how much attention each rank gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Browsing {
+    /// They go on with the same probability after each document.
+    Rbp,
+    /// They are also content with a relevant document with some probability.
+    Gerr,
+    /// The discount of DCG.
+    Dcg,
+}
+
+/// What the groups of a list should be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Those of the catalogue.
+    Catalogue,
+    /// Those of the relevant documents.
+    Relevant,
+    /// All alike.
+    Uniform,
+}
+
 /// What the popularity of an item is a share of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
@@ -193,6 +215,16 @@ pub struct Params {
     pub alpha: f64,
     /// The persistence of RBP.
     pub p: f64,
+    /// How users go through a ranking, of expected exposure.
+    pub browsing: Browsing,
+    /// How likely it is that a relevant document contents a user.
+    pub u: f64,
+    /// Whether the judged documents are all that there are.
+    pub is_complete: bool,
+    /// Whether the attention of ranks falls geometrically, and not with their logarithm.
+    pub is_geometric: bool,
+    /// What the groups of a list should be like.
+    pub groups: Goal,
     /// The recall level of `IPrec`.
     pub recall: f64,
     /// How the number of documents at a level of recall is rounded.
@@ -270,6 +302,11 @@ impl Default for Params {
             beta: 1.0,
             alpha: 0.5,
             p: 0.8,
+            browsing: Browsing::Rbp,
+            u: 0.5,
+            is_complete: false,
+            is_geometric: false,
+            groups: Goal::Catalogue,
             recall: 0.0,
             rounding: Rounding::Up,
             levels: (0..=10_u32).map(|tenths| f64::from(tenths) / 10.0).collect(),

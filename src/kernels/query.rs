@@ -34,6 +34,8 @@ pub struct Shown<'a> {
     pub user: Option<usize>,
     /// What is known of items.
     pub of: &'a Items,
+    /// The judged documents as items with their grades, where a measure needs to know.
+    pub judged: &'a [(u32, f64)],
 }
 
 /// The subtopics of a list.

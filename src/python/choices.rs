@@ -5,7 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::items::features::Distance;
-use crate::kernels::{Denominator, Discount, Gain, Ideal, Params, Quantity, Rounding, Share};
+use crate::kernels::{
+    Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share,
+};
 use crate::memory::{self, Vec};
 use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 
@@ -79,6 +81,25 @@ pub(super) fn read_params(fields: &Bound<'_, PyDict>, policy: &Policy) -> PyResu
             "alpha" => params.alpha = value.extract()?,
             "beta" => params.beta = value.extract()?,
             "p" => params.p = value.extract()?,
+            "u" => params.u = value.extract()?,
+            "complete" => params.is_complete = value.extract()?,
+            "model" => {
+                let known =
+                    [("rbp", Browsing::Rbp), ("gerr", Browsing::Gerr), ("dcg", Browsing::Dcg)];
+                params.browsing = choose(&value.extract::<String>()?, &known)?;
+            }
+            "attention" => {
+                let known = [("log", false), ("geometric", true)];
+                params.is_geometric = choose(&value.extract::<String>()?, &known)?;
+            }
+            "target" => {
+                let known = [
+                    ("catalogue", Goal::Catalogue),
+                    ("relevant", Goal::Relevant),
+                    ("uniform", Goal::Uniform),
+                ];
+                params.groups = choose(&value.extract::<String>()?, &known)?;
+            }
             "recall" => params.recall = value.extract()?,
             "rounding" => {
                 let known = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];

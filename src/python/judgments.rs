@@ -20,7 +20,7 @@ use crate::error::show;
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
-use crate::qrels::subtopics::Subtopics;
+use crate::qrels::subtopics::{Second, Subtopics};
 use crate::qrels::{by_subtopic, judgments};
 use crate::saved::{Reader, What, Writer};
 
@@ -37,17 +37,15 @@ impl Judgments {
         encoding: &str,
         duplicates: &str,
         progress: Option<Py<PyAny>>,
-        has_subtopics: bool,
+        second: &str,
     ) -> PyResult<Self> {
         guard(|| {
             let input = input(py, source, encoding)?;
             let duplicates = choices::field(duplicates)?;
-            let read = Watch::new(progress).run(py, |watch| {
-                if has_subtopics {
-                    by_subtopic::read(&input, duplicates, watch)
-                } else {
-                    judgments::Judgments::read(&input, duplicates, watch)
-                }
+            let second = if second.is_empty() { None } else { Some(read_second(second)?) };
+            let read = Watch::new(progress).run(py, |watch| match second {
+                Some(second) => by_subtopic::read(&input, (second, duplicates), watch),
+                None => judgments::Judgments::read(&input, duplicates, watch),
             })?;
             Ok(Self(Arc::new(read)))
         })
@@ -116,7 +114,11 @@ impl Judgments {
 
     /// From rows of query, subtopic, document and grade.
     #[staticmethod]
-    fn from_subtopic_rows(rows: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
+    fn from_subtopic_rows(
+        rows: &Bound<'_, PyAny>,
+        second: &str,
+        duplicates: &str,
+    ) -> PyResult<Self> {
         guard(|| {
             let py = rows.py();
             let mut notes = Notes::default();
@@ -125,7 +127,8 @@ impl Judgments {
                 notes.add_grade(grade, (0, line));
                 builder.add(ids, grade, line).map_err(|error| to_python(py, &error))
             })?;
-            let made = builder.finish(choices::field(duplicates)?, notes);
+            let second = read_second(second)?;
+            let made = builder.finish(second, choices::field(duplicates)?, notes);
             Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
         })
     }
@@ -138,16 +141,17 @@ impl Judgments {
         topics: table::Ids,
         docs: table::Ids,
         grades: Numbers,
+        second: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
         guard(|| {
             let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
             let (queries, topics, docs) = (queries.view(py)?, topics.view(py)?, docs.view(py)?);
             let grades = grades.view()?;
-            let duplicates = choices::field(duplicates)?;
+            let choices = (read_second(second)?, choices::field(duplicates)?);
             let made = py.detach(|| {
                 let columns = [queries.column(), topics.column(), docs.column()];
-                by_subtopic::from_columns(columns, &grades, duplicates, threads)
+                by_subtopic::from_columns(columns, &grades, choices, threads)
             });
             made.map(|made| Self(Arc::new(made)))
                 .map_err(|error| to_python(py, &error.file("qrels")))
@@ -156,7 +160,8 @@ impl Judgments {
 
     /// How many judgments of subtopics there are; none where they have no subtopics.
     fn subtopics(&self) -> Option<usize> {
-        self.0.axis().subtopics().map(Subtopics::len)
+        let subtopics = self.0.axis().subtopics();
+        subtopics.filter(|made| made.second() == Second::Subtopic).map(Subtopics::len)
     }
 
     /// From columns of queries, documents and grades.
@@ -252,4 +257,9 @@ impl Judgments {
         let made = builder.finish(choices::field(duplicates)?, notes);
         Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
     }
+}
+
+/// What judgments have beside documents and grades.
+fn read_second(name: &str) -> PyResult<Second> {
+    choices::choose(name, &[("subtopic", Second::Subtopic), ("stratum", Second::Stratum)])
 }

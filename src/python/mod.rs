@@ -63,7 +63,7 @@ use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
 use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
 use self::plan::Plan;
-use self::rankings::{Rankings, restore_rankings};
+use self::rankings::{Rankings, evaluate_samples, restore_rankings};
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
 use self::run_columns::{RunParts, SpilledColumns};
 use self::significance::{
@@ -89,11 +89,11 @@ mod _core {
         Summary, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
         bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
         decode_columns, decode_label_columns, estimate_mean, evaluate_dict, evaluate_items,
-        evaluate_part, evaluate_path, evaluate_run, fair_lower, find_regrets, fsum, fuse_runs,
-        grade_items, hash_texts, log2, mean_of_rows, measure_costs, merge_sums, noncentral_t_lower,
-        normal_tails, restore_evaluation, restore_judgments, restore_rankings, restore_summary,
-        round_sums, split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
-        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
+        evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets,
+        fsum, fuse_runs, grade_items, hash_texts, log2, mean_of_rows, measure_costs, merge_sums,
+        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
+        restore_summary, round_sums, split_json, student_tails, student_upper, sum_cells,
+        sum_groups, summarize, summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

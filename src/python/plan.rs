@@ -10,6 +10,7 @@ use super::choices;
 use super::errors::to_python;
 use super::function::Function;
 use super::items::Items;
+use super::judgments::Judgments;
 use crate::evaluate::plan::{self, Measure};
 use crate::kernels::{self, Gains};
 use crate::memory::{Vec, guard};
@@ -24,7 +25,7 @@ struct MeasureRow<'py>(String, String, Bound<'py, PyDict>, bool, (String, Option
 #[pymethods]
 impl Plan {
     #[new]
-    #[pyo3(signature = (measures, policy, duplicates, score_type, cutoffs, weights, depth=None, items=None))]
+    #[pyo3(signature = (measures, policy, duplicates, score_type, cutoffs, weights, depth=None, items=None, judged=None))]
     #[allow(clippy::too_many_arguments)] // all that a plan has
     fn new(
         measures: Vec<MeasureRow<'_>>,
@@ -35,6 +36,7 @@ impl Plan {
         weights: Option<Vec<f64>>,
         depth: Option<usize>,
         items: Option<&Items>,
+        judged: Option<&Judgments>,
     ) -> PyResult<Self> {
         guard(|| {
             let py = policy.py();
@@ -63,6 +65,7 @@ impl Plan {
                 weights,
                 depth: depth.unwrap_or(usize::MAX),
                 items: items.map(|items| Arc::clone(&items.0)),
+                judged: judged.map(|judgments| Arc::clone(&judgments.0)),
             })))
         })
     }

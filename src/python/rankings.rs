@@ -18,6 +18,7 @@ use super::saved::{Reduced, reduce, restore};
 use super::table::{Ids, TableColumns};
 use super::texts::{names, text};
 use super::vectors::copy_of;
+use crate::evaluate::samples;
 use crate::memory::{self, Vec, guard};
 use crate::notes::Notes;
 use crate::qrels::attributes::{Attribute, Attributes};
@@ -239,6 +240,27 @@ impl Rankings {
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf
     }
+}
+
+/// Evaluates several rankings of the same queries, any of which is shown with the same probability.
+#[pyfunction]
+pub(super) fn evaluate_samples(
+    py: Python<'_>,
+    samples: Vec<PyRef<'_, Rankings>>,
+    plan: &Plan,
+    threads: usize,
+) -> PyResult<Evaluation> {
+    guard(|| {
+        let made: Vec<Arc<rankings::Rankings>> =
+            samples.iter().map(|sample| Arc::clone(&sample.made)).collect();
+        let name = samples.first().map_or("", |sample| &sample.name);
+        py.detach(|| {
+            let samples: Vec<&rankings::Rankings> = made.iter().map(|sample| &**sample).collect();
+            samples::evaluate_samples(&samples, &plan.0, threads)
+        })
+        .map(|made| Evaluation::new(made, plan))
+        .map_err(|error| to_python(py, &error.file(name)))
+    })
 }
 
 /// Rankings from the bytes that `__reduce__` gave.

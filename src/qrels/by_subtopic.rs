@@ -1,4 +1,4 @@
-//! Reads judgments by subtopic.
+//! Reads judgments by subtopic, or by the stratum of which each document was sampled for judging.
 //!
 //! Beside the subtopics, each document has its highest grade of any of them, which is all that measures
 //! see that know no subtopics.
@@ -11,7 +11,7 @@ use crate::notes::{Lines, Note, Notes};
 use crate::policy::Duplicates;
 use crate::qrels::duplicates::resolve;
 use crate::qrels::judgments::{self, Judgments};
-use crate::qrels::subtopics::Subtopics;
+use crate::qrels::subtopics::{Second, Subtopics};
 use crate::table::cells::{Cells, look_through};
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths};
 use crate::text::blocks::{Block, Blocks};
@@ -74,18 +74,23 @@ impl Builder {
     ///
     /// # Errors
     /// Where there are no judgments, or a document is judged twice and differently for one subtopic.
-    pub fn finish(self, duplicates: Duplicates, notes: Notes) -> Result<Judgments> {
+    pub fn finish(self, second: Second, duplicates: Duplicates, notes: Notes) -> Result<Judgments> {
         let Self { queries, subtopics, docs, rows } = self;
         let names = [queries, subtopics, docs].map(Vocabulary::Texts);
-        finish(&names, rows, duplicates, notes)
+        finish(&names, rows, (second, duplicates), notes)
     }
 }
 
-/// Reads qrels whose second field is the subtopic; `watch` learns how far the reading is.
+/// Reads qrels whose second field is the subtopic, or those of five fields whose fourth one is the
+/// stratum; `watch` learns how far the reading is.
 ///
 /// # Errors
 /// Where the input cannot be read or is not qrels.
-pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<Judgments> {
+pub fn read(
+    input: &Input,
+    (second, duplicates): (Second, Duplicates),
+    watch: Watch<'_>,
+) -> Result<Judgments> {
     let name = input.name();
     let mut blocks = Blocks::new(input.open(watch)?, watch)?;
     let (mut builder, mut notes, mut lines) =
@@ -99,14 +104,19 @@ pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<J
         let add = |query: &[u8], subtopic: &[u8], doc: &[u8], grade: f64, line: u64| {
             builder.add((query, subtopic, doc), grade, before + line)
         };
-        let count = trec::read_qrels(block.text(), number, &mut tape, &mut notes, add)
-            .map_err(|error| error.after_lines(before).file(&name))?;
+        let read = match second {
+            Second::Subtopic => trec::read_qrels(block.text(), number, &mut tape, &mut notes, add),
+            Second::Stratum => {
+                trec::read_sampled_qrels(block.text(), number, &mut tape, &mut notes, add)
+            }
+        };
+        let count = read.map_err(|error| error.after_lines(before).file(&name))?;
         lines.set(number, count);
         before += count;
         watch(Event::Read(blocks.consumed()))?;
     }
     notes.resolve(&lines);
-    builder.finish(duplicates, notes).map_err(|error| error.file(&name))
+    builder.finish(second, duplicates, notes).map_err(|error| error.file(&name))
 }
 
 /// Judgments from columns of queries, subtopics, documents and grades.
@@ -117,7 +127,7 @@ pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<J
 pub fn from_columns(
     [queries, subtopics, docs]: [IdColumn<'_>; 3],
     grades: &dyn Cells<f64>,
-    duplicates: Duplicates,
+    choices: (Second, Duplicates),
     threads: usize,
 ) -> Result<Judgments> {
     check_lengths(&[queries.len(), subtopics.len(), docs.len(), grades.len()])?;
@@ -144,14 +154,14 @@ pub fn from_columns(
     });
     match mistake {
         Some(error) => Err(error),
-        None => finish(&[queries.1, subtopics.1, docs.1], rows, duplicates, notes),
+        None => finish(&[queries.1, subtopics.1, docs.1], rows, choices, notes),
     }
 }
 
 fn finish(
     names: &[Vocabulary; 3],
     mut rows: Vec<Row>,
-    duplicates: Duplicates,
+    (second, duplicates): (Second, Duplicates),
     mut notes: Notes,
 ) -> Result<Judgments> {
     let [queries, subtopics, docs] = names;
@@ -161,7 +171,8 @@ fn finish(
     });
     let mut plain = judgments::Builder::default();
     (0..queries.len()).for_each(|query| plain.add_query(&queries.get(query)));
-    let mut made = Subtopics { counts: vec![0; queries.len()], ..Subtopics::default() };
+    let counts = vec![0; queries.len()];
+    let mut made = Subtopics { second, counts, ..Subtopics::default() };
     made.offsets.push(0);
     for of_query in rows.chunk_by(|one, other| one.query == other.query) {
         let query = of_query[0].query as usize;
@@ -181,6 +192,9 @@ fn finish(
                 made.numbers.push(code(number.unwrap_or(0))?);
                 made.grades.push(grade);
             }
+            if second == Second::Stratum && made.numbers.len() > first + 1 {
+                return Err(of_two_strata(names, of_doc));
+            }
             sort_subtopics(&mut made.numbers[first..], &mut made.grades[first..]);
             made.offsets.push(made.numbers.len());
             let grade = made.grades[first..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -199,6 +213,24 @@ fn finish(
         }
     }
     Ok(plain.finish(Duplicates::Error, notes)?.with_subtopics(made))
+}
+
+/// The error for a document that is in two strata.
+fn of_two_strata([queries, strata, docs]: &[Vocabulary; 3], rows: &[Row]) -> Error {
+    let last = &rows[rows.len() - 1];
+    let doc = docs.get(last.doc as usize);
+    let [one, other] = [&rows[0], last].map(|row| strata.get(row.subtopic as usize));
+    let message = format!(
+        "expected one stratum for document `{}` of query `{}`, found `{}` and `{}`",
+        show(&doc),
+        show(&queries.get(last.query as usize)),
+        show(&one),
+        show(&other),
+    );
+    Error::new(Kind::Duplicate, "duplicate_conflict", message)
+        .hint("keep the row of the stratum from which the document was sampled")
+        .line(last.line)
+        .value(&doc)
 }
 
 /// Puts the judgments of one document in the order of subtopics.

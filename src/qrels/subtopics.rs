@@ -6,9 +6,21 @@ use crate::error::Result;
 use crate::memory::Vec;
 use crate::saved::{Reader, Writer, require};
 
-/// The subtopics of all queries, beside the judged documents of an axis.
+/// What judgments have beside documents and grades.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Second {
+    /// The subtopic that each is of; a document can have several.
+    #[default]
+    Subtopic,
+    /// The stratum of which the document was sampled for judging, of which each has one.
+    Stratum,
+}
+
+/// The subtopics of all queries, beside the judged documents of an axis; or their strata.
 #[derive(Clone, Debug, Default)]
 pub struct Subtopics {
+    /// Which of these they are.
+    pub(super) second: Second,
     /// How many subtopics each query has.
     pub(super) counts: Vec<u32>,
     /// Where the judgments of each judged document begin, and the last ones end.
@@ -41,6 +53,13 @@ impl<'a> OfQuery<'a> {
         judged.filter(move |&(_, &grade)| grade >= rel).map(|(&subtopic, _)| subtopic as usize)
     }
 
+    /// The stratum of a document, and its grade.
+    #[must_use]
+    pub fn stratum(&self, doc: usize) -> (usize, f64) {
+        let row = self.offsets[doc];
+        (self.numbers[row] as usize, self.grades[row])
+    }
+
     /// How many documents are judged.
     #[must_use]
     pub fn documents(&self) -> usize {
@@ -49,6 +68,12 @@ impl<'a> OfQuery<'a> {
 }
 
 impl Subtopics {
+    /// What they are.
+    #[must_use]
+    pub fn second(&self) -> Second {
+        self.second
+    }
+
     /// How many judgments there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -76,7 +101,8 @@ impl Subtopics {
     /// Saves them, or that there are none.
     pub fn write_to(subtopics: Option<&Self>, out: &mut Writer) {
         out.flag(subtopics.is_some());
-        if let Some(Self { counts, offsets, numbers, grades, order }) = subtopics {
+        if let Some(Self { second, counts, offsets, numbers, grades, order }) = subtopics {
+            out.flag(*second == Second::Stratum);
             out.codes(counts);
             out.codes(numbers);
             out.doubles(grades);
@@ -93,6 +119,7 @@ impl Subtopics {
         if !saved.flag()? {
             return Ok(None);
         }
+        let second = if saved.flag()? { Second::Stratum } else { Second::Subtopic };
         let counts = saved.codes(usize::MAX)?;
         require(counts.len() + 1 == axis.len())?;
         let numbers = saved.codes(usize::MAX)?;
@@ -107,6 +134,9 @@ impl Subtopics {
             let docs = ends[1] - ends[0];
             require(order[ends[0]..ends[1]].iter().all(|&place| (place as usize) < docs))?;
         }
-        Ok(Some(Self { counts, offsets, numbers, grades, order }))
+        // A document has one stratum, which is looked up without asking.
+        let is_single = |ends: &[usize]| ends[1] == ends[0] + 1;
+        require(second == Second::Subtopic || offsets.windows(2).all(is_single))?;
+        Ok(Some(Self { second, counts, offsets, numbers, grades, order }))
     }
 }

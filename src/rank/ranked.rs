@@ -28,6 +28,8 @@ pub struct Ranked {
     pub judged: Vec<u32>,
     /// The item at each rank, where a measure needs to know.
     pub items: Vec<u32>,
+    /// The judged documents as items with their grades, where a measure needs to know.
+    pub judged_items: Vec<(u32, f64)>,
     /// Whether any of them shares its score with another document.
     pub is_tied: bool,
     /// The ties with judged documents, where they are averaged over; those documents are all at the

@@ -228,7 +228,13 @@ fn name_field_mistake(
         (4, 6) => ("looks_like_run", "these are six columns, as runs have: are the files swapped?"),
         (4, 5) if is_number(4) && !is_number(3) => (
             "unsupported_format",
-            "preference and judgment-group qrels are not read: keep query, 0, document, grade",
+            "preferences and judgment groups are read by rankscope trec_eval: keep query, 0, document, \
+             grade",
+        ),
+        (4, 5) if is_number(4) => (
+            "field_count",
+            "query, 0, document, stratum and grade are judgments of samples, which are read for \
+             infNDCG and xinfAP: keep four of them for other measures",
         ),
         (6, 3) => (
             "field_count",

@@ -85,17 +85,46 @@ pub fn read_qrels<'a>(
 ) -> Result<u64> {
     let mut cutter = Cutter::new(text, tape, "query 0 document grade");
     while let Some((line, [query, second, doc, grade])) = cutter.next(block, notes)? {
-        let grade = decimal::parse(grade).map_err(|mistake| {
-            name_number_mistake("rel", "grade", mistake, grade)
-                .line(line)
-                .column(column(text, grade))
-        })?;
-        check_length(doc).and_then(|()| check_length(query)).map_err(|error| error.line(line))?;
-        notes.add_grade(grade, (block, line));
-        // -0.0 is the grade 0.
-        each(query, second, doc, grade + 0.0, line)?;
+        let grade = read_grade(text, [query, doc, grade], (block, line), notes)?;
+        each(query, second, doc, grade, line)?;
     }
     Ok(cutter.lines())
+}
+
+/// Reads a block of sampled qrels; calls `each` with query, stratum, document, grade and line.
+///
+/// # Errors
+/// As [`read_qrels`].
+pub fn read_sampled_qrels<'a>(
+    text: &'a [u8],
+    block: u64,
+    tape: &mut Tape,
+    notes: &mut Notes,
+    mut each: impl FnMut(&'a [u8], &'a [u8], &'a [u8], f64, u64) -> Result<()>,
+) -> Result<u64> {
+    let mut cutter = Cutter::new(text, tape, "query 0 document stratum grade");
+    while let Some((line, [query, _, doc, stratum, grade])) = cutter.next(block, notes)? {
+        let grade = read_grade(text, [query, doc, grade], (block, line), notes)?;
+        each(query, stratum, doc, grade, line)?;
+    }
+    Ok(cutter.lines())
+}
+
+/// The grade of a judgment, whose other fields are checked.
+fn read_grade(
+    text: &[u8],
+    [query, doc, field]: [&[u8]; 3],
+    place: BlockLine,
+    notes: &mut Notes,
+) -> Result<f64> {
+    let grade = decimal::parse(field).map_err(|mistake| {
+        let mistake = name_number_mistake("rel", "grade", mistake, field);
+        mistake.line(place.1).column(column(text, field))
+    })?;
+    check_length(doc).and_then(|()| check_length(query)).map_err(|error| error.line(place.1))?;
+    notes.add_grade(grade, place);
+    // -0.0 is the grade 0.
+    Ok(grade + 0.0)
 }
 
 /// Reads a block of a run; calls `each` with the list of each stretch of lines of one query.

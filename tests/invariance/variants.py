@@ -67,6 +67,8 @@ VALUES: dict[str, tuple[object, ...]] = {
     "alpha": (0.5, 0, 0.9),
     "normalize": (True, False),
     "relative": (False, True),
+    "u": (0.5, 0.2),
+    "complete": (False, True),
 }
 """For each parameter the values that are gone through; of one that takes words only, all words."""
 

@@ -44,6 +44,8 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "residual": st.booleans(),
     "normalize": st.booleans(),
     "relative": st.booleans(),
+    "u": st.floats(0.01, 0.99),
+    "complete": st.booleans(),
     "judged_only": st.booleans(),
     "gain": st.sampled_from(GAINS)
     | st.lists(finite, min_size=1, max_size=4)

@@ -19,9 +19,16 @@ def evaluate(
     ranking: Ranking,
     judged: list[float],
     covered: tuple[tuple[str, ...] | None, ...] = (),
+    strata: tuple[str | None, ...] = (),
 ) -> float:
     kernel, params = measure.kernel_spec(grades=judged, depth=max(len(ranking), len(judged)))
-    documents = [f"d{number}" for number in range(max(len(ranking), len(covered)))]
+    documents = [f"d{number}" for number in range(max(len(ranking), len(covered), len(strata)))]
+    if strata:
+        grades = iter([*ranking, *judged[sum(grade is not None for grade in ranking) :]])
+        pairs = zip(documents, strata, grades, strict=True)
+        known = {doc: {of: grade} for doc, of, grade in pairs if of and grade is not None}
+        listed = documents[: len(ranking)]
+        return value(kernel, params, ranking, judged, documents=listed, subtopics=known)
     return value(
         kernel,
         params,
@@ -40,7 +47,11 @@ def evaluate(
 def of_items(row: Row) -> float:
     example = row.example
     known = Known(
-        example.history, example.items, example.catalogue, [*example.recommended.values()]
+        example.history,
+        example.items,
+        example.catalogue,
+        [*example.recommended.values()],
+        {user: dict.fromkeys(items, 1.0) for user, items in example.relevant.items()},
     )
     kernel, params = parse(example.measure).kernel_spec()
     values = []
@@ -61,7 +72,7 @@ def of_example(row: Row) -> float:
     found = [grade for grade in example.ranking if grade is not None]
     measure = parse(example.measure)
     judged = [*found, *example.not_retrieved]
-    one = evaluate(measure, list(example.ranking), judged, example.subtopics)
+    one = evaluate(measure, list(example.ranking), judged, example.subtopics, example.strata)
     return mean([one], measure.row.mean)
 
 

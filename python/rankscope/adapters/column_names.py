@@ -84,8 +84,12 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """The names under which a column is found that is not named."""
 
-ROLES = {**SYNONYMS, "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent")}
-"""The same, with the column that only judgments by subtopic have."""
+ROLES = {
+    **SYNONYMS,
+    "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent"),
+    "stratum": ("stratum", "stratum_id", "strata"),
+}
+"""The same, with the columns that only judgments by subtopic or of samples have."""
 
 QUERY_NAMES = {
     "query_id",
@@ -221,8 +225,8 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
             f"If it holds grades, write {write_choice('relevance', run)}"
         )
         raise error
-    subtopic = given.get("subtopic")
-    others = [name for name in names if name not in {query, doc, subtopic, *TIMES, *USERS}]
+    second = {given.get("subtopic"), given.get("stratum")}
+    others = [name for name in names if name not in {query, doc, *second, *TIMES, *USERS}]
     if others:
         error = no_role(names, "relevance")
         close = guess_column(others, "relevance")

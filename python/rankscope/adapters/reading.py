@@ -14,7 +14,7 @@ from rankscope.adapters.tables import (
     open_table,
     read_judged,
     read_retrieved,
-    read_subtopics,
+    read_second,
 )
 from rankscope.data.ids import TEXT, IdColumn, SourceIds
 from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from rankscope.adapters.files.table import TableFile
     from rankscope.adapters.inputs import Input
     from rankscope.adapters.tables import Attributed
+    from rankscope.typing import Second
 
     Progress: TypeAlias = Callable[[int], None] | None
     Note: TypeAlias = tuple[str, int, int]
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
 
 JUDGED = (("query",), ("doc",))
-JUDGED_BY_SUBTOPIC = (*JUDGED, ("subtopic",))
+JUDGED_BESIDE = ((*JUDGED, ("subtopic",)), (*JUDGED, ("stratum",)))
 JOINED = (("query",), ("relevance",), ("score", "rank"))
 LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
@@ -47,7 +48,7 @@ def read_judgments(
     encoding: str,
     columns: Mapping[str, str],
     notes: list[Note],
-    subtopics: bool = False,
+    second: Second = "",
     progress: Progress = None,
 ) -> tuple[Judgments, SourceIds]:
     """Read judgments, and describe their ids.
@@ -58,7 +59,7 @@ def read_judgments(
         encoding: How text is encoded.
         columns: By role, the names of columns that are given.
         notes: Takes code, count and first line of what is suspicious but legal.
-        subtopics: Whether each judgment is of a subtopic of the query.
+        second: What each judgment has beside query, document and grade.
         progress: A function that is called with the bytes read so far.
 
     Raises:
@@ -66,14 +67,16 @@ def read_judgments(
         FileError: The file can't be read.
     """
     if given.kind == "table":
-        needed = JUDGED_BY_SUBTOPIC if subtopics else JUDGED
+        needed = (*JUDGED, (second,)) if second else JUDGED
         with see_table(
             given, needed, columns, encoding=encoding, notes=notes, progress=progress
         ) as (table, found, line_of, ids):
             queries, docs, grades, are_implicit, source = read_judged(table, found, ids)
-            if subtopics:
-                topics = read_subtopics(table, found)
-                made = Judgments.from_subtopic_columns(queries, topics, docs, grades, duplicates)
+            if second:
+                seconds = read_second(table, found, second)
+                made = Judgments.from_subtopic_columns(
+                    queries, seconds, docs, grades, second, duplicates
+                )
             else:
                 with _explained(table, found):
                     made = Judgments.from_columns(queries, docs, grades, duplicates)
@@ -83,12 +86,12 @@ def read_judgments(
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made, source
     if given.kind == "file":
-        made = Judgments.from_path(given.source, encoding, duplicates, progress, subtopics)
-    elif subtopics:
+        made = Judgments.from_path(given.source, encoding, duplicates, progress, second)
+    elif second:
         rows: object = given.value
         if isinstance(given.value, Mapping):
-            rows = _subtopic_rows(given.value)
-        made = Judgments.from_subtopic_rows(rows, duplicates)
+            rows = _second_rows(given.value, second)
+        made = Judgments.from_subtopic_rows(rows, second, duplicates)
     elif given.kind == "mapping":
         made = Judgments.from_dict(given.value, duplicates)
     else:
@@ -97,8 +100,8 @@ def read_judgments(
     return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
 
 
-def _subtopic_rows(given: Mapping[object, object]) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of a mapping of query to subtopic to its documents.
+def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of a mapping of query to subtopic or stratum to its documents.
 
     Raises:
         FormatError: It isn't one.
@@ -111,10 +114,10 @@ def _subtopic_rows(given: Mapping[object, object]) -> Iterator[tuple[object, ...
                 yield from ((query, topic, doc, 1) for doc in docs)
             else:
                 raise FormatError(
-                    "expected a mapping of query to subtopic to document to grade, found "
+                    f"expected a mapping of query to {second} to document to grade, found "
                     f"{type(topics if topic is None else docs).__name__} below query "
                     f"{quote(query)}",
-                    hint='write {"q1": {"subtopic": {"doc": 1}}}',
+                    hint=f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}',
                     code="not_a_mapping",
                     file="qrels",
                 )
@@ -433,7 +436,7 @@ def _open(
 
     named = {**names, **given.columns}
     roles = [role for of in needed for role in of]
-    is_judged = needed in (JUDGED, JUDGED_BY_SUBTOPIC)
+    is_judged = needed in (JUDGED, *JUDGED_BESIDE)
     roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
     return open_batches(
         given.location,

@@ -197,17 +197,17 @@ def find_subtopics(table: object, names: Mapping[str, str | None]) -> str | None
     return find_column(open_table(table).names, "subtopic", names.get("subtopic"))
 
 
-def read_subtopics(table: object, names: Mapping[str, str | None]) -> IdColumn:
-    """Read the column of subtopics in a table of judgments.
+def read_second(table: object, names: Mapping[str, str | None], second: str) -> IdColumn:
+    """Read the column of subtopics or strata in a table of judgments.
 
     Raises:
         InputError: It is missing, or holds invalid values.
     """
     source = open_table(table)
-    name = find_subtopics(table, names)
+    name = find_column(source.names, second, names.get(second))
     if name is None:
-        raise no_role(source.names, "subtopic")
-    return FoundColumns(source, {"subtopic": name}).read_ids("subtopic")
+        raise no_role(source.names, second)
+    return FoundColumns(source, {second: name}).read_ids(second)
 
 
 def read_retrieved(

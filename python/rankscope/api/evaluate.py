@@ -54,6 +54,7 @@ def read_qrels(
     *,
     columns: Mapping[str, str] | None = None,
     subtopics: bool = False,
+    strata: bool = False,
     duplicates: Duplicates = "error",
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
     progress: Progress = None,
@@ -67,6 +68,10 @@ def read_qrels(
             need: the second column of a TREC file, the column `subtopic` of a table, rows of
             (query, subtopic, document, grade), or a mapping of query to subtopic to document to
             grade.
+        strata: Whether the judgments are of samples, as infNDCG and xinfAP need: TREC qrels with
+            five columns (query, 0, document, stratum, grade), a table with a column `stratum`, rows
+            of (query, stratum, document, grade), or a mapping of query to stratum to document to
+            grade. A negative grade means that a document of the stratum wasn't judged.
         duplicates: What to do with a document that is judged twice with different grades.
         encoding: The encoding of a file.
         progress: As in `evaluate`, for the judgments.
@@ -75,6 +80,7 @@ def read_qrels(
         Judgments to pass to `evaluate` as `qrels`.
 
     Raises:
+        UsageError: Both subtopics and strata are set.
         InputError: The input doesn't hold judgments.
         FileError: The file can't be read.
 
@@ -83,10 +89,16 @@ def read_qrels(
         >>> [evaluate(qrels, {"q1": run}, "RR")["RR"] for run in ({"d1": 2.0}, {"d2": 1.0})]
         [1.0, 0.0]
     """
+    if subtopics and strata:
+        raise UsageError(
+            "expected judgments by subtopic or by stratum, found both",
+            hint="set one of subtopics and strata",
+            code="bad_parameter",
+        )
     return engine.load_qrels(
         qrels,
         columns=columns,
-        subtopics=subtopics,
+        second="stratum" if strata else "subtopic" if subtopics else "",
         duplicates=duplicates,
         encoding=encoding,
         progress=progress,
@@ -163,7 +175,8 @@ def evaluate(
             query whose cluster is `None` is a cluster of its own.
         subtopics: Whether each judgment is of a subtopic; see `read_qrels` (default: only if a
             measure of diversity is among the measures). Measures that know no subtopics then take
-            the highest grade of each document.
+            the highest grade of each document. If infNDCG or xinfAP is among the measures, the
+            judgments are those of samples.
         history: For measures of recommended items, such as `Novelty@10`: the interactions of users
             with items before the recommendations; see `read_items`.
         items: For such measures: the attributes of items, or the result of `read_items`.
@@ -233,7 +246,7 @@ def evaluate(
         qrels = engine.load_qrels(
             qrels,
             columns=columns,
-            subtopics=engine.needs_subtopics(measures) if subtopics is None else subtopics,
+            second=engine.find_second(measures, subtopics=subtopics),
             duplicates=duplicates,
             encoding=encoding,
             progress=progress is True,

@@ -75,7 +75,7 @@ def rank_runs(
         qrels = engine.load_qrels(
             qrels,
             columns=columns,
-            subtopics=engine.needs_subtopics(measures),
+            second=engine.find_second(measures),
             duplicates=duplicates,
             encoding=encoding,
         )

@@ -274,8 +274,7 @@ class Rankings(Columns):
 
         Args:
             measures: As in `evaluate`.
-            policy: As in `evaluate`; its `ties` can only be those with which the rankings were
-                made, which are also the default here.
+            policy: As in `evaluate`; `ties` has to be that of the rankings, which is the default.
             convention: As in `evaluate`. If scores are tied, its `ties` must be those of the
                 rankings.
             by: One or more attributes, or a mapping of query to value, for the `slices`.
@@ -317,21 +316,22 @@ class Rankings(Columns):
         known = engine.read_items_for(
             request.measures, history=history, items=items, catalogue=catalogue
         )
-        plan = engine.make_plan(request, ties, grades, duplicates, weights=weighed, items=known)
+        judged = self._judgments
+        plan = engine.make_plan(
+            request, ties, grades, duplicates, weights=weighed, items=known, judgments=judged
+        )
         workers = engine.count_threads(threads)
         settings = read_interval(interval)
         engine.refuse_cluster_alone(cluster, settings)
-        clusters = None if cluster is None else self._cluster(cluster)
-        answer = self._core.evaluate(plan, workers)
         evaluation = engine.make_evaluation(
-            answer,
+            self._core.evaluate(plan, workers),
             request,
             queries=self._queries,
             run_name=self._name,
             run_notes=self._notes,
             duplicates=duplicates,
             interval=settings,
-            clusters=clusters,
+            clusters=None if cluster is None else self._cluster(cluster),
             attributes=() if by is None else self._group(by),
             items=known,
             threads=workers,

@@ -30,7 +30,7 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import Once, OnceFlag
 from rankscope.data.diagnostics import describe, gather
-from rankscope.engine import needs_subtopics
+from rankscope.engine import find_second
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
@@ -69,6 +69,12 @@ def add_arguments(parser: Parser) -> None:
         action=OnceFlag,
         help="read judgments by subtopic, which is the second column of TREC qrels or the column "
         "`subtopic` of a table (default: only if a measure of diversity is among the measures)",
+    )
+    parser.add_argument(
+        "--samples",
+        action=OnceFlag,
+        help="the runs are rankings of one stochastic ranker: print a single column, with EEL, EED "
+        "and EER of the mean exposure, and the mean of every other measure",
     )
     add_items_options(parser)
     parser.add_argument(
@@ -138,18 +144,29 @@ def run(options: Namespace) -> int:
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
     clusters = _read_clusters(options)
     if len(options.inputs) == 1:
+        if options.samples:
+            raise UsageError(
+                "--samples expects judgments and runs, found one input",
+                hint="write rankscope eval QRELS RUN RUN --samples",
+                code="usage",
+            )
         yield evaluate_table(options.inputs[0], measures, options)
         return
     refuse_table_options(options, *(["cluster"] if clusters is not None else []))
     path, *runs = options.inputs
+    if options.samples:
+        yield _evaluate_samples(path, runs, measures, options, clusters)
+        return
     scored = [is_letor(path, options) and is_scores(run) for run in runs]
     known = read_items(options)
     qrels = None
     if not all(scored):
+        second = find_second(measures, subtopics=options.subtopics or None)
         with ProgressBar("judgments") as progress:
             qrels = rs.read_qrels(
                 name_file(path, "qrels", options),
-                subtopics=options.subtopics or needs_subtopics(measures),
+                subtopics=second == "subtopic",
+                strata=second == "stratum",
                 duplicates=options.duplicates,
                 encoding=options.encoding,
                 progress=progress,
@@ -179,7 +196,38 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
             )
 
 
+def _evaluate_samples(
+    path: str,
+    runs: Sequence[str],
+    measures: list[str],
+    options: Namespace,
+    clusters: Mapping[str, str] | None,
+) -> Evaluation:
+    for name in ("convention", "memory", "spill_folder", "history", "items", "catalogue"):
+        if getattr(options, name):
+            raise UsageError(
+                f"--{name.replace('_', '-')} has no effect with --samples",
+                hint="remove one of them",
+                code="usage",
+            )
+    return rs.evaluate_samples(
+        name_file(path, "qrels", options),
+        [name_file(run, "run", options) for run in runs],
+        measures,
+        policy=rs.Policy.parse(options.policy),
+        interval=options.interval,
+        cluster=clusters,
+        duplicates=options.duplicates,
+        score_type=options.score_type,
+        encoding=options.encoding,
+        threads=options.threads,
+        strict=options.strict,
+    )
+
+
 def _runs(options: Namespace) -> list[str]:
+    if options.samples:  # they have one value together
+        return options.inputs[1:2]  # type: ignore[no-any-return]  # paths
     runs: list[str] = options.inputs[1:] or options.inputs
     return runs
 

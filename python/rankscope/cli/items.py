@@ -30,8 +30,8 @@ def add_items_options(parser: Parser) -> None:
         "--items",
         action=Once,
         metavar="FILE",
-        help="table with a column of items, and their attributes in the others; for ILD and "
-        "Miscalibration",
+        help="table with a column of items, and their attributes in the others; for ILD, "
+        "Miscalibration and AWRF",
     )
     group.add_argument(
         "--catalogue",

@@ -106,8 +106,10 @@ def _example(row: Row) -> list[str]:
         return [_item("example", f"{example.measure} = {example.formula} = {example.value}")]
     shown = " ".join("–" if grade is None else f"{grade:g}" for grade in example.ranking)
     others = " ".join(f"{grade:g}" for grade in example.not_retrieved)
+    strata = " ".join(each or "–" for each in example.strata)
     return [
         _item("example", f"grades in rank order: {shown} (– means unjudged)"),
         *([_item("", f"judged but not retrieved: {others}")] if others else []),
+        *([_item("", f"strata of all: {strata}")] if strata else []),
         _item("", f"{example.measure} = {example.formula} = {example.value}"),
     ]

@@ -38,6 +38,7 @@ SENTENCES = {
     "categories_with_commas": "categories of {column} with a comma or semicolon, each of which "
     "counts as one: {count}; separate several by |",
     "categories_split": "texts of {column} that name several categories, separated by |: {count}",
+    "uneven_samples": "queries that only some of the rankings have, averaged over those: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
     "multiple_tags": "different run names in one run: {count}",
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",

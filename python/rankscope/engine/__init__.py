@@ -30,12 +30,13 @@ from rankscope.engine.requests import DUPLICATES as DUPLICATES
 from rankscope.engine.requests import ENCODINGS as ENCODINGS
 from rankscope.engine.requests import Request as Request
 from rankscope.engine.requests import count_threads as count_threads
-from rankscope.engine.requests import needs_subtopics as needs_subtopics
+from rankscope.engine.requests import find_second as find_second
 from rankscope.engine.requests import read_measure as read_measure
 from rankscope.engine.requests import read_measures as read_measures
 from rankscope.engine.requests import read_policy as read_policy
 from rankscope.engine.requests import read_request as read_request
 from rankscope.engine.requests import refuse_one_stdin_for_both as refuse_one_stdin_for_both
+from rankscope.engine.samples import evaluate_samples as evaluate_samples
 from rankscope.engine.slices import join_groups as join_groups
 from rankscope.engine.spilling import evaluate_spilled as evaluate_spilled
 from rankscope.engine.streaming import StreamSettings as StreamSettings

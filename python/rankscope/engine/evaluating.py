@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Protocol
 
+    from rankscope._core import Judgments
     from rankscope.adapters.files.table import TableFile
     from rankscope.adapters.inputs import Input
     from rankscope.adapters.tables import Attributed
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from rankscope.engine.slices import Groups
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
-    from rankscope.typing import InputLike, Progress
+    from rankscope.typing import InputLike, Progress, Second
 
     class Counted(Protocol):
         """An answer of the core, or of its parts."""
@@ -82,7 +83,7 @@ def load_qrels(
     duplicates: str,
     encoding: str,
     columns: Mapping[str, str] | None = None,
-    subtopics: bool = False,
+    second: Second = "",
     progress: Progress = None,
 ) -> Qrels:
     """Read judgments.
@@ -103,7 +104,7 @@ def load_qrels(
             encoding=encoding,
             columns=named,
             notes=notes,
-            subtopics=subtopics,
+            second=second,
             progress=told,
         )
     return Qrels(judgments, found.name, duplicates, tuple(notes), source)
@@ -210,7 +211,15 @@ def evaluate_run(
     weighed = read_weights(weights, qrels.judgments.query_ids)
     refuse_cluster_alone(cluster, interval)
     clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
-    plan = make_plan(request, ties, grades, duplicates, weights=weighed, items=items)
+    plan = make_plan(
+        request,
+        ties,
+        grades,
+        duplicates,
+        weights=weighed,
+        items=items,
+        judgments=qrels.judgments,
+    )
     with watch(found, progress) as told:
         if is_of_items or (found.kind == "table" and not found.is_in_files):
             ranked = rank_input(
@@ -356,6 +365,7 @@ def make_plan(
     *,
     weights: list[float] | None = None,
     items: Items | None = None,
+    judgments: Judgments | None = None,
 ) -> Plan:
     """Make the plan that the core evaluates.
 
@@ -366,6 +376,7 @@ def make_plan(
         duplicates: What becomes of a document given twice.
         weights: How much each query counts.
         items: What is known of items.
+        judgments: The judgments, for measures of items that ask which documents are relevant.
 
     Raises:
         UsageError: There are weights, and a measure has no values of queries.
@@ -387,7 +398,16 @@ def make_plan(
     fields = policy.to_dict() | {"ties": ties}
     core_items = None if items is None else items.known
     cutoffs = [k if k is None else min(k, LONGEST_LIST) for k in cutoffs_of(request.measures)]
-    return Plan(rows, fields, duplicates, request.score_type, cutoffs, weights, None, core_items)
+    return Plan(
+        rows,
+        fields,
+        duplicates,
+        request.score_type,
+        cutoffs,
+        weights,
+        items=core_items,
+        judged=None if core_items is None else judgments,
+    )
 
 
 def cutoffs_of(measures: list[Measure]) -> list[int | None]:
@@ -532,6 +552,9 @@ def describe_answer(
         describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
         for name, tool, difference in request.differences
     ]
+    if all(measure.row.strata for measure in request.measures):
+        # In judgments of samples, that is how documents are written that weren't judged.
+        notes = [note for note in notes if note.code != "negative_rel"]
     levels = [measure.value_of("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):
         notes = [note for note in notes if note.code != "fractional_rel"]

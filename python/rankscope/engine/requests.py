@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from rankscope.conventions import Convention
     from rankscope.data.policy import ScoreType, Ties
-    from rankscope.typing import InputLike
+    from rankscope.typing import InputLike, Second
 
     Measures: TypeAlias = Measure | str | Iterable[Measure | str]
 
 DUPLICATES = CHOICES["duplicates"]
 SCORE_TYPES = CHOICES["score_type"]
 ENCODINGS = ("utf-8", "latin-1")
-ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic")
+ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum")
 """What the columns of judgments and runs may be."""
 
 
@@ -63,13 +63,31 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     return once, len(measures) - len(once)
 
 
-def needs_subtopics(given: Measures) -> bool:
-    """Return whether any measure needs judgments by subtopic.
+def find_second(given: Measures, *, subtopics: bool | None = None) -> Second:
+    """Return what judgments need to have beside query, document and grade.
+
+    Args:
+        given: The measures.
+        subtopics: Whether each judgment is of a subtopic, if that was said.
 
     Raises:
-        MeasureError: One is not known.
+        MeasureError: A measure is not known, or one needs subtopics and another strata.
     """
-    return any(measure.row.subtopics for measure in read_measures(given)[0])
+    measures = read_measures(given)[0]
+    by_subtopic = next((one for one in measures if one.row.subtopics), None)
+    by_stratum = next((one for one in measures if one.row.strata), None)
+    if by_stratum is not None and (by_subtopic is not None or subtopics):
+        other = "subtopics=True" if by_subtopic is None else str(by_subtopic)
+        raise MeasureError(
+            f"{by_stratum} needs judgments by stratum, found {other} beside it, which is for "
+            "judgments by subtopic",
+            hint="evaluate them in calls of their own",
+            code="subtopics_unavailable",
+        )
+    if by_stratum is not None:
+        return "stratum"
+    needs = by_subtopic is not None if subtopics is None else subtopics
+    return "subtopic" if needs else ""
 
 
 def read_measure(given: Measures) -> Measure:

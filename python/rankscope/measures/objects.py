@@ -42,6 +42,8 @@ GMBpref: Final = measure("GMBpref")
 infAP: Final = measure("infAP")  # noqa: N816 - its name in the field
 Judged: Final = measure("Judged")
 Unjudged: Final = measure("Unjudged")
+infNDCG: Final = measure("infNDCG")  # noqa: N816 - its name in the field
+xinfAP: Final = measure("xinfAP")  # noqa: N816 - its name in the field
 ERR: Final = measure("ERR")
 RBP: Final = measure("RBP")
 RBPResidual: Final = measure("RBPResidual")
@@ -61,6 +63,9 @@ TBG: Final = measure("TBG")
 U: Final = measure("U")
 IFT: Final = measure("IFT")
 Accuracy: Final = measure("Accuracy")
+EEL: Final = measure("EEL")
+EED: Final = measure("EED")
+EER: Final = measure("EER")
 Compat: Final = measure("Compat")
 alpha_nDCG: Final = measure("alpha_nDCG")  # noqa: N816 - its name in the field
 alpha_DCG: Final = measure("alpha_DCG")  # noqa: N816 - its name in the field
@@ -78,6 +83,7 @@ AvgPopularity: Final = measure("AvgPopularity")
 ILD: Final = measure("ILD")
 Serendipity: Final = measure("Serendipity")
 Miscalibration: Final = measure("Miscalibration")
+AWRF: Final = measure("AWRF")
 Coverage: Final = measure("Coverage")
 Gini: Final = measure("Gini")
 Entropy: Final = measure("Entropy")
@@ -93,9 +99,13 @@ __all__ = [
     "AP_CWL",
     "AP_IA",
     "AUC",
+    "AWRF",
     "BPM",
     "CG",
     "DCG",
+    "EED",
+    "EEL",
+    "EER",
     "ERR",
     "ERR_IA",
     "GMAP",
@@ -164,8 +174,10 @@ __all__ = [
     "alpha_DCG",
     "alpha_nDCG",
     "infAP",
+    "infNDCG",
     "nDCG",
     "nDCGRel",
     "nERR_IA",
     "nNRBP",
+    "xinfAP",
 ]

@@ -86,6 +86,8 @@ class Example:
         value: The value, rounded to four places.
         subtopics: If the measure needs subtopics, those to which each document is relevant: first
             the retrieved documents, then the others. `None` for unjudged documents.
+        strata: If the measure needs strata, that of each document: first the retrieved documents,
+            then the others. `None` for documents that aren't in the pool.
         recommended: For a measure of items, in place of a ranking: the list of each user.
         relevant: The relevant items of each user.
         history: The items that each user had before.
@@ -99,6 +101,7 @@ class Example:
     formula: str
     value: float
     subtopics: tuple[tuple[str, ...] | None, ...] = ()
+    strata: tuple[str | None, ...] = ()
     recommended: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
     relevant: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
     history: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
@@ -131,6 +134,7 @@ class Row:
         sklearn: Its names in scikit-learn.
         properties: The properties it has with the default parameters; see `PROPERTIES`.
         subtopics: Whether it needs judgments by subtopic.
+        strata: Whether it needs judgments of samples, with the stratum of each document.
         needs: What it needs to know of items: the arguments of `evaluate`.
         categories: Whether attributes of items must be categories.
         uncut: If a cutoff is required, the corresponding measure for the whole list.
@@ -158,6 +162,7 @@ class Row:
     sklearn: tuple[Name, ...] = ()
     properties: frozenset[str] = frozenset()
     subtopics: bool = False
+    strata: bool = False
     needs: tuple[Need, ...] = ()
     categories: bool = False
     uncut: str = ""
@@ -172,7 +177,7 @@ class Row:
     @property
     def of_grades(self) -> bool:
         """Whether it depends on nothing but the grades of each query."""
-        return not (self.subtopics or self.of_items)
+        return not (self.subtopics or self.strata or self.of_items)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by its name.

@@ -15,12 +15,14 @@ from rankscope.reference import (
     count,
     cwl,
     diversity,
+    expected_exposure,
     experimental,
     exposure,
     gain,
     items,
     judged,
     loss,
+    sampled,
     sets,
 )
 from rankscope.reference.means import mean as mean
@@ -42,8 +44,10 @@ FAMILIES = (
     experimental,
     sets,
     judged,
+    sampled,
     cascade,
     cwl,
+    expected_exposure,
     agreement,
     diversity,
     auc,
@@ -95,7 +99,8 @@ def value(
         negative: `gain` if negative grades have a gain. If not, their gain is 0.
         judged_only: Whether to remove documents that are unjudged or have a negative grade first.
         documents: For measures of diversity and of items, the retrieved documents in rank order.
-        subtopics: For measures of diversity, the grade of each judged document for each subtopic.
+        subtopics: For measures of diversity, the grade of each judged document for each subtopic;
+            for measures of samples, its grade by its stratum.
         user: For measures of items, the user.
         known: For measures of items, what is known of them.
 

@@ -10,7 +10,7 @@ from rankscope.reference.logarithm import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankscope.reference.query import Query
 
@@ -76,6 +76,63 @@ def miscalibration(query: Query, *, k: int | None, alpha: float) -> float:
         mixed = (1 - alpha) * found.get(category, 0.0) + alpha * share
         total += share * math.log(share / mixed)
     return total
+
+
+def awrf(
+    query: Query, *, k: int | None, attention: str, p: float, target: str, rel: float
+) -> float:
+    """Return how close the attention that groups get is to what they should get."""
+    described = {item: _group_shares(of) for item, of in query.known.attributes.items()}
+    groups = sorted({group for shares in described.values() for group in shares})
+    found = dict.fromkeys(groups, 0.0)
+    reads_on = 1.0
+    for rank, item in enumerate(query.documents[:k], start=1):
+        weight = reads_on if attention == "geometric" else 1 / max(1.0, log2(rank))
+        reads_on *= p
+        for group, share in sorted(described.get(item, {}).items()):
+            found[group] += weight * share
+    total = _add(found.values())
+    if total == 0:
+        return math.nan
+    judged = query.known.judged.get(query.user, {})
+    members = {
+        "catalogue": sorted(set(query.known.catalogue)),
+        "relevant": [item for item, grade in judged.items() if grade >= rel],
+    }
+    if target == "uniform":
+        wanted = dict.fromkeys(groups, 1 / len(groups))
+    else:
+        wanted = _mean_shares([described.get(item, {}) for item in members[target]], groups)
+    if not wanted:
+        return math.nan
+    divergence = 0.0
+    for group in groups:
+        pair = (found[group] / total, wanted[group])
+        for share in pair:
+            if share > 0:
+                divergence += share * math.log(share / ((pair[0] + pair[1]) / 2))
+    return 1 - divergence / 2
+
+
+def _group_shares(attributes: Sequence[float] | Sequence[str]) -> dict[str, float]:
+    """Return the share of an item in each group: equal ones of categories, or numbers."""
+    numbers = [each for each in attributes if not isinstance(each, str)]
+    if not numbers:
+        names = {each for each in attributes if isinstance(each, str)}
+        return dict.fromkeys(names, 1 / len(names)) if names else {}
+    total = _add(numbers)
+    names_of = [f"{number:09}" for number in range(len(numbers))]
+    shares = zip(names_of, numbers, strict=True)
+    return {name: number / total for name, number in shares} if total > 0 else {}
+
+
+def _mean_shares(shares: Sequence[Mapping[str, float]], groups: Sequence[str]) -> dict[str, float]:
+    known = [each for each in shares if each]
+    if not known:
+        return {}
+    return {
+        group: math.fsum(each.get(group, 0.0) for each in known) / len(known) for group in groups
+    }
 
 
 def _add(numbers: Iterable[float]) -> float:

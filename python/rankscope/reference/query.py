@@ -23,12 +23,14 @@ class Known:
         attributes: The vector or the categories of each item.
         catalogue: The items that can be recommended.
         lists: The recommended items of all users, for measures of all lists together.
+        judged: The grade of each judged item of each user.
     """
 
     history: Mapping[str, Sequence[str]] = MappingProxyType({})
     attributes: Mapping[str, Sequence[float] | Sequence[str]] = MappingProxyType({})
     catalogue: Sequence[str] = ()
     lists: Sequence[Sequence[str]] = ()
+    judged: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 NOTHING_KNOWN = Known()
@@ -43,7 +45,8 @@ class Query:
         judged: The grades of all judged documents, retrieved or not.
         negative_gain: Whether negative grades have a gain. If not, their gain is 0.
         documents: For measures of diversity and of items, the retrieved documents in rank order.
-        subtopics: For measures of diversity, the grade of each judged document for each subtopic.
+        subtopics: For measures of diversity, the grade of each judged document for each subtopic;
+            for measures of samples, its grade by its stratum.
         user: For measures of items, the user.
         known: For measures of items, what is known of them.
     """

@@ -358,6 +358,8 @@ KERNELS: dict[str, Kernel] = {
 LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
 USER = "the probability of reading a rank depends on all documents above it"
 SUBTOPICS = "the judgments of SQL have no subtopics"
+STRATA = "the judgments of SQL have no strata"
+EXPOSURE = "it is a sum over all ranks of a list, judged or not, of squares"
 ITEMS = "it depends on which items are recommended, and the statements read grades only"
 BEHIND = "the discount of a document depends on sums over the ranks above"
 RUNNING = "it is a mean of nDCG at ranks that depend on the judgments of each query"
@@ -401,6 +403,12 @@ REFUSED = {
     "truncation_loss": LOSS,
     "unjudged": "documents without a judgment are counted by Judged",
     "utility": "it is a sum of counts with weights, which NumRet and NumRel have alone",
+    "awrf": ITEMS,
+    "eed": EXPOSURE,
+    "eel": EXPOSURE,
+    "eer": EXPOSURE,
+    "infndcg": STRATA,
+    "xinfap": STRATA,
     "auc": "the pairs in the right order depend on sums over the ranks above",
     "coverage": ITEMS,
     "entropy": ITEMS,

@@ -33,6 +33,26 @@ ALPHA = Parameter(
     0.01,
     "How much of the categories of the user is mixed into those of the list, so that none is 0.",
 )
+ATTENTION = Parameter(
+    "attention",
+    domains.one_of("log", "geometric"),
+    "log",
+    "How the attention that ranks get falls: 1 / max(1, log2 rank), or p to the power of rank - 1.",
+)
+P = Parameter(
+    "p",
+    domains.PERSISTENCE,
+    0.5,
+    "The probability of reading on after an item.",
+    only_with=("attention", ("geometric",)),
+)
+TARGET = Parameter(
+    "target",
+    domains.one_of("catalogue", "relevant", "uniform"),
+    "catalogue",
+    "The share that each group should have: that in the catalogue, that among the relevant items "
+    "of the query, or the same as every other group.",
+)
 EMPTY = "Undefined if there is no recommendation."
 
 ZHOU = (
@@ -48,6 +68,15 @@ ZIEGLER = (
     "Ziegler, McNee, Konstan and Lausen, Improving recommendation lists through topic "
     "diversification, WWW 2005"
 )
+SAPIEZYNSKI = (
+    "Sapiezynski, Zeng, Robertson, Mislove and Wilson, Quantifying the impact of user attention on "
+    "fair group representation in ranked lists, WWW Companion 2019"
+)
+FAIR_TRACK = (
+    "Ekstrand, McDonald, Raj and Johnson, Overview of the TREC 2021 and 2022 Fair Ranking Tracks, "
+    "whose code this follows, with natural logarithms"
+)
+RAJ = "Raj and Ekstrand, Measuring fairness in ranked results, SIGIR 2022"
 STECK = "Steck, Calibrated recommendations, RecSys 2018"
 
 POPULARITIES = (
@@ -185,6 +214,33 @@ ROWS = (
             "3/4 * log(3/4 / (0.99 * (1/3) + 0.01 * 3/4)) + "
             "1/4 * log(1/4 / (0.99 * (1/3) + 0.01 * 1/4))",
             0.5276,
+        ),
+    ),
+    Row(
+        name="AWRF",
+        kernel="awrf",
+        parameters=(K, ATTENTION, P, TARGET, REL),
+        at="k",
+        formula=r"\mathrm{AWRF@}k = 1 - \frac{1}{2} \sum_{g} \Bigl( a_g \ln "
+        r"\frac{2 a_g}{a_g + t_g} + t_g \ln \frac{2 t_g}{a_g + t_g} \Bigr)",
+        definition="Attention-weighted rank fairness: how close the share a of the attention that "
+        "each group of items gets in the list is to its target t. 1 minus the Jensen-Shannon "
+        "divergence, so 1 if they are the same, and 1 - ln 2, which is about 0.31, if they have no "
+        "group in common. Attributes are groups: an item has equal shares of all its categories, "
+        "or the shares that are the numbers of its vector. Items without attributes are left out.",
+        undefined="Undefined if no item of the list, or none that the target is made of, has "
+        "attributes.",
+        value_range=(0, 1),
+        ties="unavailable",
+        references=(SAPIEZYNSKI, FAIR_TRACK, RAJ),
+        needs=("items",),
+        properties=frozenset({"bounded"}),
+        example=_example(
+            "AWRF@2",
+            "1 - (0.5 * log(0.5 / ((0.5 + 1/5) / 2)) + 1/5 * log(1/5 / ((0.5 + 1/5) / 2)) + "
+            "2.5/5 * log(2.5/5 / ((0 + 2.5/5) / 2)) + "
+            "0.5 * log(0.5 / ((0.5 + 1.5/5) / 2)) + 1.5/5 * log(1.5/5 / ((0.5 + 1.5/5) / 2))) / 2",
+            0.7809,
         ),
     ),
 )

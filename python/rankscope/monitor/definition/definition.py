@@ -260,12 +260,13 @@ def _check_measure(measure: Measure, max_grade: float) -> None:
             f"{measure.name}, which depends on what is known of items",
             "events have no history, attributes or catalogue: use rankscope.evaluate",
         )
-    if measure.row.subtopics or measure.row.function is not None:
-        why = "which needs judgments by subtopic" if measure.row.subtopics else "a Python function"
+    second = "subtopic" if measure.row.subtopics else "stratum" if measure.row.strata else ""
+    if second or measure.row.function is not None:
+        why = f"which needs judgments by {second}" if second else "a Python function"
         raise _bad(
             "measures of grades with a formula",
             f"{measure.name}, {why}",
-            "a definition is stored as text, and labels have no subtopics",
+            "a definition is stored as text, and labels have no subtopics or strata",
         )
     # What no grade can fix is refused here, such as a table of discounts that is too short.
     measure.kernel_spec(grades=(0.0,), depth=k)

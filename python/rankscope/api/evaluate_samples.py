@@ -1,0 +1,109 @@
+"""Evaluate a ranker that shows different rankings of the same query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope import engine
+from rankscope.data.interval import read_interval
+from rankscope.data.qrels import Qrels
+from rankscope.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
+
+    from rankscope.data.interval import Interval
+    from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.engine import Measures
+    from rankscope.results import Evaluation
+    from rankscope.typing import InputLike
+
+
+def evaluate_samples(
+    qrels: InputLike | Qrels,
+    runs: Iterable[InputLike],
+    measures: Measures = ("EEL", "EED", "EER"),
+    *,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    interval: float | Interval | None = None,
+    cluster: Mapping[str, object] | Sequence[object] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+    strict: bool = False,
+) -> Evaluation:
+    """Evaluate a ranker that shows different rankings of the same query, by samples of them.
+
+    Expected exposure (EEL, EED and EER) is computed from the mean exposure that each document gets
+    over the rankings. Of any other measure, the value of a query is the mean of the values of its
+    rankings.
+
+    Args:
+        qrels: The judgments, as in `evaluate`.
+        runs: The rankings: several runs, each with one ranking of every query, as in `evaluate`.
+            They all count the same. A query that some runs don't have is averaged over the others.
+        measures: Measures of the grades of each query.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        weights: As in `evaluate`.
+        interval: As in `evaluate`. Intervals are over queries, for these rankings.
+        cluster: As in `evaluate`.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+
+    Returns:
+        The means, the values of each query, and the counts behind them, as of one run.
+
+    Raises:
+        UsageError: A measure, the policy or another argument is invalid, or there is no run.
+        InputError: An input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {"q1": {"a": 1, "b": 1}}
+        >>> one, other = {"q1": ["a", "b"]}, {"q1": ["b", "a"]}
+        >>> evaluate_samples(qrels, [one, one], "EEL")["EEL"]
+        0.125
+        >>> evaluate_samples(qrels, [one, other], "EEL")["EEL"]
+        0.0
+    """
+    if isinstance(runs, str | bytes | Mapping):
+        raise UsageError(
+            f"expected several runs in a list, found {type(runs).__name__}",
+            hint="write evaluate_samples(qrels, [run_1, run_2]); evaluate takes a single run",
+            code="bad_parameter",
+        )
+    listed = list(runs)
+    if not isinstance(qrels, Qrels):
+        for run in listed:
+            engine.refuse_one_stdin_for_both(qrels, run)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            second=engine.find_second(measures),
+            duplicates=duplicates,
+            encoding=encoding,
+        )
+    return engine.evaluate_samples(
+        qrels,
+        listed,
+        measures,
+        policy=policy,
+        columns=columns,
+        weights=weights,
+        interval=read_interval(interval),
+        cluster=cluster,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+        strict=strict,
+    )

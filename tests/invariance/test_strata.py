@@ -1,0 +1,175 @@
+"""Measures of samples give the values of their twins, whatever way the judgments come in."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+import rankscope
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import Policy
+from rankscope.measures import TABLE
+from rankscope.reference import Retrieved, rank, value
+
+from tests.generated import examples
+from tests.invariance.lists import DOCUMENTS, SCORES
+from tests.invariance.variants import variants
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankscope import Measure
+
+MEASURES = [one for row in TABLE.values() if row.strata for one in variants(row)]
+
+Judged = dict[str, tuple[str, float]]
+"""By document, its stratum and its grade."""
+
+Run = dict[str, float]
+
+judgments = st.dictionaries(
+    st.sampled_from([*DOCUMENTS, "unseen", "unseen too"]),
+    st.tuples(
+        st.sampled_from(["1", "2", "10", "é"]), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
+    ),
+    min_size=1,
+)
+runs = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=1)
+
+
+def rows_of(judged: Judged, query: str = "q") -> list[tuple[str, str, str, float]]:
+    """The judgments as rows of query, stratum, document and grade."""
+    return [(query, stratum, document, grade) for document, (stratum, grade) in judged.items()]
+
+
+def twin(measure: Measure, judged: Judged, run: Run, ties: str) -> float:
+    """The value of a measure by its definition."""
+    retrieved = [
+        Retrieved(document, score, judged[document][1] if document in judged else None)
+        for document, score in run.items()
+    ]
+    ranked = rank(retrieved, ties)
+    return value(
+        *measure.kernel_spec(),
+        [one.grade for one in ranked],
+        [grade for _, grade in judged.values()],
+        documents=[one.doc_id for one in ranked],
+        subtopics={document: {stratum: grade} for document, (stratum, grade) in judged.items()},
+    )
+
+
+@given(
+    judged=judgments,
+    run=runs,
+    ties=st.sampled_from(["doc_id", "doc_id_asc", "input", "best", "worst"]),
+)
+@examples(100)
+def test_a_kernel_is_its_twin(judged: Judged, run: Run, ties: str) -> None:
+    policy = Policy.parse(f"ties={ties},empty=nan")
+    found = rankscope.evaluate(rows_of(judged), {"q": run}, MEASURES, policy=policy)
+    for measure in MEASURES:
+        expected = twin(measure, judged, run, ties)
+        assert repr(found.per_query_list(measure)) == repr([expected]), measure
+
+
+def test_a_pool_that_is_all_judged_has_the_usual_ndcg() -> None:
+    judged: Judged = {"a": ("1", 2.0), "b": ("1", 0.0), "c": ("1", 1.0), "d": ("1", 1.0)}
+    run = {"q": {"b": 4.0, "a": 3.0, "u": 2.0, "c": 1.0}}
+    plain = {"q": {document: grade for document, (_, grade) in judged.items()}}
+    for k in (1, 2, 3, 9):
+        found = rankscope.evaluate(rows_of(judged), run, f"infNDCG@{k}")[f"infNDCG@{k}"]
+        expected = rankscope.evaluate(plain, run, f"nDCG@{k}")[f"nDCG@{k}"]
+        assert found == pytest.approx(expected, rel=1e-15)
+    whole = rankscope.evaluate(rows_of(judged), run, ["xinfAP", "infAP"])
+    assert whole["xinfAP"] == pytest.approx(whole["infAP"], abs=1e-4)
+
+
+def test_every_way_in_gives_the_same_bits(tmp_path: Path) -> None:
+    judged: Judged = {"a": ("1", 1.0), "b": ("2", -1.0), "c": ("2", 2.0), "x": ("2", 0.0)}
+    run = {"q": {"a": 3.0, "u": 2.0, "b": 1.0, "c": 0.0}, "p": {"a": 1.0}}
+    rows = [*rows_of(judged), *rows_of({"a": ("9", 1.0)}, "p")]
+    names = ["query_id", "stratum", "doc_id", "relevance"]
+    frame = pd.DataFrame(rows, columns=names)
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    for query, stratum, document, grade in rows:
+        nested.setdefault(query, {}).setdefault(stratum, {})[document] = grade
+    text = "".join(f"{q} 0 {d} {s} {grade}\n" for q, s, d, grade in rows)
+    (tmp_path / "qrels.txt").write_text(text, encoding="utf-8")
+    frame.to_csv(tmp_path / "qrels.csv", index=False)
+    lines = "".join(f"{q} Q0 {d} 0 {s} t\n" for q, docs in run.items() for d, s in docs.items())
+    (tmp_path / "run.txt").write_text(lines, encoding="utf-8")
+    run_rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    run_frame = pd.DataFrame(run_rows, columns=["query_id", "doc_id", "score"])
+    measures = [*MEASURES, "nDCG@10"]
+    expected = rankscope.evaluate(rows, run, measures).to_dict()
+    for qrels in (rows[::-1], nested, frame, tmp_path / "qrels.txt", tmp_path / "qrels.csv"):
+        for given_run in (run, run_rows, run_frame, tmp_path / "run.txt"):
+            found = rankscope.evaluate(qrels, given_run, measures)  # type: ignore[call-overload]
+            assert sorted(found.to_dict().items()) == sorted(expected.items())
+    held = rankscope.read_qrels(rows, strata=True)
+    rankings = rankscope.Rankings.from_run(held, run)
+    for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
+        assert again.evaluate(measures).to_dict() == expected
+
+
+def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measures() -> None:
+    rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
+    run = {"q": {"a": 1.0}}
+    assert rankscope.evaluate(rows, run, "infNDCG").notes == ()
+    notes = rankscope.evaluate(rows, run, ["infNDCG", "nDCG"]).notes
+    assert [note.code for note in notes] == ["negative_rel"]
+
+
+def test_a_document_of_two_strata_is_an_error() -> None:
+    rows = [("q", "1", "a", 1), ("q", "2", "a", 1)]
+    with pytest.raises(rankscope.DuplicateError, match="found `1` and `2`") as caught:
+        rankscope.evaluate(rows, {"q": {"a": 1.0}}, "infNDCG")
+    assert caught.value.code == "duplicate_conflict"
+    again = [("q", "1", "a", 1), ("q", "1", "a", 1)]
+    assert rankscope.evaluate(again, {"q": {"a": 1.0}}, "infNDCG")["infNDCG"] == 1
+
+
+def test_what_lacks_strata_is_refused(tmp_path: Path) -> None:
+    run = {"q": {"a": 1.0}}
+    held = rankscope.read_qrels({"q": {"a": 1}})
+    by_subtopic = rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True)
+    for qrels in (held, by_subtopic):
+        with pytest.raises(rankscope.MeasureError, match="by stratum, which infNDCG") as caught:
+            rankscope.evaluate(qrels, run, "infNDCG")
+        assert caught.value.code == "strata_missing"
+    by_stratum = rankscope.read_qrels([("q", "1", "a", 1)], strata=True)
+    with pytest.raises(rankscope.MeasureError, match="by subtopic, which AP_IA needs"):
+        rankscope.evaluate(by_stratum, run, "AP_IA")
+    with pytest.raises(rankscope.MeasureError, match="found AP_IA beside it"):
+        rankscope.evaluate([("q", "1", "a", 1)], run, ["infNDCG", "AP_IA"])
+    with pytest.raises(rankscope.UsageError, match="found both"):
+        rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True, strata=True)
+    with pytest.raises(rankscope.PolicyError, match="ties"):
+        rankscope.evaluate([("q", "1", "a", 1)], run, "infNDCG", policy="ties=average")
+    path = tmp_path / "qrels.txt"
+    path.write_text("q 0 a 1\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match="query 0 document stratum grade"):
+        rankscope.evaluate(path, run, "infNDCG")
+    path.write_text("q 0 a 1 high\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match="expected a grade, found `high`"):
+        rankscope.evaluate(path, run, "infNDCG")
+
+
+def test_a_query_without_relevant_documents_is_undefined() -> None:
+    rows = [("q", "1", "a", 0), ("q", "1", "b", -1)]
+    found = rankscope.evaluate(rows, {"q": {"a": 1.0}}, MEASURES, policy="empty=nan")
+    for measure in MEASURES:
+        if measure.parameters.get("rel") != 0:
+            assert math.isnan(found[measure]), measure
+
+
+def test_runs_are_compared_by_inferred_ndcg() -> None:
+    rows = [(f"q{n}", "1", doc, grade) for n in range(8) for doc, grade in (("a", 1), ("b", -1))]
+    good = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
+    none = {f"q{n}": {"x": 2.0} for n in range(8)}
+    found = rankscope.compare(rows, {"none": none, "good": good}, "infNDCG")
+    assert found["infNDCG", "good"].better == "good"
