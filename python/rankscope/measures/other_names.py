@@ -56,7 +56,8 @@ OWN = "rs.measure makes a measure of a function"
 PREDICTIONS = (
     "it compares predicted ratings or classes, not rankings; scikit-learn's sklearn.metrics has it"
 )
-FAIRNESS = "docs/evaluate-recommendations.md lists the measures of recommendations; " + OWN
+FAIRNESS = "AWRF@{at} and EEL@{at} tell who gets attention: docs/exposure-and-fairness.md; " + OWN
+EXPEVAL = "It has model='gerr' by default, and divides values by bounds unless -U is set."
 AGREE = "it compares two rankings: rs.agreement and rankscope agreement have it"
 TAIL = "AvgPopularity and Novelty say how popular the recommended items are; " + OWN
 LISTS = "it counts lists, not their quality; result.counts has how many queries have one"
@@ -358,6 +359,9 @@ RECOMMENDERS = (
         "AUC",
         note="That of Elliot is of all users' pairs together; its GAUC is the mean over users.",
     ),
+    _same("expeval", "EEL", "EE-L", "EE_L", note=EXPEVAL),
+    _same("expeval", "EED", "EE-D", "EE_D", note=EXPEVAL),
+    _same("expeval", "EER", "EE-R", "EE_R", note=EXPEVAL),
     _other("RecTools", "P@{at} and R@{at} are measures of a list; " + OWN, "MCC"),
     _other("RecTools", "Personalization@{at} compares the lists of users; " + OWN, "Intersection"),
     _other("RecTools", LISTS, "SufficientReco", "UnrepeatedReco", "CoveredUsers"),
@@ -472,7 +476,7 @@ OTHERS = (
     ),
     _other("several", AGREE, "RBO", "rank_biased_overlap"),
     _other("several", AGREE, "tau_ap", "kendalltau", "kendall_tau", "spearman", "KTU"),
-    _other("NIST", "infAP is the estimate from a uniform sample", "xinfAP", "statAP", "statMAP"),
+    _other("NIST", "xinfAP is the estimate from a sample by stratum", "statAP", "statMAP"),
     _other("several", "P@{at} divided by the share of relevant documents; " + OWN, "lift"),
     _other(
         "several",
