@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rankscope.api.explain import explain as explain
     from rankscope.api.fuse import fit_fusion as fit_fusion
     from rankscope.api.fuse import fuse as fuse
+    from rankscope.api.fuse_to_file import fuse_to_file as fuse_to_file
     from rankscope.api.gate import gate as gate
     from rankscope.api.grades import cg as cg
     from rankscope.api.grades import dcg as dcg
@@ -178,6 +179,7 @@ else:
             "explain": "rankscope.api.explain",
             "fit_fusion": "rankscope.api.fuse",
             "fuse": "rankscope.api.fuse",
+            "fuse_to_file": "rankscope.api.fuse_to_file",
             "gate": "rankscope.api.gate",
             "idcg": "rankscope.api.grades",
             "jaccard": "rankscope.api.agreement.lists",
@@ -273,6 +275,7 @@ __all__ = [
     "explain",
     "fit_fusion",
     "fuse",
+    "fuse_to_file",
     "gate",
     "idcg",
     "jaccard",

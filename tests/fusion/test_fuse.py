@@ -12,7 +12,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.api.fuse import TIES
+from rankscope.api.fusion_choices import TIES
 from rankscope.data.fusion import METHODS, SCALES
 
 from tests.fusion import definitions

@@ -9,6 +9,7 @@ from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.files import add_file_options, name_file, refuse_overwriting, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
+    add_memory_options,
     add_score_type_option,
     add_threads_option,
 )
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.file import File
-    from rankscope.results import FusedRun
+    from rankscope.results import FusedFile
 
 FITTED = "combsum"
 """The method whose weights are fitted by default."""
@@ -40,7 +41,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run; - reads standard input")
     parser.add_argument(
-        "-o", "--output", action=Once, metavar="FILE", help="write the run to this file"
+        "-o",
+        "--output",
+        action=Once,
+        default="-",
+        metavar="FILE",
+        help="write the run to this file (default: -, standard output)",
     )
     parser.add_argument(
         "--method",
@@ -111,6 +117,7 @@ def add_arguments(parser: Parser) -> None:
     add_score_type_option(parser)
     add_encoding_option(parser)
     add_threads_option(parser)
+    add_memory_options(parser, "the rows of runs")
     add_file_options(parser)
     parser.add_examples(
         "rankscope fuse bm25.run dense.run -o fused.run",
@@ -125,7 +132,7 @@ def run(options: Namespace) -> int:
     inputs = [*options.runs, *([options.fit] if options.fit else [])]
     refuse_stdin_twice(inputs)
     tag = None if options.tag is None else check_tag(options.tag)
-    if options.output is not None:
+    if options.output != "-":
         refuse_overwriting(options.output, inputs)
     names = shorten_names([name_path(path, "run") for path in options.runs])
     if len(set(names)) < len(names):
@@ -136,19 +143,15 @@ def run(options: Namespace) -> int:
         name: name_file(path, "run", options)
         for name, path in zip(names, options.runs, strict=True)
     }
-    fused = _fuse(options, runs)
+    fused = _fuse(options, runs, tag)
     for name, missing in zip(fused.names, fused.missing, strict=True):
         if missing:
             queries = "query" if missing == 1 else "queries"
             print(f"note: {show(name)} lacks {missing:,} {queries} of the others", file=sys.stderr)
-    if options.output is not None:
-        fused.write(options.output, tag=tag)
-    else:
-        sys.stdout.buffer.writelines(fused.lines(tag=tag))
     return 0
 
 
-def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
+def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -> FusedFile:
     weights = _read_weights(options.weights)
     settings = {
         "normalize": options.normalize,
@@ -175,13 +178,28 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
                 hint="remove one of the two",
                 code="usage",
             )
+        if "-" in options.runs:
+            raise UsageError(
+                "--fit reads the runs twice, and standard input (-) can be read only once",
+                hint="write the run to a file",
+                code="usage",
+            )
         judged = name_file(options.fit, "qrels", options)
         found = rs.fit_fusion(judged, runs, options.measure, method, **settings)
         weights = list(found.weights.values())
         written = ", ".join(f"{show(name)} {weight:g}" for name, weight in found.weights.items())
         value = f"{found.measure} {format_value(found.value)} on the queries of the fit"
         print(f"note: weights: {written} ({value})", file=sys.stderr)
-    return rs.fuse(runs, method, weights=weights, **settings)
+    return rs.fuse_to_file(
+        runs,
+        options.output,
+        method,
+        weights=weights,
+        tag=tag,
+        memory=options.memory,
+        spill_folder=options.spill_folder,
+        **settings,
+    )
 
 
 def _read_weights(text: str | None) -> list[float] | None:

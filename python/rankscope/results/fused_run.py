@@ -16,14 +16,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from rankscope.data.ids import SourceIds
+    from rankscope.results.fused_file import FusedFile
     from rankscope.results.tables import Held
+
+    Fused: TypeAlias = "FusedRun | FusedFile"
 
 AT_ONCE = 200
 """How many queries are written at a time."""
@@ -78,10 +81,7 @@ class FusedRun(Tabular):
     @property
     def label(self) -> str:
         """The method with its parameter and scale, such as `rrf(k=60)`."""
-        settings = [f"{name}={value:g}" for name, value in self.parameters.items()]
-        if self.scale:
-            settings.append(f"normalize={self.scale}")
-        return f"{self.method}({', '.join(settings)})" if settings else self.method
+        return label_fusion(self.method, self.parameters, self.scale)
 
     def write(self, path: str | os.PathLike[str], *, tag: str | None = None) -> None:
         """Write a run file in TREC format: query, `Q0`, document, rank, score, and a tag.
@@ -186,12 +186,7 @@ class FusedRun(Tabular):
         return _restore, (fields, *self._read_columns())
 
     def __repr__(self) -> str:
-        names = [show(name) for name in self.names]
-        runs = f"{', '.join(names[:-1])} and {names[-1]}"
-        return (
-            f"{self.label} of {runs}: {_count(self.queries, 'query', 'queries')}, "
-            f"{_count(self.documents, 'document', 'documents')}"
-        )
+        return show_fusion(self)
 
 
 FIELDS = ("names", "method", "parameters", "scale", "weights", "missing", "source", "core")
@@ -203,6 +198,24 @@ def _restore(
     """Return a run that was pickled."""
     core = Run.from_rows(zip(queries, docs, scores, strict=True), "float64")
     return FusedRun(**fields, core=core)
+
+
+def label_fusion(method: str, parameters: Mapping[str, float], scale: str) -> str:
+    """Return a method with its parameter and scale, such as `rrf(k=60)`."""
+    settings = [f"{name}={value:g}" for name, value in parameters.items()]
+    if scale:
+        settings.append(f"normalize={scale}")
+    return f"{method}({', '.join(settings)})" if settings else method
+
+
+def show_fusion(fused: Fused) -> str:
+    """Return what was fused, and how many queries and documents there are."""
+    names = [show(name) for name in fused.names]
+    runs = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"{fused.label} of {runs}: {_count(fused.queries, 'query', 'queries')}, "
+        f"{_count(fused.documents, 'document', 'documents')}"
+    )
 
 
 def check_tag(tag: str) -> str:
