@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from rankscope.results import Counts as Counts
     from rankscope.results import Evaluation as Evaluation
     from rankscope.results import Evaluations as Evaluations
+    from rankscope.results import FusedFile as FusedFile
     from rankscope.results import FusedRun as FusedRun
     from rankscope.results import FusionFit as FusionFit
     from rankscope.results import JudgeAgreement as JudgeAgreement
@@ -127,6 +128,7 @@ else:
             "File": "rankscope.file",
             "FileError": "rankscope.errors",
             "FormatError": "rankscope.errors",
+            "FusedFile": "rankscope.results",
             "FusedRun": "rankscope.results",
             "FusionFit": "rankscope.results",
             "GateResult": "rankscope.compare.gate",
@@ -222,6 +224,7 @@ __all__ = [
     "File",
     "FileError",
     "FormatError",
+    "FusedFile",
     "FusedRun",
     "FusionFit",
     "GateResult",

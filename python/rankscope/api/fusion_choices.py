@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from rankscope.data.fusion import DEFAULT_SCALE, SCALES, find_method
+from rankscope.data.fusion import DEFAULT_SCALE, find_method, find_scale
 from rankscope.data.policy import check_choice
 from rankscope.errors import UsageError
 from rankscope.names import quote
@@ -81,14 +81,14 @@ def read_choices(
 def _read_scale(method: FusionMethod, given: object) -> str:
     if given is None:
         return "" if method.is_of_ranks else DEFAULT_SCALE
-    check_choice("normalize", given, SCALES)
+    scale = find_scale(given)
     if method.is_of_ranks:
         raise UsageError(
             f"{method.name} goes by ranks, so scores can't be normalized",
             hint="remove normalize, or fuse scores with combsum or combmnz",
             code="bad_parameter",
         )
-    return str(given)
+    return scale
 
 
 def _read_parameter(method: FusionMethod, given: Mapping[str, object]) -> float:

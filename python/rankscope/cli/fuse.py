@@ -14,7 +14,7 @@ from rankscope.cli.options import (
     add_threads_option,
 )
 from rankscope.cli.parser import Once, read_integer, read_number
-from rankscope.data.fusion import METHODS, SCALES
+from rankscope.data.fusion import DEFAULT_SCALE, METHODS, SCALES
 from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.results.fused_run import check_tag
@@ -64,9 +64,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--normalize",
         action=Once,
-        choices=tuple(SCALES),
         metavar="SCALE",
-        help="how scores are scaled before they are added (default: min_max)",
+        help="how scores are scaled before they are added; one of: "
+        f"{', '.join(SCALES)} (default: {DEFAULT_SCALE})",
     )
     for name, method, default in (
         ("k", "rrf", "60"),
