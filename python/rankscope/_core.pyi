@@ -54,8 +54,9 @@ __all__ = [
     "fair_lower",
     "find_regrets",
     "fsum",
-    "fuse_grouped_runs",
     "fuse_runs",
+    "fuse_to_file",
+    "fuse_to_memory",
     "grade_items",
     "hash_texts",
     "log2",
@@ -122,6 +123,8 @@ _Notes: TypeAlias = list[tuple[str, int, int]]
 _Room: TypeAlias = tuple[int, Callable[[], tuple[str, int]]]
 _Fusion: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]
 _Written: TypeAlias = tuple[int, int, list[int], int]
+_Readable: TypeAlias = tuple[_Source, str] | Run | Rankings | Iterator[_RunColumns | None]
+_Reading: TypeAlias = tuple[Sequence[tuple[_Readable, str]], str, int]
 # Of each object the place of its remarks and its events, `None` where it is not plain; and by place
 # the codes of notes and the names of unknown fields.
 _Decoded: TypeAlias = tuple[
@@ -632,19 +635,19 @@ def count_shifted(
 ) -> list[int]: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
 def evaluate_items(items: _Items, choices: _Choices) -> _LoggedValues: ...
-def fuse_grouped_runs(
-    runs: Sequence[tuple[tuple[_Source, str] | Run | Rankings | Iterator[_RunColumns | None], str]],
-    settings: _Fusion,
-    tag: str,
-    score_type: str,
-    memory: int,
-    room: _Room,
-    threads: int,
-    write: Callable[[bytes], object],
-) -> _Written | None: ...
 def fuse_runs(
     runs: Sequence[tuple[Run | Rankings, str]], settings: _Fusion, threads: int
 ) -> Run: ...
+def fuse_to_file(
+    runs: _Reading,
+    settings: _Fusion,
+    room: _Room,
+    threads: int,
+    output: tuple[str, Callable[[bytes], object]],
+) -> _Written | None: ...
+def fuse_to_memory(
+    runs: _Reading, settings: _Fusion, threads: int
+) -> tuple[Run, list[int]] | None: ...
 def grade_items(
     times: NDArray[np.int64],
     items: _Items,

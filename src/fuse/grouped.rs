@@ -6,34 +6,66 @@
 use std::ops::Range;
 
 use super::chunk::Chunk;
-use super::lines::{Fusion, Summary, write_fused};
-use super::pieces::{Pieces, Sink, Turn};
+use super::held::Growing;
+use super::lines::Lines;
+use super::output::{Fusion, Output, Summary, fuse_into};
+use super::pieces::Sink;
 use super::queries::Asked;
 use super::query::Place;
 use super::sources::{Part, Source};
+use super::turns::Turn;
 use crate::error::{Kind, Result};
 use crate::ids::interner::Ids;
 use crate::memory::{self, Vec, vec};
-use crate::rank::run::no_rows;
+use crate::rank::run::{Run, no_rows};
 use crate::table::queue::Room;
 use crate::watch::Watch;
 
-/// Fuses runs, and writes the fused one; queries are in the order in which they first occur, run by run.
-/// Nothing if runs have to be read otherwise: the rows of a query are not together, lists exceed the
-/// room, or there is a mistake, which is the first one only if all runs before it have none. What was
-/// written by then is void.
+/// Fuses runs, and writes the lines of the fused one, which end with a tag; queries are in the order in
+/// which they first occur, run by run. Nothing if runs have to be read otherwise: the rows of a query are
+/// not together, lists exceed the room, or there is a mistake, which is the first one only if all runs
+/// before it have none. What was written by then is void.
 ///
 /// # Errors
 /// Where it is stopped, or memory runs out.
-pub fn fuse_grouped(
+pub fn fuse_to_lines(
     sources: &mut [Box<dyn Source + '_>],
     fusion: Fusion<'_>,
-    room: &mut Room<'_>,
-    sink: Sink<'_>,
+    (tag, sink): (&str, Sink<'_>),
+    (mut waiting, mut early): (Room<'_>, Room<'_>),
     watch: Watch<'_>,
 ) -> Result<Option<Summary>> {
-    let mut pieces = Pieces::new(sink);
-    match fuse_rounds(sources, fusion, room, &mut pieces, watch) {
+    let mut lines = Lines::new(tag, sink, &mut early);
+    let made = fuse_rounds(sources, fusion, &mut lines, &mut waiting, watch);
+    let made = made.and_then(|summary| {
+        let written = lines.finish()?;
+        Ok(summary.map(|summary| Summary { written, ..summary }))
+    });
+    give_up(made)
+}
+
+/// Fuses runs into one in memory, as [`fuse_to_lines`] does.
+///
+/// # Errors
+/// As there.
+pub fn fuse_to_run(
+    sources: &mut [Box<dyn Source + '_>],
+    fusion: Fusion<'_>,
+    mut room: Room<'_>,
+    watch: Watch<'_>,
+) -> Result<Option<(Run, Summary)>> {
+    let mut growing = Growing::default();
+    let made = fuse_rounds(sources, fusion, &mut growing, &mut room, watch);
+    give_up(
+        made.and_then(|summary| {
+            summary.map(|summary| Ok((growing.finish()?, summary))).transpose()
+        }),
+    )
+}
+
+/// Nothing in place of an error that another way of reading may not have.
+fn give_up<T>(outcome: Result<Option<T>>) -> Result<Option<T>> {
+    match outcome {
         Err(error) if !matches!(error.kind(), Kind::Interrupted | Kind::Memory) => Ok(None),
         outcome => outcome,
     }
@@ -42,8 +74,8 @@ pub fn fuse_grouped(
 fn fuse_rounds(
     sources: &mut [Box<dyn Source + '_>],
     fusion: Fusion<'_>,
+    output: &mut impl Output,
     room: &mut Room<'_>,
-    pieces: &mut Pieces<'_>,
     watch: Watch<'_>,
 ) -> Result<Option<Summary>> {
     let mut waiting = Waiting::new(sources.len());
@@ -67,16 +99,14 @@ fn fuse_rounds(
         let asked: Vec<Asked<'_>> =
             complete.iter().map(|query| waiting.ask(query, &arrived)).collect();
         let turns: Vec<Turn> = complete.iter().map(|query| query.turn).collect();
-        let documents = write_fused(&asked, &turns, fusion, (pieces, room), watch);
+        let documents = fuse_into(output, (&asked, &turns), fusion, watch);
         summary.documents += documents.map_err(|(_, error)| error)?;
         if room.spill(waiting.size)?.is_some() {
             return Ok(None);
         }
     }
-    pieces.finish()?;
     summary.queries = waiting.queries.texts().len();
     summary.of_runs = waiting.counts;
-    summary.written = pieces.written();
     Ok(Some(summary))
 }
 

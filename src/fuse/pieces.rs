@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
+use super::turns::{Turn, Turns};
 use crate::error::Result;
 use crate::memory::{self, Vec};
 use crate::table::queue::Spill;
@@ -15,24 +16,16 @@ use crate::table::spill::refuse_folder;
 /// Takes text to write it.
 pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<()> + Send);
 
-/// The place of a piece: those of the first series come first, one after another from 0; the places of
-/// others may have gaps.
-pub(super) type Turn = (usize, usize);
-
 /// So many bytes are written at a time.
 const AT_ONCE: usize = 1 << 20;
 
 /// Pieces of text on their way.
 pub(super) struct Pieces<'a> {
     sink: Sink<'a>,
-    /// How many pieces of the first series were written.
-    done: usize,
     /// Text in order.
     ready: Vec<u8>,
-    held: Vec<(Turn, Piece)>,
+    turns: Turns<Piece>,
     held_size: usize,
-    /// The first turn among those that are held.
-    first: Turn,
     spilled: Option<(File, PathBuf)>,
     written: u64,
 }
@@ -42,17 +35,13 @@ enum Piece {
     Spilled { start: u64, length: usize },
 }
 
-const LAST: Turn = (usize::MAX, usize::MAX);
-
 impl<'a> Pieces<'a> {
     pub(super) fn new(sink: Sink<'a>) -> Self {
         Self {
             sink,
-            done: 0,
             ready: Vec::new(),
-            held: Vec::new(),
+            turns: Turns::default(),
             held_size: 0,
-            first: LAST,
             spilled: None,
             written: 0,
         }
@@ -63,17 +52,15 @@ impl<'a> Pieces<'a> {
     /// # Errors
     /// Where it can't be written.
     pub(super) fn add(&mut self, turn: Turn, text: &[u8]) -> Result<()> {
-        if turn == (0, self.done) {
-            self.done += 1;
+        if self.turns.pass(turn) {
             self.ready.extend_from_slice(text);
-            if self.first == (0, self.done) {
-                self.write_held(false)?;
+            while let Some(piece) = self.turns.next() {
+                self.write(piece)?;
             }
             return self.write_if_long();
         }
-        self.first = self.first.min(turn);
         self.held_size += text.len() + size_of::<(Turn, Piece)>();
-        self.held.push((turn, Piece::Held(memory::copy(text))));
+        self.turns.hold(turn, Piece::Held(memory::copy(text)));
         Ok(())
     }
 
@@ -101,7 +88,7 @@ impl<'a> Pieces<'a> {
             }
         };
         let mut text = Vec::new();
-        for (_, piece) in &mut self.held {
+        for piece in self.turns.held_mut() {
             if let Piece::Held(held) = piece {
                 let start = self.written + text.len() as u64;
                 text.extend_from_slice(held);
@@ -124,7 +111,9 @@ impl<'a> Pieces<'a> {
     /// # Errors
     /// Where they can't be written.
     pub(super) fn finish(&mut self) -> Result<()> {
-        self.write_held(true)?;
+        while let Some(piece) = self.turns.take_first() {
+            self.write(piece)?;
+        }
         if !self.ready.is_empty() {
             (self.sink)(&self.ready)?;
             self.ready.clear();
@@ -132,27 +121,16 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Writes the pieces that are held whose turn it is, or all of them.
-    fn write_held(&mut self, are_all: bool) -> Result<()> {
-        self.held.sort_unstable_by_key(|(turn, _)| std::cmp::Reverse(*turn));
-        while let Some((turn, _)) = self.held.last() {
-            let is_next = *turn == (0, self.done);
-            if !is_next && !are_all {
-                break;
+    /// Writes a piece that was held.
+    fn write(&mut self, piece: Piece) -> Result<()> {
+        match piece {
+            Piece::Held(text) => {
+                self.held_size -= text.len() + size_of::<(Turn, Piece)>();
+                self.ready.extend_from_slice(&text);
             }
-            self.done += usize::from(is_next);
-            let Some((_, piece)) = self.held.pop() else { break };
-            match piece {
-                Piece::Held(text) => {
-                    self.held_size -= text.len() + size_of::<(Turn, Piece)>();
-                    self.ready.extend_from_slice(&text);
-                }
-                Piece::Spilled { start, length } => self.read_spilled(start, length)?,
-            }
-            self.write_if_long()?;
+            Piece::Spilled { start, length } => self.read_spilled(start, length)?,
         }
-        self.first = self.held.last().map_or(LAST, |(turn, _)| *turn);
-        Ok(())
+        self.write_if_long()
     }
 
     fn read_spilled(&mut self, start: u64, length: usize) -> Result<()> {

@@ -37,7 +37,7 @@ impl Fused<'_> {
 }
 
 /// What was made of adjacent queries, or a mistake; with the number of the first query.
-type Outcome<T> = std::result::Result<T, (usize, Error)>;
+pub(super) type Outcome<T> = std::result::Result<T, (usize, Error)>;
 
 /// Fuses queries, and gives what `add` made of adjacent ones, in their order.
 ///

@@ -1,15 +1,16 @@
 //! Fuses runs that are in memory.
 
 use super::choices::Choices;
-use super::queries::{Asked, fuse_all};
+use super::held::Growing;
+use super::output::{Fusion, fuse_into};
+use super::queries::Asked;
 use super::query::Place;
+use super::turns::Turn;
 use crate::error::Result;
-use crate::ids::interner::{Arena, Ids};
+use crate::ids::interner::Ids;
 use crate::memory::{Vec, vec};
-use crate::notes::Notes;
 use crate::rank::lists::Lists;
 use crate::rank::run::Run;
-use crate::text::list::{List, Ranks, Row};
 use crate::watch::Watch;
 
 /// A run to fuse, and what messages call it.
@@ -49,15 +50,6 @@ impl Queries<'_> {
     }
 }
 
-/// The fused lists of adjacent queries.
-#[derive(Default)]
-struct Part {
-    docs: Arena,
-    scores: Vec<f64>,
-    /// Where the list of each query ends.
-    ends: Vec<usize>,
-}
-
 /// Fuses runs; queries are in the order in which they first occur.
 ///
 /// # Errors
@@ -71,34 +63,9 @@ pub fn fuse(
     let queries = ask_all(runs);
     let asked = queries.asked();
     let names: Vec<&str> = runs.iter().map(|run| run.name).collect();
-    let made = fuse_all(&asked, (&names, choices), threads, watch, |part: &mut Part, fused| {
-        for (doc, score) in fused.rows() {
-            part.docs.push(doc);
-            part.scores.push(score);
-        }
-        part.ends.push(part.scores.len());
-    });
-    join(&made.map_err(|(_, error)| error)?, queries.names.texts())
-}
-
-fn join(parts: &[Part], queries: &Arena) -> Result<Run> {
-    let mut run = Run::default();
-    let mut list = List::default();
-    let mut names = queries.iter();
-    for part in parts {
-        let mut start = 0;
-        for (&end, query) in part.ends.iter().zip(&mut names) {
-            list.query = query;
-            list.rows.clear();
-            list.rows.extend((start..end).map(|row| Row {
-                doc: part.docs.get(row),
-                score: part.scores[row],
-                line: 0,
-            }));
-            list.ranks = Ranks::default();
-            run.add(&list, 0);
-            start = end;
-        }
-    }
-    run.finish(Notes::default())
+    let turns: Vec<Turn> = (0..asked.len()).map(|at| (0, at)).collect();
+    let fusion = Fusion { names: &names, choices, threads };
+    let mut growing = Growing::default();
+    fuse_into(&mut growing, (&asked, &turns), fusion, watch).map_err(|(_, error)| error)?;
+    growing.finish()
 }

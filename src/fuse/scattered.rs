@@ -2,9 +2,11 @@
 //! exceed memory.
 
 use super::chunk::Chunk;
-use super::lines::{Fusion, Summary, write_fused};
-use super::pieces::{Pieces, Sink, Turn};
+use super::lines::Lines;
+use super::output::{Fusion, Summary, fuse_into};
+use super::pieces::Sink;
 use super::runs::{Given, ask_all};
+use super::turns::Turn;
 use crate::error::{Error, Kind, Result};
 use crate::memory::{Vec, vec};
 use crate::notes::Notes;
@@ -125,87 +127,83 @@ impl<'a> ScatteredRuns<'a> {
     /// # Errors
     /// Where a document occurs twice in a list, scores do not fit the scale, it is stopped, or a file
     /// can't be read or written. Of several mistakes it is that of the first query.
-    pub fn fuse(mut self, fusion: Fusion<'_>, sink: Sink<'_>, watch: Watch<'_>) -> Result<Summary> {
-        let mut pieces = Pieces::new(sink);
-        let mut summary =
-            Summary { of_runs: std::mem::take(&mut self.counts), ..Summary::default() };
-        match self.spilled.take() {
-            Some(spilled) => {
-                self.fuse_spilled(spilled, &mut summary, fusion, &mut pieces, watch)?
-            }
-            None => self.fuse_held(&mut summary, fusion, &mut pieces, watch)?,
-        }
-        pieces.finish()?;
-        summary.written += pieces.written();
+    pub fn fuse(
+        mut self,
+        fusion: Fusion<'_>,
+        (tag, sink): (&str, Sink<'_>),
+        watch: Watch<'_>,
+    ) -> Result<Summary> {
+        let of_runs = std::mem::take(&mut self.counts);
+        let held = std::mem::take(&mut self.held);
+        let mut lines = Lines::new(tag, sink, &mut self.room);
+        let mut summary = match self.spilled {
+            Some(spilled) => fuse_spilled(spilled, fusion, &mut lines, watch)?,
+            None => fuse_held(held, fusion, &mut lines, watch)?,
+        };
+        summary.of_runs = of_runs;
+        summary.written += lines.finish()?;
         Ok(summary)
     }
+}
 
-    fn fuse_held(
-        &mut self,
-        summary: &mut Summary,
-        fusion: Fusion<'_>,
-        pieces: &mut Pieces<'_>,
-        watch: Watch<'_>,
-    ) -> Result<()> {
-        let held = std::mem::take(&mut self.held).into_iter();
-        let held: Vec<Run> = held.map(|run| run.finish(Notes::default())).collect::<Result<_>>()?;
-        let given = held.iter().zip(fusion.names).map(|(lists, name)| Given { lists, name });
-        let given: Vec<Given<'_>> = given.collect();
+fn fuse_held(
+    held: Vec<Run>,
+    fusion: Fusion<'_>,
+    lines: &mut Lines<'_, '_>,
+    watch: Watch<'_>,
+) -> Result<Summary> {
+    let held = held.into_iter().map(|run| run.finish(Notes::default()));
+    let held: Vec<Run> = held.collect::<Result<_>>()?;
+    let given = held.iter().zip(fusion.names).map(|(lists, name)| Given { lists, name });
+    let given: Vec<Given<'_>> = given.collect();
+    let queries = ask_all(&given);
+    let asked = queries.asked();
+    let turns: Vec<Turn> = (0..asked.len()).map(|at| (0, at)).collect();
+    let documents = fuse_into(lines, (&asked, &turns), fusion, watch);
+    let documents = documents.map_err(|(_, error)| error)?;
+    Ok(Summary { queries: asked.len(), documents, ..Summary::default() })
+}
+
+fn fuse_spilled(
+    mut spilled: SpilledLists,
+    fusion: Fusion<'_>,
+    lines: &mut Lines<'_, '_>,
+    watch: Watch<'_>,
+) -> Result<Summary> {
+    let mut documents = 0;
+    // All partitions are looked at, for the first mistake may be in the last one.
+    let mut mistake: Option<(Turn, Error)> = None;
+    while let Some(runs) = spilled.next()? {
+        let there = runs.iter().zip(fusion.names).enumerate();
+        let given = there.filter_map(|(number, (run, name))| {
+            let lists = run.as_ref()?;
+            Some((number, Given { lists, name }))
+        });
+        let (numbers, given): (Vec<usize>, Vec<Given<'_>>) = given.unzip();
         let queries = ask_all(&given);
-        let asked = queries.asked();
-        let turns: Vec<Turn> = (0..asked.len()).map(|at| (0, at)).collect();
-        summary.queries = asked.len();
-        let out = (pieces, &mut self.room);
-        let documents = write_fused(&asked, &turns, fusion, out, watch);
-        summary.documents = documents.map_err(|(_, error)| error)?;
-        Ok(())
-    }
-
-    fn fuse_spilled(
-        &mut self,
-        mut spilled: SpilledLists,
-        summary: &mut Summary,
-        fusion: Fusion<'_>,
-        pieces: &mut Pieces<'_>,
-        watch: Watch<'_>,
-    ) -> Result<()> {
-        // All partitions are looked at, for the first mistake may be in the last one.
-        let mut mistake: Option<(Turn, Error)> = None;
-        while let Some(runs) = spilled.next()? {
-            let there = runs.iter().zip(fusion.names).enumerate();
-            let given = there.filter_map(|(number, (run, name))| {
-                let lists = run.as_ref()?;
-                Some((number, Given { lists, name }))
-            });
-            let (numbers, given): (Vec<usize>, Vec<Given<'_>>) = given.unzip();
-            let queries = ask_all(&given);
-            let mut asked = queries.asked();
-            let mut turns: Vec<Turn> = Vec::with_capacity(asked.len());
-            for query in &mut asked {
-                let mut places = vec![None; fusion.names.len()];
-                numbers.iter().zip(&query.places).for_each(|(&run, place)| places[run] = *place);
-                query.places = places;
-                let number = spilled.queries().find(query.name);
-                turns.push((0, number.unwrap_or(usize::MAX)));
-            }
-            match write_fused(&asked, &turns, fusion, (pieces, &mut self.room), watch) {
-                Ok(documents) => summary.documents += documents,
-                Err((_, error)) if error.kind() == Kind::Interrupted => return Err(error),
-                Err((at, error))
-                    if mistake.as_ref().is_none_or(|(first, _)| turns[at] < *first) =>
-                {
-                    mistake = Some((turns[at], error));
-                }
-                Err(_) => {}
-            }
+        let mut asked = queries.asked();
+        let mut turns: Vec<Turn> = Vec::with_capacity(asked.len());
+        for query in &mut asked {
+            let mut places = vec![None; fusion.names.len()];
+            numbers.iter().zip(&query.places).for_each(|(&run, place)| places[run] = *place);
+            query.places = places;
+            let number = spilled.queries().find(query.name);
+            turns.push((0, number.unwrap_or(usize::MAX)));
         }
-        if let Some((_, error)) = mistake {
-            return Err(error);
+        match fuse_into(lines, (&asked, &turns), fusion, watch) {
+            Ok(count) => documents += count,
+            Err((_, error)) if error.kind() == Kind::Interrupted => return Err(error),
+            Err((at, error)) if mistake.as_ref().is_none_or(|(first, _)| turns[at] < *first) => {
+                mistake = Some((turns[at], error));
+            }
+            Err(_) => {}
         }
-        summary.queries = spilled.queries().texts().len();
-        summary.written = spilled.written();
-        Ok(())
     }
+    if let Some((_, error)) = mistake {
+        return Err(error);
+    }
+    let (queries, written) = (spilled.queries().texts().len(), spilled.written());
+    Ok(Summary { queries, documents, written, ..Summary::default() })
 }
 
 #[cfg(test)]
@@ -213,7 +211,7 @@ mod tests {
     use super::*;
     use crate::fuse::choices::{Choices, Method, Scale};
     use crate::fuse::fuse;
-    use crate::fuse::grouped::fuse_grouped;
+    use crate::fuse::grouped::{fuse_to_lines, fuse_to_run};
     use crate::fuse::sources::{Held, Source, Text};
     use crate::memory::vec;
     use crate::policy::{Duplicates, ScoreType, Ties};
@@ -252,15 +250,16 @@ mod tests {
     fn written(
         texts: &[String],
         choices: &Choices,
-        write: impl FnOnce(Fusion<'_>, Sink<'_>) -> Result<Option<Summary>>,
+        write: impl FnOnce(Fusion<'_>, (&str, Sink<'_>)) -> Result<Option<Summary>>,
     ) -> Result<Option<(String, usize)>> {
         let names = vec!["<bytes>"; texts.len()];
-        let fusion = Fusion { names: &names, choices, tag: "tag", threads: 3 };
+        let fusion = Fusion { names: &names, choices, threads: 3 };
         let mut out = Vec::new();
-        let summary = write(fusion, &mut |text| {
+        let sink: Sink<'_> = &mut |text| {
             out.extend_from_slice(text);
             Ok(())
-        })?;
+        };
+        let summary = write(fusion, ("tag", sink))?;
         let text = String::from_utf8(out.into_std()).unwrap();
         Ok(summary.map(|summary| {
             assert_eq!(summary.documents, text.lines().count() as u64);
@@ -277,8 +276,9 @@ mod tests {
             each_list(&input(text), ScoreType::Float64, Duplicates::Error, watch, add)?;
             runs.end().map_err(|error| error.file("<bytes>"))?;
         }
-        let write =
-            |fusion: Fusion<'_>, sink: Sink<'_>| runs.fuse(fusion, sink, &mut |_| Ok(())).map(Some);
+        let write = |fusion: Fusion<'_>, sink: (&str, Sink<'_>)| {
+            runs.fuse(fusion, sink, &mut |_| Ok(())).map(Some)
+        };
         written(texts, choices, write).map(Option::unwrap)
     }
 
@@ -288,20 +288,38 @@ mod tests {
         (memory, size): (u64, usize),
     ) -> Option<(String, usize)> {
         let first = read(&texts[0]).ok()?;
-        let mut sources: Vec<Box<dyn Source + '_>> = vec![];
+        let mut sources = open(texts, &first, size);
+        let write = |fusion: Fusion<'_>, sink: (&str, Sink<'_>)| {
+            let rooms = (room(memory), room(memory));
+            fuse_to_lines(&mut sources, fusion, sink, rooms, &mut |_| Ok(()))
+        };
+        let found = written(texts, choices, write).unwrap();
+        let names = vec!["<bytes>"; texts.len()];
+        let fusion = Fusion { names: &names, choices, threads: 2 };
+        let mut sources = open(texts, &first, size);
+        let held = fuse_to_run(&mut sources, fusion, room(memory), &mut |_| Ok(())).unwrap();
+        let held = held.map(|(run, summary)| {
+            let mut out = Vec::new();
+            run.write_lines(0..summary.queries, "tag", &mut out);
+            (String::from_utf8(out.into_std()).unwrap(), summary.queries)
+        });
+        assert_eq!(found, held);
+        found
+    }
+
+    /// The first run in memory, and the others as text.
+    fn open<'a>(texts: &[String], first: &'a Run, size: usize) -> Vec<Box<dyn Source + 'a>> {
+        let mut sources: Vec<Box<dyn Source + 'a>> = vec![];
         for (run, text) in texts.iter().enumerate() {
             let watch: Watch<'_> = &mut |_| Ok(());
             if run == 0 {
-                sources.push(Box::new(Held::new(&first)));
+                sources.push(Box::new(Held::new(first)));
                 continue;
             }
             let blocks = Blocks::with_size(input(text).open(watch).unwrap(), size, watch).unwrap();
             sources.push(Box::new(Text::of_blocks(blocks, ScoreType::Float64, 2)));
         }
-        let write = |fusion: Fusion<'_>, sink: Sink<'_>| {
-            fuse_grouped(&mut sources, fusion, &mut room(memory), sink, &mut |_| Ok(()))
-        };
-        written(texts, choices, write).unwrap()
+        sources
     }
 
     /// Lines of a run, most of them well-formed; queries may come back.

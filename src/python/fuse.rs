@@ -16,14 +16,16 @@ use super::run_columns::RunColumns;
 use super::watch::Watch;
 use crate::error::{Error, Kind, Result};
 use crate::fuse::choices::{Choices, Method, Scale};
-use crate::fuse::grouped::fuse_grouped;
-use crate::fuse::lines::{Fusion, Summary};
+use crate::fuse::grouped::{fuse_to_lines, fuse_to_run};
+use crate::fuse::output::{Fusion, Summary};
 use crate::fuse::scattered;
 use crate::fuse::sources::{self, Held, Part, Text};
 use crate::fuse::{self, fuse};
 use crate::memory::{Vec, guard, vec};
 use crate::policy::{Duplicates, ScoreType};
+use crate::rank::lists::Lists;
 use crate::rank::run::{self, each_list};
+use crate::table::queue;
 use crate::watch;
 
 /// All choices of a fusion: the method with its parameter where it needs one, such as the constant of
@@ -81,30 +83,26 @@ pub(super) enum Read<'py> {
     Batches(Py<PyIterator>),
 }
 
-/// Fuses runs while reading them side by side, and passes the lines to `write`; nothing if they have to be
-/// read in another way, because rows of a query are not together, lists exceed the room, or there is a
-/// mistake. What was written is void then.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // what is fused, how, and where to
-pub(super) fn fuse_grouped_runs(
-    py: Python<'_>,
-    runs: Vec<(Read<'_>, String)>,
-    settings: Settings,
-    tag: &str,
-    score_type: &str,
-    memory: usize,
-    room: Room,
-    threads: usize,
-    write: Py<PyAny>,
-) -> PyResult<Option<Written>> {
-    guard(|| {
-        let choices = settings.read()?;
-        let score_type: ScoreType = choices::field(score_type)?;
-        let raised = Raised::default();
-        let mut names = vec![];
-        let mut openers: Vec<Opener<'_>> = vec![];
-        for (run, name) in &runs {
-            names.push(&name[..]);
+/// Runs to read side by side: each with its name, the type of scores, and about how many bytes of memory
+/// to read at a time.
+#[derive(FromPyObject)]
+pub(super) struct Reading<'py>(Vec<(Read<'py>, String)>, String, usize);
+
+/// A run that is ready to be read.
+enum Opener<'a> {
+    Text(crate::text::source::Input),
+    Lists(&'a dyn Lists),
+    Batches(Py<PyIterator>),
+}
+
+impl Reading<'_> {
+    fn names(&self) -> Vec<&str> {
+        self.0.iter().map(|(_, name)| &name[..]).collect()
+    }
+
+    fn openers(&self, py: Python<'_>) -> PyResult<Vec<Opener<'_>>> {
+        let mut openers = vec![];
+        for (run, _) in &self.0 {
             openers.push(match run {
                 Read::Text(source, encoding) => {
                     Opener::Text(input(py, source.share(py), encoding)?)
@@ -113,38 +111,94 @@ pub(super) fn fuse_grouped_runs(
                 Read::Batches(iterator) => Opener::Batches(iterator.clone_ref(py)),
             });
         }
-        let memory = memory / runs.len().max(1);
-        let work = |watch: watch::Watch<'_>| {
-            let mut sources: Vec<Box<dyn sources::Source + '_>> = vec![];
-            for opener in openers {
-                sources.push(match opener {
-                    // Whoever reads run after run finds out which mistake comes first.
-                    Opener::Text(input) => {
-                        match Text::open(&input, score_type, (memory, threads), watch) {
-                            Ok(text) => Box::new(text),
-                            Err(error) if error.kind() == Kind::Interrupted => return Err(error),
-                            Err(_) => return Ok(None),
-                        }
-                    }
-                    Opener::Lists(lists) => Box::new(Held::new(lists)),
-                    Opener::Batches(iterator) => {
-                        Box::new(Batches { iterator, score_type, raised: raised.clone() })
-                    }
-                });
+        Ok(openers)
+    }
+}
+
+/// Opens runs; nothing if one can't be read, for whoever reads run after run finds out which mistake
+/// comes first.
+fn open<'a>(
+    openers: Vec<Opener<'a>>,
+    score_type: ScoreType,
+    (memory, threads): (usize, usize),
+    raised: &Raised,
+    watch: watch::Watch<'_>,
+) -> Result<Option<Vec<Box<dyn sources::Source + 'a>>>> {
+    let room = (memory / openers.len().max(1), threads);
+    let mut opened: Vec<Box<dyn sources::Source + 'a>> = vec![];
+    for opener in openers {
+        opened.push(match opener {
+            Opener::Text(input) => match Text::open(&input, score_type, room, watch) {
+                Ok(text) => Box::new(text),
+                Err(error) if error.kind() == Kind::Interrupted => return Err(error),
+                Err(_) => return Ok(None),
+            },
+            Opener::Lists(lists) => Box::new(Held::new(lists)),
+            Opener::Batches(iterator) => {
+                Box::new(Batches { iterator, score_type, raised: raised.clone() })
             }
-            let fusion = Fusion { names: &names, choices: &choices, tag, threads };
+        });
+    }
+    Ok(Some(opened))
+}
+
+/// Fuses runs while reading them side by side, and passes lines with a tag to a function; nothing if
+/// they have to be read in another way, because rows of a query are not together, lists exceed the room,
+/// or there is a mistake. What was written is void then.
+#[pyfunction]
+pub(super) fn fuse_to_file(
+    py: Python<'_>,
+    runs: Reading<'_>,
+    settings: Settings,
+    room: Room,
+    threads: usize,
+    output: (String, Py<PyAny>),
+) -> PyResult<Option<Written>> {
+    guard(|| {
+        let choices = settings.read()?;
+        let score_type: ScoreType = choices::field(&runs.1)?;
+        let (names, openers) = (runs.names(), runs.openers(py)?);
+        let rooms = (room.share(py).look_up(), room.look_up());
+        let ((tag, write), raised) = (output, Raised::default());
+        let work = |watch: watch::Watch<'_>| {
+            let limits = (runs.2, threads);
+            let Some(mut opened) = open(openers, score_type, limits, &raised, watch)? else {
+                return Ok(None);
+            };
+            let fusion = Fusion { names: &names, choices: &choices, threads };
             let sink = &mut |text: &[u8]| raised.write(&write, text);
-            fuse_grouped(&mut sources, fusion, &mut room.look_up(), sink, watch)
+            fuse_to_lines(&mut opened, fusion, (&tag, sink), rooms, watch)
         };
         let made = raised.or(Watch::new(None).run(py, work))?;
         Ok(made.map(tell))
     })
 }
 
-enum Opener<'a> {
-    Text(crate::text::source::Input),
-    Lists(&'a dyn crate::rank::lists::Lists),
-    Batches(Py<PyIterator>),
+/// Fuses runs into one in memory while reading them, as [`fuse_to_file`] does; gives it with the number of
+/// queries that each run has.
+#[pyfunction]
+pub(super) fn fuse_to_memory(
+    py: Python<'_>,
+    runs: Reading<'_>,
+    settings: Settings,
+    threads: usize,
+) -> PyResult<Option<(Run, Vec<u64>)>> {
+    guard(|| {
+        let choices = settings.read()?;
+        let score_type: ScoreType = choices::field(&runs.1)?;
+        let (names, openers) = (runs.names(), runs.openers(py)?);
+        let raised = Raised::default();
+        let work = |watch: watch::Watch<'_>| {
+            let limits = (runs.2, threads);
+            let Some(mut opened) = open(openers, score_type, limits, &raised, watch)? else {
+                return Ok(None);
+            };
+            let fusion = Fusion { names: &names, choices: &choices, threads };
+            fuse_to_run(&mut opened, fusion, queue::Room::unlimited(), watch)
+        };
+        let made = raised.or(Watch::new(None).run(py, work))?;
+        Ok(made.map(|(run, summary)| (Run { run, name: "fused".to_owned() }, tell(summary).2)))
+    })
 }
 
 /// What Python raised while it was called.
@@ -293,11 +347,11 @@ impl ScatteredRuns {
             let choices = settings.read()?;
             let runs = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
             let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
-            let fusion = Fusion { names: &names, choices: &choices, tag, threads };
+            let fusion = Fusion { names: &names, choices: &choices, threads };
             let raised = Raised::default();
             let work = |watch: watch::Watch<'_>| {
                 let sink = &mut |text: &[u8]| raised.write(&write, text);
-                runs.fuse(fusion, sink, watch)
+                runs.fuse(fusion, (tag, sink), watch)
             };
             raised.or(Watch::new(None).run(py, work)).map(tell)
         })

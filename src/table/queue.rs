@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
+use crate::memory::{OutOfMemory, Vec};
 use crate::table::frame::{Column, Frame};
 use crate::table::spill::{Partition, Partitions};
 
@@ -66,6 +66,12 @@ impl<'a> Room<'a> {
     #[must_use]
     pub fn new(unasked: usize, find: FindRoom<'a>) -> Self {
         Self { find, unasked, found: None }
+    }
+
+    /// Room for all rows.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(usize::MAX, Box::new(|| Err(OutOfMemory::error())))
     }
 
     /// Where rows go that take so many bytes in memory, if that is too much.

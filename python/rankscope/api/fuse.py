@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, pairwise
+from os import PathLike
 
 from rankscope import engine
 from rankscope._core import Run, fuse_runs
+from rankscope.adapters import recognise
 from rankscope.api.fusion_choices import no_weights, read_choices, read_weights
 from rankscope.api.fusion_inputs import explaining, name_runs
 from rankscope.api.lists import read_run_lists
+from rankscope.data.ids import TEXT
 from rankscope.data.policy import check_choice
 from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
+from rankscope.file import File
 from rankscope.measures.direction import find_gain
 from rankscope.results.fused_run import FusedRun
 from rankscope.results.fusion_fit import FusionFit
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope._core import Rankings as CoreRankings
+    from rankscope.adapters import Input
+    from rankscope.api.fusion_choices import Settings
     from rankscope.api.fusion_inputs import Given
     from rankscope.api.rankings import Rankings
     from rankscope.data.fusion import Scale
@@ -134,20 +140,65 @@ def fuse(
     workers = engine.count_threads(threads)
     named = name_runs(runs)
     weighed = read_weights(chosen.method, weights, list(named))
-    lists = _read_lists(named, columns, score_type=score_type, encoding=encoding)
-    with explaining():
-        given = [(core, name) for name, (core, _) in lists.items()]
-        core = fuse_runs(given, chosen.settings(weighed), workers)
+    core, of_runs, source = _fuse(
+        named,
+        chosen.settings(weighed),
+        columns,
+        score_type=score_type,
+        encoding=encoding,
+        threads=workers,
+    )
     return FusedRun(
-        names=tuple(lists),
+        names=tuple(named),
         method=chosen.method.name,
         parameters=chosen.parameters,
         scale=chosen.scale,
         weights=tuple(weighed),
-        missing=tuple(len(core) - _count_queries(each) for each, _ in lists.values()),
-        source=_read_ids([*lists.values()]),
+        missing=tuple(len(core) - queries for queries in of_runs),
+        source=source,
         core=core,
     )
+
+
+def _fuse(
+    named: Mapping[str, InputLike | Rankings],
+    settings: Settings,
+    columns: Mapping[str, str] | None,
+    *,
+    score_type: str,
+    encoding: str,
+    threads: int,
+) -> tuple[Run, list[int], SourceIds]:
+    """Return the fused run, how many queries each run has, and the types of ids."""
+    check_choice("encoding", encoding, engine.ENCODINGS)
+    check_choice("score_type", score_type, engine.SCORE_TYPES)
+    texts = _find_texts(named, columns)
+    if texts is not None:
+        made = engine.fuse_text(
+            texts, settings, score_type=score_type, encoding=encoding, threads=threads
+        )
+        if made is not None:
+            return *made, TEXT
+    lists = _read_lists(named, columns, score_type=score_type, encoding=encoding)
+    with explaining():
+        core = fuse_runs([(each, name) for name, (each, _) in lists.items()], settings, threads)
+    of_runs = [_count_queries(each) for each, _ in lists.values()]
+    return core, of_runs, _read_ids([*lists.values()])
+
+
+def _find_texts(
+    named: Mapping[str, InputLike | Rankings], columns: Mapping[str, str] | None
+) -> dict[str, Input] | None:
+    """Return the TREC files that all runs are, `None` if one is something else."""
+    found = {}
+    for name, run in named.items():
+        if not isinstance(run, str | bytes | PathLike | File):
+            return None
+        with explaining(name):
+            found[name] = recognise(run, "run", engine.read_columns(columns))
+        if found[name].kind != "file" or found[name].is_once:
+            return None
+    return found
 
 
 def fit_fusion(
@@ -229,6 +280,8 @@ def fit_fusion(
     workers = engine.count_threads(threads)
     if not isinstance(qrels, Qrels):
         qrels = engine.load_qrels(qrels, duplicates="error", encoding=encoding, columns=columns)
+    check_choice("encoding", encoding, engine.ENCODINGS)
+    check_choice("score_type", score_type, engine.SCORE_TYPES)
     lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)
     given = [(core, name) for name, (core, _) in lists.items()]
     tried: dict[Weights, float] = {}
@@ -309,8 +362,6 @@ def _read_lists(
     score_type: str,
     encoding: str,
 ) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
-    check_choice("encoding", encoding, ("utf-8", "latin-1"))
-    check_choice("score_type", score_type, ("float64", "float32"))
     lists = {}
     for name, run in named.items():
         with explaining(name):

@@ -14,7 +14,7 @@ from rankscope.api.lists import read_run_lists
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import check_choice
 from rankscope.results.fused_file import FusedFile
-from rankscope.results.fused_run import FusedRun, check_tag
+from rankscope.results.fused_run import FusedRun, check_run_path, check_tag
 from rankscope.writing import replacing
 
 TYPE_CHECKING = False
@@ -88,7 +88,8 @@ def fuse_to_file(
         What was written: queries, documents, and how many queries each run lacks.
 
     Raises:
-        UsageError: An argument is invalid, or there are fewer than two runs.
+        UsageError: An argument is invalid, the name of the file says another format, or there are
+            fewer than two runs.
         InputError: A run doesn't have the expected format, a document is twice in a list, or scores
             don't fit the scale.
         FileError: A file can't be read or written.
@@ -117,6 +118,7 @@ def fuse_to_file(
         depth=depth,
     )
     word = chosen.method.name if tag is None else check_tag(tag)
+    check_run_path(path)
     workers = engine.count_threads(threads)
     check_choice("encoding", encoding, engine.ENCODINGS)
     check_choice("score_type", score_type, engine.SCORE_TYPES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from itertools import combinations
 
 import rankscope as rs
 from rankscope.adapters.inputs import name_path, shorten_names
@@ -23,7 +25,7 @@ from rankscope.results.text import format_value, show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankscope.cli.parser import Parser
     from rankscope.file import File
@@ -134,11 +136,8 @@ def run(options: Namespace) -> int:
     tag = None if options.tag is None else check_tag(options.tag)
     if options.output != "-":
         refuse_overwriting(options.output, inputs)
+    _check_runs(options.runs)
     names = shorten_names([name_path(path, "run") for path in options.runs])
-    if len(set(names)) < len(names):
-        raise UsageError(
-            "expected different runs, found one path twice", hint="remove one", code="usage"
-        )
     runs = {
         name: name_file(path, "run", options)
         for name, path in zip(names, options.runs, strict=True)
@@ -151,8 +150,37 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _check_runs(paths: Sequence[str]) -> None:
+    """Refuse a single run, and one that is named twice.
+
+    Raises:
+        UsageError: There is such a run.
+    """
+    if len(paths) < 2:
+        raise UsageError(
+            "expected at least two runs, found one",
+            hint="write rankscope fuse a.run b.run; a folder or a pattern in quotes is one run",
+            code="usage",
+        )
+    for one, other in combinations(paths, 2):
+        if one == other or _are_same(one, other):
+            raise UsageError(
+                f"expected different runs, found {quote(one)}"
+                + (" twice" if one == other else f" and {quote(other)}, which is the same file"),
+                hint="remove one; to count a run more than others, use --weights",
+                code="usage",
+            )
+
+
+def _are_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121 - pathlib loads slowly
+    except (OSError, ValueError):  # one of the two does not exist, or is standard input
+        return False
+
+
 def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -> FusedFile:
-    weights = _read_weights(options.weights)
+    weights = _read_weights(options.weights, len(runs))
     settings = {
         "normalize": options.normalize,
         "k": options.k,
@@ -202,14 +230,21 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -
     )
 
 
-def _read_weights(text: str | None) -> list[float] | None:
+def _read_weights(text: str | None, runs: int) -> list[float] | None:
     if text is None:
         return None
     try:
-        return [float(part) for part in text.split(",")]
+        found = [float(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(
             f"expected --weights as numbers separated by commas, found {quote(text)}",
             hint="write --weights 0.3,0.7",
             code="usage",
         ) from None
+    if len(found) != runs:
+        raise UsageError(
+            f"expected {runs} weights in --weights, one for each run, found {len(found)}",
+            hint="write them in the order of the runs: --weights 0.3,0.7",
+            code="usage",
+        )
+    return found

@@ -164,9 +164,7 @@ REFUSED: Mapping[str, str] = {
     "mixed": "for a mix of two runs, use combsum with weights",
     "dbsf": "combsum with normalize zmuv adds up scores in standard deviations, too, but doesn't "
     "cut them off at three",
-    **dict.fromkeys(
-        ("bayesfuse", "mapfuse", "posfuse", "probfuse", "segfuse", "slidefuse"), LEARNED
-    ),
+    **dict.fromkeys(LEARNED, FIT),
 }
 """What to use for the methods of other tools that rankscope doesn't have."""
 

@@ -16,6 +16,7 @@ from rankscope.engine.evaluating import rank_table as rank_table
 from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
 from rankscope.engine.fusing import Fusion as Fusion
+from rankscope.engine.fusing import fuse_text as fuse_text
 from rankscope.engine.items import check_items as check_items
 from rankscope.engine.items import load_items as load_items
 from rankscope.engine.items import read_items_for as read_items_for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope._core import ScatteredRuns, fuse_grouped_runs
+from rankscope._core import ScatteredRuns, fuse_to_file, fuse_to_memory
 from rankscope.adapters import open_retrieved, tables
 from rankscope.adapters.inputs import Input
 from rankscope.engine.batches import count_rows_at_once, push_batches, whole_queries
@@ -110,15 +110,12 @@ class Fusion:
         rows = count_rows_at_once(most // len(self._runs))
         runs = [(self._open(run, rows), name) for name, run in self._runs.items()]
         with self._explaining(""):
-            return fuse_grouped_runs(
-                runs,
+            return fuse_to_file(
+                (runs, self._score_type, most),
                 self._settings,
-                self._tag,
-                self._score_type,
-                most,
                 (room.unasked, room.find),
                 self._threads,
-                file.write,
+                (self._tag, file.write),
             )
 
     def _open(
@@ -179,3 +176,23 @@ class Fusion:
                 file, lambda table: tables.read_retrieved(table, names), push, scattered, notice
             )
             scattered.end(file.name)
+
+
+def fuse_text(
+    runs: Mapping[str, Input], settings: Settings, *, score_type: str, encoding: str, threads: int
+) -> tuple[Run, list[int]] | None:
+    """Fuse TREC files into a run in memory while reading them side by side.
+
+    Args:
+        runs: The files by the names of the runs; each can be read twice.
+        settings: The choices of the fusion.
+        score_type: How scores are compared.
+        encoding: How text is encoded.
+        threads: How many threads to use.
+
+    Returns:
+        The run, and how many queries each of the others has; `None` if the rows of a query are not
+        together or there is a mistake, so that runs have to be read one after another.
+    """
+    sources = [((run.source, encoding), name) for name, run in runs.items()]
+    return fuse_to_memory((sources, score_type, HARMLESS), settings, threads)

@@ -6,6 +6,7 @@ import itertools
 
 from rankscope._core import Run
 from rankscope.errors import UsageError
+from rankscope.file import COMPRESSIONS, tell_format
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.results.tables import Tabular
@@ -93,9 +94,10 @@ class FusedRun(Tabular):
             tag: The name of the run in the last column (default: the method).
 
         Raises:
-            UsageError: The tag is empty or has blanks.
+            UsageError: The tag is empty or has blanks, or the name says another format.
             FileError: The file can't be written.
         """
+        check_run_path(path)
         with replacing(path) as part, part.open("wb") as file:
             file.writelines(self.lines(tag=tag))
 
@@ -218,6 +220,31 @@ def show_fusion(fused: Fused) -> str:
     )
 
 
+def check_run_path(path: str | os.PathLike[str]) -> None:
+    """Check that a run file is read as the text that it is.
+
+    Raises:
+        UsageError: The name says another format, or that the file is compressed.
+    """
+    import os  # noqa: PLC0415 - only where a file is written
+
+    name = os.fsdecode(path)
+    form = tell_format(name) or "trec"
+    if name.lower().endswith(tuple(ending for ending, _, _ in COMPRESSIONS)):
+        raise UsageError(
+            f"expected a name for text that isn't compressed, found {quote(name)}",
+            hint="name it fused.run; or compress standard output: rankscope fuse a.run b.run | "
+            "gzip > fused.run.gz",
+            code="bad_format",
+        )
+    if form not in {"trec", "tsv"}:  # a TSV file without a header is read as TREC
+        raise UsageError(
+            f"expected a name for text in TREC format, found {quote(name)}, which says {form}",
+            hint="name it fused.run; for other formats, write a data frame of what rs.fuse returns",
+            code="bad_format",
+        )
+
+
 def check_tag(tag: str) -> str:
     """Return the tag of a run file.
 
@@ -227,7 +254,7 @@ def check_tag(tag: str) -> str:
     if not tag or tag.split() != [tag]:
         raise UsageError(
             f"expected a tag without blanks, found {quote(tag)}",
-            hint="write tag='fused'",
+            hint="use one word, such as fused",
             code="bad_parameter",
         )
     return tag
