@@ -121,6 +121,10 @@ impl Kernel for Ap {
         let Some(denominator) = self.denominator.count(query, k, relevant) else {
             return self.over_found(query);
         };
+        if let Some(ranks) = query.relevant_ranks(k, rel) {
+            return precisions(ranks).fold(0.0, |sum, precision| sum + precision)
+                / real(denominator);
+        }
         let mut found = 0;
         let sum = query.relevant_places(k, rel).fold(0.0, |sum, (place, count)| {
             let sum = add_precisions(sum, &place, count, found, k);
@@ -150,6 +154,11 @@ impl Kernel for Ap {
             _ => Apart::Precisions { rel, k, denominator },
         }
     }
+}
+
+/// The precision at each of the ranks of the relevant documents.
+fn precisions(ranks: &[u32]) -> impl Iterator<Item = f64> {
+    (1_u32..).zip(ranks).map(|(found, &rank)| f64::from(found) / f64::from(rank))
 }
 
 /// The mean over the documents found where the cutoff splits the last tie, of which not all are
@@ -404,6 +413,10 @@ impl Kernel for Iprec {
             return f64::NAN;
         }
         let least = self.rounding.round(self.recall * real(relevant));
+        if let Some(ranks) = query.relevant_ranks(usize::MAX, self.rel) {
+            let enough = precisions(ranks).skip(least.saturating_sub(1));
+            return enough.fold(0.0, |best, value| value.max(best));
+        }
         let precisions = (1..)
             .zip(query.relevant_places(usize::MAX, self.rel))
             .map(|(found, (place, _))| (found, real(found) / real(place.first)));

@@ -168,7 +168,11 @@ impl Costs<'_> {
             self.sum += self.ideal[self.rank].max(1.0);
             self.rank += 1;
         }
-        // Beyond the ideal list each rank adds 1, which is exact for gains that are whole numbers.
+        // Beyond the ideal list each rank adds 1, which can be done at once for a whole number.
+        if self.sum.fract() == 0.0 && self.sum < 1e15 && self.rank < rank {
+            self.sum += real(rank - self.rank);
+            self.rank = rank;
+        }
         while self.rank < rank {
             self.sum += 1.0;
             self.rank += 1;

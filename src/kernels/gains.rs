@@ -390,7 +390,12 @@ impl Gains {
                     "gain_missing",
                     format!("expected a gain for every grade, found none for {grade}"),
                 )
-                .hint(format!("the table has gains for {}", known.join(", "))));
+                .hint(format!(
+                    "the table has gains for {}: add {grade}, whose gain is {} in trec_eval and \
+                     ir_measures, which take the grade where a table has none",
+                    known.join(", "),
+                    grade.max(0.0)
+                )));
             }
             if self.gain.of(grade).is_infinite() {
                 return Err(Error::new(

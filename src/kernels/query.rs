@@ -193,6 +193,14 @@ impl<'a> Query<'a> {
         })
     }
 
+    /// The ranks of the relevant documents among the first `k`, where all documents listed there are
+    /// relevant and there are no ties.
+    pub(super) fn relevant_ranks(&self, k: usize, rel: f64) -> Option<&'a [u32]> {
+        let end = if self.ties.is_empty() { self.judged_until(k) } else { return None };
+        let are_all = self.grades[..end].iter().all(|&grade| grade >= rel);
+        are_all.then(|| &self.ranks[..end])
+    }
+
     /// How many judged documents are at the first `k` ranks, or at a tie that begins there.
     fn judged_until(&self, k: usize) -> usize {
         if self.ranks.last().is_none_or(|&last| last as usize <= k) {

@@ -146,6 +146,13 @@ def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path: Path) -> None
         assert rankscope.evaluate(frame, run, "AP", subtopics=True)["AP"] == 1
 
 
+def test_a_mapping_of_documents_to_subtopics_is_noted() -> None:
+    swapped = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
+    found = rankscope.evaluate(swapped, {"q": ["a", "b"]}, "StRecall@5", subtopics=True)
+    assert "judgments by subtopic map a query to subtopics" in str(found)
+    assert found.diagnostics == {"subtopics_unjudged": 2}
+
+
 def test_a_document_judged_twice_for_a_subtopic_is_an_error() -> None:
     rows = [("q", "1", "a", 1), ("q", "1", "a", 0)]
     with pytest.raises(rankscope.DuplicateError, match="subtopic `1`, found 1 in line 1 and 0"):

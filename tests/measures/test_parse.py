@@ -19,6 +19,8 @@ SAME = {
     "nDCG(dcg='exp-log2')@10": "nDCG(dcg='exp-log2')@10",
     'nDCG(dcg="exp-log2",judged_only=True)@10': "nDCG(dcg='exp-log2', judged_only=True)@10",
     "nDCG(gains={0:0,1:3,})@10": "nDCG(gains={0: 0, 1: 3})@10",
+    "nDCG(gains={3: 9})@10": "nDCG(gains={0: 0, 1: 1, 2: 2, 3: 9})@10",
+    "nDCG(gain={3: 9})@10": "nDCG(gain={3: 9})@10",
     "nDCG(gain=[0, 1, 3,])@10": "nDCG(gains={0: 0, 1: 1, 2: 3})@10",
     "nDCG()": "nDCG",
     "AP": "AP",

@@ -227,7 +227,7 @@ DIVERGENCES = (
     Divergence(
         tool="ir_measures",
         measure="nDCG(gains={1: 3})",
-        condition="a grade without a gain",
+        condition="a grade above all that have a gain",
         qrels={"q": {"a": 1, "b": 2}},
         run={"q": {"b": 2.0, "a": 1.0}},
         ours="MeasureError",

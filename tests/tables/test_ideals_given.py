@@ -53,6 +53,12 @@ def test_a_grade_that_the_ideal_lacks_has_its_gain(gain: object) -> None:
     assert rs.explain([2, 1], ideal=[3], **settings).value == (2 + 1 / LOG2_3) / 3
 
 
+def test_documents_that_are_not_relevant_need_not_be_in_the_ideal() -> None:
+    rankings = Rankings.from_lists([[1, 0, 1]], ideal=[[1, 1, 1]])
+    found = rankings.evaluate(["AP", "IPrec@0.5", "P@3", "RR"])
+    assert [*found.values()] == [(1 + 2 / 3) / 3, 2 / 3, 2 / 3, 1]
+
+
 def test_a_grade_of_a_list_without_a_gain_is_refused_whatever_the_ideal() -> None:
     for call in (rs.ndcg, rs.explain):
         with pytest.raises(rs.RankscopeError, match="found none for 2") as caught:

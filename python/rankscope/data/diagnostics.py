@@ -44,6 +44,8 @@ SENTENCES = {
     "highest grade of each document",
     "tied_scores": "queries whose documents all have the same score: {count} (ties={ties})",
     "all_unjudged": "retrieved documents of judged queries, none of which is judged: {count}",
+    "subtopics_unjudged": "retrieved documents of judged queries, none of which is judged: "
+    "{count}; judgments by subtopic map a query to subtopics, and these to documents",
     "sampled_candidates": "queries with {candidates} documents, one of them relevant: {count}; if "
     "these are sampled candidates, values are not those of ranking all items: see "
     "correct_sampled_ranks",

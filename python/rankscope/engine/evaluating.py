@@ -528,12 +528,13 @@ def describe_answer(
         describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
         for name, tool, difference in request.differences
     ]
-    levels = [measure.parameters.get("rel") for measure in request.measures]
+    levels = [measure.value_of("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):
         notes = [note for note in notes if note.code != "fractional_rel"]
     deepest = cutoffs[-1]
     found = judged - missing
     shown, unjudged = at_cutoffs[deepest]
+    unmatched = "subtopics_unjudged" if queries.subtopics else "all_unjudged"
     whole = {
         "duplicate_measures": request.repeated,
         "grades_clipped": request.clipped,
@@ -541,7 +542,7 @@ def describe_answer(
         "n_run_only": run_only,
         "n_no_relevant": empty,
         "tied_scores": flat,
-        "all_unjudged": unjudged if 0 < shown == unjudged else 0,
+        unmatched: unjudged if 0 < shown == unjudged else 0,
         "sampled_candidates": found if candidates and found >= FEWEST_SAMPLED else 0,
     }
     choices["candidates"] = candidates

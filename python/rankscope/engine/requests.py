@@ -187,7 +187,7 @@ def read_request(
 
 def _count_clipped(measures: Sequence[Measure], grades: Sequence[float]) -> int:
     highest = max(grades, default=0.0)
-    scales = (measure.parameters.get("max_rel") for measure in measures)
+    scales = (measure.value_of("max_rel") for measure in measures)
     return sum(isinstance(top, float) and top < highest for top in scales)
 
 
@@ -195,7 +195,8 @@ def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple):
         return []
-    written = [name for name in dict.fromkeys(names) if isinstance(name, str) and name not in ROWS]
+    texts = dict.fromkeys(name for name in names if isinstance(name, str))
+    written = [name for name in texts if name not in ROWS]
     if not written:
         return []
     from rankscope.measures.compat import find_difference  # noqa: PLC0415 - few names need it

@@ -254,17 +254,17 @@ class Measure:
         of a user model doesn't say which of two rankings is better.
         """
         if self.row.function is None:
-            if self.parameters.get("residual") is True:
+            if self.value_of("residual") is True:
                 return "lower"
-            if self.parameters.get("value") in COSTS:
+            if self.value_of("value") in COSTS:
                 return "neither"
         return self.row.better
 
     @property
     def parameters(self) -> dict[str, Value]:
         """The value of each parameter, in the order of the row."""
-        names = (parameter.name for parameter in self.row.parameters)
-        return dict(zip(names, self.values, strict=True))
+        pairs = zip(self.row.parameters, self.values, strict=True)
+        return {parameter.name: value for parameter, value in pairs}
 
     @property
     def settings(self) -> dict[str, Value]:
@@ -279,13 +279,20 @@ class Measure:
     @property
     def k(self) -> int | None:
         """The cutoff, or `None` for the whole list."""
-        k = self.parameters.get("k")
+        k = self.value_of("k")
         return k if isinstance(k, int) else None
 
     @property
     def judged_only(self) -> bool:
         """Whether unjudged documents are removed from the list first."""
-        return self.parameters.get("judged_only") is True
+        return self.value_of("judged_only") is True
+
+    def value_of(self, name: str) -> Value:
+        """Return the value of a parameter, or `None` if the measure has no such parameter."""
+        for parameter, value in zip(self.row.parameters, self.values, strict=True):
+            if parameter.name == name:
+                return value
+        return None
 
     def kernel_spec(
         self, *, grades: Collection[float] | None = None, depth: int | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import lru_cache
 
 from rankscope.errors import MeasureError
@@ -9,14 +11,15 @@ from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankscope.measures.domains import GainTable, Value, Weights
     from rankscope.measures.spec import Measure, Row
 
 LONGEST_INTEGER = 2**53
 LONGEST_PLAIN_NAME = 120
 """MLflow takes 250 characters; what a table adds to a name (`_lower`) has to fit in as well."""
+
+LARGEST_COMPLETED = 100
+"""The highest grade up to which a table of gains is completed."""
 
 IR_GAINS = {"log2": "linear", "exp-log2": "exp2"}
 IR_NAMES = {"cutoff": "k", "gains": "gain"}
@@ -85,6 +88,8 @@ def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, obje
     ours: dict[str, object] = {}
     for name, value in settings.items():
         said: dict[str, object] = {IR_NAMES.get(name, name): value}
+        if name == "gains":
+            said = {"gain": _complete(value)}
         if name == "dcg" and any(parameter.name == "gain" for parameter in row.parameters):
             said = {"gain": _gain_of_dcg(row, value), "discount": "log2"}
         for twice in said.keys() & ours.keys():
@@ -95,6 +100,27 @@ def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, obje
             )
         ours |= said
     return ours
+
+
+def _complete(gains: object) -> object:
+    """Return a table of gains with each grade that it leaves out below its highest one.
+
+    In ir_measures and trec_eval, such a grade is its own gain. Grades above the highest one of the
+    table are still refused where they occur.
+    """
+    if not isinstance(gains, Mapping):
+        return gains
+    grades = [grade for grade in gains if isinstance(grade, int | float)]
+    if not grades or len(grades) < len(gains) or not 0 <= max(grades) <= LARGEST_COMPLETED:
+        return gains
+    return {float(grade): grade for grade in range(math.ceil(max(grades)))} | dict(gains)
+
+
+def _is_complete(table: GainTable | Weights) -> bool:
+    """Return whether a table of gains has every grade from 0 to its highest one."""
+    grades = {entry[0] for entry in table if isinstance(entry, tuple)}
+    top = max(grades)
+    return top > LARGEST_COMPLETED or grades.issuperset(range(math.ceil(top)))
 
 
 def _gain_of_dcg(row: Row, value: object) -> str:
@@ -121,7 +147,12 @@ def _to_ir_measures(settings: dict[str, Value]) -> dict[str, Value]:
     if gain is None or callable(gain):
         return settings
     theirs: dict[str, Value] = {name: dcg for dcg, name in IR_GAINS.items()}
-    name, value = ("dcg", theirs[gain]) if isinstance(gain, str) else ("gains", gain)
+    if isinstance(gain, str):
+        name, value = "dcg", theirs[gain]
+    elif isinstance(gain, tuple) and not _is_complete(gain):  # which they would complete
+        return settings
+    else:
+        name, value = "gains", gain
     return {name: value} | {key: other for key, other in settings.items() if key != "gain"}
 
 
