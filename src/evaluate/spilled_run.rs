@@ -102,7 +102,7 @@ impl Partitioned {
         let mut scored: Vec<Scored> = Vec::new();
         // All partitions are looked at, for the first mistake may be in the last one.
         let mut first_error: Option<Error> = None;
-        while let Some(runs) = rows.next()? {
+        while let Some(runs) = rows.take_next()? {
             for run in runs.iter().flatten() {
                 let error;
                 (scored, error) = score_run((plan, judgments), run, scored, threads, watch);

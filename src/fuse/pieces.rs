@@ -80,12 +80,11 @@ impl<'a> Pieces<'a> {
     /// Where it can't be written.
     pub(super) fn spill(&mut self, room: &Spill) -> Result<()> {
         let refuse = |error| refuse_folder(&room.folder, &error);
-        let (file, _) = match &mut self.spilled {
-            Some(spilled) => spilled,
-            None => {
-                let file = tempfile::tempfile_in(&room.folder).map_err(refuse)?;
-                self.spilled.insert((file, room.folder.clone()))
-            }
+        let (file, _) = if let Some(spilled) = &mut self.spilled {
+            spilled
+        } else {
+            let file = tempfile::tempfile_in(&room.folder).map_err(refuse)?;
+            self.spilled.insert((file, room.folder.clone()))
         };
         let mut text = Vec::new();
         for piece in self.turns.held_mut() {
@@ -174,7 +173,7 @@ mod tests {
             // Any order will do: some come before their turn, and some after.
             let middle = shuffled.index(turns.len() + 1);
             turns.rotate_left(middle);
-            turns.chunks_mut(3).for_each(|few| few.reverse());
+            turns.chunks_mut(3).for_each(<[Turn]>::reverse);
             let mut out: std::vec::Vec<u8> = std::vec::Vec::new();
             let mut sink = |text: &[u8]| {
                 out.extend_from_slice(text);

@@ -173,7 +173,7 @@ fn fuse_spilled(
     let mut documents = 0;
     // All partitions are looked at, for the first mistake may be in the last one.
     let mut mistake: Option<(Turn, Error)> = None;
-    while let Some(runs) = spilled.next()? {
+    while let Some(runs) = spilled.take_next()? {
         let there = runs.iter().zip(fusion.names).enumerate();
         let given = there.filter_map(|(number, (run, name))| {
             let lists = run.as_ref()?;

@@ -242,7 +242,7 @@ impl sources::Source for Batches {
             let columns = match next().map_err(|raised| self.raised.keep(raised))? {
                 None => return Ok(vec![]),
                 Some(None) => {
-                    return Err(Error::new(Kind::Format, "mistake", "a mistake was found"));
+                    return Err(Error::new(Kind::Format, "interrupted", "a mistake was found"));
                 }
                 Some(Some(columns)) => columns,
             };

@@ -93,7 +93,7 @@ impl SpilledLists {
     ///
     /// # Errors
     /// Where a file can't be read, or a single query takes more memory than there may be used.
-    pub fn next(&mut self) -> Result<Option<Vec<Option<Run>>>> {
+    pub fn take_next(&mut self) -> Result<Option<Vec<Option<Run>>>> {
         self.partition()?;
         if let Some(partitions) = self.partitions.take() {
             self.queue.fill(partitions);
