@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from rankscope.api.explain import explain as explain
     from rankscope.api.fuse import fit_fusion as fit_fusion
     from rankscope.api.fuse import fuse as fuse
+    from rankscope.api.fuse_to_file import fuse_to_file as fuse_to_file
     from rankscope.api.gate import gate as gate
     from rankscope.api.grades import cg as cg
     from rankscope.api.grades import dcg as dcg
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from rankscope.results import Counts as Counts
     from rankscope.results import Evaluation as Evaluation
     from rankscope.results import Evaluations as Evaluations
+    from rankscope.results import FusedFile as FusedFile
     from rankscope.results import FusedRun as FusedRun
     from rankscope.results import FusionFit as FusionFit
     from rankscope.results import JudgeAgreement as JudgeAgreement
@@ -127,6 +129,7 @@ else:
             "File": "rankscope.file",
             "FileError": "rankscope.errors",
             "FormatError": "rankscope.errors",
+            "FusedFile": "rankscope.results",
             "FusedRun": "rankscope.results",
             "FusionFit": "rankscope.results",
             "GateResult": "rankscope.compare.gate",
@@ -180,6 +183,7 @@ else:
             "explain": "rankscope.api.explain",
             "fit_fusion": "rankscope.api.fuse",
             "fuse": "rankscope.api.fuse",
+            "fuse_to_file": "rankscope.api.fuse_to_file",
             "gate": "rankscope.api.gate",
             "idcg": "rankscope.api.grades",
             "jaccard": "rankscope.api.agreement.lists",
@@ -222,6 +226,7 @@ __all__ = [
     "File",
     "FileError",
     "FormatError",
+    "FusedFile",
     "FusedRun",
     "FusionFit",
     "GateResult",
@@ -276,6 +281,7 @@ __all__ = [
     "explain",
     "fit_fusion",
     "fuse",
+    "fuse_to_file",
     "gate",
     "idcg",
     "jaccard",

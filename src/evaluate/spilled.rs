@@ -8,7 +8,8 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
-use crate::evaluate::spilled_rows::{SpilledRows, hash_ids};
+use crate::evaluate::spilled_rows::SpilledRows;
+use crate::ids::columns::hash_ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::{Vec, vec};
 use crate::policy::{Duplicates, Ties};

@@ -1,9 +1,9 @@
 //! Rows in any order, which go to files where they exceed memory, and come back query by query.
 
 use crate::error::Result;
-use crate::ids::interner::IdHasher;
+use crate::ids::columns::hash_ids;
 use crate::memory::Vec;
-use crate::table::frame::{Column, Frame};
+use crate::table::frame::Frame;
 use crate::table::queue::{Next, Queue, Spill};
 use crate::table::spill::{Partition, Partitions};
 
@@ -69,19 +69,5 @@ impl SpilledRows {
         self.last = if let Next::Whole(frame) = &next { frame[0].len() as u64 } else { 0 };
         self.taken += self.last;
         Ok(next)
-    }
-}
-
-/// Replaces `hashes` by those of identifiers.
-pub fn hash_ids(column: &Column, hashes: &mut Vec<u64>) {
-    let hasher = IdHasher::default();
-    hashes.clear();
-    match column {
-        Column::Texts { offsets, bytes } => {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked offsets
-            let text = |ends: &[i64]| &bytes[ends[0] as usize..ends[1] as usize];
-            hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
-        }
-        _ => hashes.extend(column.ints().iter().map(|&value| hasher.hash_integer(value))),
     }
 }

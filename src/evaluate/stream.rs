@@ -12,13 +12,14 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
-use crate::evaluate::spilled_run::{FindRoom, SpilledRun};
+use crate::evaluate::spilled_run::SpilledRun;
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::memory::Vec;
 use crate::notes::{Lines, Note, Notes};
 use crate::qrels::judgments::Judgments;
 use crate::rank::run::each_list;
+use crate::table::queue::Room;
 use crate::text::blocks::{Block, Blocks};
 use crate::text::list::List;
 use crate::text::source::Input;
@@ -31,7 +32,7 @@ use crate::watch::{Event, Watch};
 const SMALL: u64 = 1 << 20;
 
 /// Evaluates a run from a source, and tells how many bytes of its rows were written to files because
-/// they exceed memory. Once rows take more than `unasked` bytes, `find_room` is asked for the room.
+/// they exceed the room.
 ///
 /// # Errors
 /// Where the source cannot be read, is not a run, or the plan refuses it.
@@ -39,7 +40,7 @@ pub fn evaluate(
     plan: &Plan,
     judgments: &Judgments,
     input: &Input,
-    (unasked, find_room): (usize, FindRoom<'_>),
+    room: Room<'_>,
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<(Evaluation, u64)> {
@@ -51,7 +52,7 @@ pub fn evaluate(
             return Ok((evaluation, 0));
         }
     }
-    let mut run = SpilledRun::new(unasked, find_room);
+    let mut run = SpilledRun::new(room);
     let notes = each_list(input, plan.score_type, plan.duplicates, watch, |list, lines_before| {
         run.add(list, lines_before)
     })?;
@@ -272,8 +273,8 @@ mod tests {
 
     fn spilled(plan: &Plan, judgments: &Judgments, text: &str, memory: u64) -> Result<Told> {
         let folder = std::env::temp_dir();
-        let room = || Ok(Spill { folder: folder.clone(), memory, expected: None });
-        let mut run = SpilledRun::new(0, &room);
+        let room = move || Ok(Spill { folder: folder.clone(), memory, expected: None });
+        let mut run = SpilledRun::new(Room::new(0, Box::new(room)));
         let watch: Watch<'_> = &mut |_| Ok(());
         let add = |list: &List<'_>, lines_before: u64| run.add(list, lines_before);
         let notes = each_list(&bytes(text), plan.score_type, plan.duplicates, watch, add)?;

@@ -2,7 +2,7 @@
 
 use super::choices::{Choices, Method};
 use super::points;
-use super::query::{Given, Query};
+use super::query::Query;
 use crate::error::{Error, Result};
 use crate::memory::{self, Vec};
 
@@ -25,7 +25,7 @@ impl Combiner {
     pub(super) fn combine(
         &mut self,
         query: &Query,
-        runs: &[Given<'_>],
+        names: &[&str],
         choices: &Choices,
     ) -> Result<&[f64]> {
         let all = query.docs.texts().len();
@@ -35,12 +35,12 @@ impl Combiner {
         self.hits.clear();
         self.hits.resize(all, 0);
         self.each.clear();
-        for ((run, list), &weight) in runs.iter().zip(&query.lists).zip(&choices.weights) {
+        for ((name, list), &weight) in names.iter().zip(&query.lists).zip(&choices.weights) {
             if list.is_empty() {
                 continue;
             }
             let absent = points::of_list(list, all, method, choices.scale, &mut self.points)
-                .map_err(|error: Error| error.file(run.name))?;
+                .map_err(|error: Error| error.file(name))?;
             for (place, &(doc, _)) in list.iter().enumerate() {
                 self.add(method, doc, weight * self.points[place]);
             }

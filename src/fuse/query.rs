@@ -3,20 +3,15 @@
 use std::cmp::Ordering;
 
 use super::choices::Choices;
-use crate::error::{Error, Result};
-use crate::ids::interner::Ids;
+use crate::error::{Error, Kind, Result};
+use crate::ids::interner::{Arena, Ids};
 use crate::memory::{self, Vec};
 use crate::number::sorter::Sorter;
 use crate::policy::Ties;
 use crate::rank::lists::Lists;
 
-/// A run to fuse, and what messages call it.
-pub struct Given<'a> {
-    /// Its lists.
-    pub lists: &'a dyn Lists,
-    /// Its name.
-    pub name: &'a str,
-}
+/// A list: where it is, and its number there.
+pub(super) type Place<'a> = (&'a dyn Lists, usize);
 
 /// A document of a list, by its number among those of all lists, and its score.
 pub(super) type Entry = (u32, f64);
@@ -28,37 +23,51 @@ pub(super) struct Query {
     pub docs: Ids,
     /// By run, its documents in rank order; none where it does not have the query.
     pub lists: Vec<Vec<Entry>>,
+    /// By document, one more than the number of the last list that has it.
+    seen: Vec<usize>,
     sorter: Sorter,
 }
 
 impl Query {
-    /// Reads a query's lists; `places` are its number in each run. Runs without weight are left out.
+    /// Reads a query's lists, by run. Runs without weight are left out.
     ///
     /// # Errors
     /// Where a document occurs twice in a list.
     pub(super) fn read(
         &mut self,
-        runs: &[Given<'_>],
-        places: &[Option<usize>],
+        places: &[Option<Place<'_>>],
+        names: &[&str],
         choices: &Choices,
     ) -> Result<()> {
-        self.docs.clear();
-        self.lists.resize(runs.len(), Vec::new());
-        let of_runs = runs.iter().zip(&choices.weights).zip(places);
-        for (((run, &weight), place), list) in of_runs.zip(&mut self.lists) {
+        let Self { docs, lists, seen, sorter } = self;
+        docs.clear();
+        seen.clear();
+        lists.resize(places.len(), Vec::new());
+        for (run, (list, &place)) in lists.iter_mut().zip(places).enumerate() {
             list.clear();
-            let Some(place) = place.filter(|_| weight > 0.0) else { continue };
-            let docs = &mut self.docs;
-            run.lists
-                .visit(place, &mut |doc, score| list.push((number(docs, doc), score)))
-                .map_err(|error: Error| error.file(run.name))?;
-            rank(list, docs, choices.ties, &mut self.sorter);
+            let Some((given, place)) = place.filter(|_| choices.weights[run] > 0.0) else {
+                continue;
+            };
+            let mut is_twice = false;
+            let take = &mut |doc: &[u8], score: f64| {
+                let doc = number(docs, doc);
+                match seen.get_mut(doc as usize) {
+                    Some(last) => is_twice |= std::mem::replace(last, run + 1) == run + 1,
+                    None => seen.push(run + 1),
+                }
+                list.push((doc, score));
+            };
+            given.visit(place, take).map_err(|error: Error| error.file(names[run]))?;
+            if is_twice {
+                return Err(retrieved_twice().file(names[run]));
+            }
+            rank(list, docs, choices.ties, sorter);
         }
         Ok(())
     }
 
-    /// The numbers of all documents by fused score, the best ones first.
-    pub(super) fn order(&mut self, scores: &[f64], choices: &Choices) -> &[u32] {
+    /// All documents, and their numbers by fused score, the best ones first.
+    pub(super) fn order(&mut self, scores: &[f64], choices: &Choices) -> (&Arena, &[u32]) {
         let (docs, ties) = (&self.docs, choices.ties);
         let order = self.sorter.sort(scores.len(), |doc| scores[doc]);
         if ties != Ties::Input {
@@ -67,8 +76,13 @@ impl Query {
                 .filter(|alike| alike.len() > 1);
             alike.for_each(|alike| memory::sort_by(alike, |&a, &b| order_tied(docs, ties, a, b)));
         }
-        &order[..order.len().min(choices.depth)]
+        (docs.texts(), &order[..order.len().min(choices.depth)])
     }
+}
+
+/// The error for a list that did not say which document it has twice.
+fn retrieved_twice() -> Error {
+    Error::new(Kind::Duplicate, "duplicate_doc", "expected each document once, found one twice")
 }
 
 #[allow(clippy::cast_possible_truncation)] // documents of a query are counted in 32 bits

@@ -1,5 +1,6 @@
 //! Identifiers of queries and documents, numbered in first-seen order.
 
+pub mod columns;
 pub mod finder;
 pub mod folded;
 pub mod interner;

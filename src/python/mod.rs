@@ -28,6 +28,7 @@ mod parts;
 mod plan;
 mod rankings;
 mod reserve;
+mod room;
 mod run;
 mod run_columns;
 mod saved;
@@ -53,7 +54,7 @@ use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluatio
 use self::event_columns::{decode_columns, decode_label_columns};
 use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
-use self::fuse::fuse_runs;
+use self::fuse::{ScatteredRuns, fuse_runs, fuse_to_file, fuse_to_memory};
 use self::items::Items;
 use self::judgments::{Judgments, restore_judgments};
 use self::lines::Lines;
@@ -85,15 +86,16 @@ mod _core {
     #[pymodule_export]
     use super::{
         ClusterSums, Column, Evaluation, EventDecoder, IdSet, Items, Judgments, Lines, Plan,
-        Rankings, Reassignments, Run, RunParts, SliceQueries, SpilledColumns, SpilledTable,
-        Summary, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
+        Rankings, Reassignments, Run, RunParts, ScatteredRuns, SliceQueries, SpilledColumns,
+        SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
         bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
         decode_columns, decode_label_columns, estimate_mean, evaluate_dict, evaluate_items,
         evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets,
-        fsum, fuse_runs, grade_items, hash_texts, log2, mean_of_rows, measure_costs, merge_sums,
-        noncentral_t_lower, normal_tails, restore_evaluation, restore_judgments, restore_rankings,
-        restore_summary, round_sums, split_json, student_tails, student_upper, sum_cells,
-        sum_groups, summarize, summarize_groups, t_quantile, unpack_pieces, values_of_rows,
+        fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_texts, log2, mean_of_rows,
+        measure_costs, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
+        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
+        student_tails, student_upper, sum_cells, sum_groups, summarize, summarize_groups,
+        t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

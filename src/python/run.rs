@@ -1,7 +1,5 @@
 //! The Python class `Run`, and functions that evaluate a run from a file, from memory or from a mapping.
 
-use std::path::PathBuf;
-
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -13,11 +11,11 @@ use super::input::{Source, input};
 use super::judgments::Judgments;
 use super::objects::{Number, each_row, entries, read_query, with_list};
 use super::plan::Plan;
+use super::room::Room;
 use super::run_columns;
 use super::watch::Watch;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::evaluate::scorer::Scorer;
-use crate::evaluate::spilled_run::FindRoom;
 use crate::evaluate::{held, stream};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
@@ -25,7 +23,6 @@ use crate::memory::{Vec, guard, vec};
 use crate::notes::{Note, Notes};
 use crate::policy::ScoreType;
 use crate::rank::run;
-use crate::table::queue::Spill;
 use crate::text::list::{List, Row};
 use crate::watch;
 
@@ -204,24 +201,14 @@ pub fn evaluate_path(
     plan: &Plan,
     source: Source,
     encoding: &str,
-    room: (usize, Py<PyAny>),
+    room: Room,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Evaluation, u64)> {
     guard(|| {
         let input = input(py, source, encoding)?;
-        let (unasked, find_room) = room;
-        let find_room = || {
-            let found = Python::attach(|py| find_room.call0(py)?.extract(py));
-            let (folder, memory): (PathBuf, u64) = found.map_err(|error: PyErr| {
-                Error::new(Kind::File, "spill_file", error.to_string())
-                    .hint("name another folder: spill_folder, --spill-folder or TMPDIR")
-            })?;
-            Ok(Spill { folder, memory, expected: None })
-        };
         let work = |watch: watch::Watch<'_>| {
-            let room: (usize, FindRoom<'_>) = (unasked, &find_room);
-            stream::evaluate(&plan.0, &judgments.0, &input, room, threads, watch)
+            stream::evaluate(&plan.0, &judgments.0, &input, room.look_up(), threads, watch)
         };
         let (made, written) = Watch::new(progress).run(py, work)?;
         Ok((Evaluation::new(made, plan), written))

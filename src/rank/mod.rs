@@ -8,3 +8,4 @@ pub mod ranked;
 pub mod rankings;
 pub mod rows;
 pub mod run;
+pub mod spilled_lists;

@@ -1,6 +1,5 @@
 //! A run held in memory, for rows that come in any order and sources that cannot be read twice.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
@@ -18,6 +17,7 @@ use crate::text::list::{List, Ranks, Row};
 use crate::text::source::Input;
 use crate::text::split::Tape;
 use crate::text::trec::{self, RunNotes};
+use crate::text::written::RunLines;
 use crate::watch::{Event, Watch};
 
 /// The lists of a run, each query's rows in the order in which they came.
@@ -209,22 +209,14 @@ impl Run {
         stretches.iter().all(|stretch| stretch.start == stretch.end)
     }
 
-    /// Appends the lists of queries as lines of a run in TREC format, in the order of their rows. A
-    /// score is written with as few digits as say exactly which number it is.
+    /// Appends the lists of queries as lines of a run in TREC format, in the order of their rows.
     pub fn write_lines(&self, queries: Range<usize>, tag: &str, out: &mut Vec<u8>) {
-        let mut list = List::default();
-        let mut numbers = String::new();
+        let mut lines = RunLines::new(tag);
         for query in queries {
-            self.fill(query, &mut list);
-            for (place, row) in list.rows.iter().enumerate() {
-                numbers.clear();
-                // Writing to a string never fails.
-                let _ = write!(numbers, " {} {:?} ", place + 1, row.score);
-                let parts: [&[u8]; 6] =
-                    [list.query, b" Q0 ", row.doc, numbers.as_bytes(), tag.as_bytes(), b"\n"];
-                for part in parts {
-                    out.extend_from_slice(part);
-                }
+            let name = self.queries().get(query);
+            for (row, rank) in self.rows_of(query).zip(1..) {
+                let (doc, score) = self.row(row);
+                lines.append(out, name, doc, rank, score);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
+use crate::memory::{OutOfMemory, Vec};
 use crate::table::frame::{Column, Frame};
 use crate::table::spill::{Partition, Partitions};
 
@@ -47,6 +47,48 @@ impl Spill {
         let most = (self.memory / SHARE_EVALUATED).max(1);
         let count = (needed.saturating_mul(3) / 2).div_ceil(most);
         usize::try_from(count.clamp(*COUNT.start(), *COUNT.end())).unwrap_or(USUAL_COUNT)
+    }
+}
+
+/// Says how much memory there is, which takes a while to find out.
+pub type FindRoom<'a> = Box<dyn Fn() -> Result<Spill> + Send + Sync + 'a>;
+
+/// How much memory rows may take, which is looked up when it first matters.
+pub struct Room<'a> {
+    find: FindRoom<'a>,
+    /// How many bytes of rows need no look.
+    unasked: usize,
+    found: Option<Spill>,
+}
+
+impl<'a> Room<'a> {
+    /// Room that is looked up once rows take more than so many bytes.
+    #[must_use]
+    pub fn new(unasked: usize, find: FindRoom<'a>) -> Self {
+        Self { find, unasked, found: None }
+    }
+
+    /// Room for all rows.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(usize::MAX, Box::new(|| Err(OutOfMemory::error())))
+    }
+
+    /// Where rows go that take so many bytes in memory, if that is too much.
+    ///
+    /// # Errors
+    /// Where it can't be found out.
+    pub fn spill(&mut self, size: usize) -> Result<Option<&Spill>> {
+        if size <= self.unasked {
+            return Ok(None);
+        }
+        let found = match self.found.take() {
+            Some(found) => found,
+            None => (self.find)()?,
+        };
+        self.unasked = found.most_held();
+        let found = self.found.insert(found);
+        Ok(Some(&*found).filter(|_| size > self.unasked))
     }
 }
 

@@ -83,7 +83,7 @@ impl Partition {
         mut each: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let refuse = |error: io::Error| refuse(folder, &error);
+        let refuse = |error: io::Error| refuse_folder(folder, &error);
         file.seek(SeekFrom::Start(0)).map_err(refuse)?;
         let mut written = Vec::new();
         for block in &self.blocks {
@@ -244,7 +244,7 @@ impl Partitions {
         let mut room = Vec::new();
         for partition in &mut self.all {
             let wrote = partition.write(&self.folder, &mut room);
-            self.written += wrote.map_err(|error| refuse(&self.folder, &error))?;
+            self.written += wrote.map_err(|error| refuse_folder(&self.folder, &error))?;
         }
         self.held = 0;
         Ok(())
@@ -269,8 +269,9 @@ fn changed(folder: &Path) -> Error {
     Error::new(Kind::File, "spill_file", message).hint("check the disk, and evaluate again")
 }
 
-/// The error for a folder that can't hold the files.
-fn refuse(folder: &Path, error: &io::Error) -> Error {
+/// The error for a folder that can't hold temporary files.
+#[must_use]
+pub fn refuse_folder(folder: &Path, error: &io::Error) -> Error {
     let shown = folder.to_string_lossy();
     match error.kind() {
         io::ErrorKind::OutOfMemory => crate::memory::OutOfMemory::error(),
@@ -390,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_of_its_own() {
-        let error = refuse(Path::new("/tmp"), &io::ErrorKind::StorageFull.into());
+        let error = refuse_folder(Path::new("/tmp"), &io::ErrorKind::StorageFull.into());
         assert_eq!((error.kind(), error.code()), (Kind::File, "disk_full"));
     }
 }

@@ -8,3 +8,4 @@ pub mod list;
 pub mod source;
 pub mod split;
 pub mod trec;
+pub mod written;

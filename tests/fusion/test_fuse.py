@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
@@ -12,7 +12,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.api.fuse import TIES
+from rankscope.api.fusion_choices import TIES
 from rankscope.data.fusion import METHODS, SCALES
 
 from tests.fusion import definitions
@@ -123,9 +123,37 @@ def test_threads_and_forms_of_input_do_not_change_a_bit(runs: list[Run], method:
         assert rs.fuse(given_as, method, threads=3).to_dict() == expected
 
 
-@pytest.mark.parametrize("name", ["sum", "CombSUM", "comb_sum", "wsum"])
-def test_methods_have_the_names_of_other_tools(name: str) -> None:
-    assert rs.fuse([WORDS, VECTORS], name).method == "combsum"
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("sum", "combsum"),
+        ("CombSUM", "combsum"),
+        ("comb_sum", "combsum"),
+        ("wsum", "combsum"),
+        ("bordafuse", "borda"),
+        ("reciprocal", "rrf"),
+        ("logisr", "log_isr"),
+    ],
+)
+def test_methods_have_the_names_of_other_tools(name: str, used: str) -> None:
+    assert rs.fuse([WORDS, VECTORS], name).method == used
+
+
+@pytest.mark.parametrize(
+    ("name", "used"), [("min-max", "min_max"), ("minmax", "min_max"), ("z-score", "zmuv")]
+)
+def test_scales_have_the_names_of_other_tools(name: Any, used: str) -> None:  # noqa: ANN401 - an alias
+    assert rs.fuse([WORDS, VECTORS], "combsum", normalize=name).scale == used
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [("BayesFuse", "fit_fusion"), ("slidefuse", "--fit"), ("gmnz", "combmnz"), ("dbsf", "zmuv")],
+)
+def test_methods_that_rankscope_lacks_are_refused_with_what_to_use(name: str, use: str) -> None:
+    with pytest.raises(rs.UsageError) as raised:
+        rs.fuse([WORDS, VECTORS], name)
+    assert use in raised.value.hint
 
 
 def test_scores_that_are_all_equal_count_in_full() -> None:
@@ -224,7 +252,7 @@ def test_a_fused_run_can_be_pickled() -> None:
         ({"weights": {"a": 1.0, "b": 1.0, "c": 1.0}}, "no run is called 'c'"),
         ({"method": "combmed", "weights": [1.0, 2.0]}, "doesn't take weights"),
         ({"normalize": "max"}, "goes by ranks"),
-        ({"method": "combsum", "normalize": "minmax"}, "normalize"),
+        ({"method": "combsum", "normalize": "l2"}, "normalize"),
         ({"method": "combsum", "k": 10}, "k is a parameter of rrf"),
         ({"k": -1}, "k as a number of 0 or more"),
         ({"method": "rbc", "p": 1}, "between 0 and 1"),

@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from contextlib import contextmanager
 from itertools import combinations, pairwise
 from os import PathLike
 
 from rankscope import engine
 from rankscope._core import Run, fuse_runs
-from rankscope.adapters.inputs import shorten_names
-from rankscope.api.evaluate import read_named_runs
+from rankscope.adapters import recognise
+from rankscope.api.fusion_choices import no_weights, read_choices, read_weights
+from rankscope.api.fusion_inputs import explaining, name_runs
 from rankscope.api.lists import read_run_lists
-from rankscope.data.fusion import DEFAULT_SCALE, SCALES, find_method
+from rankscope.data.ids import TEXT
 from rankscope.data.policy import check_choice
 from rankscope.data.qrels import Qrels
-from rankscope.errors import EmptyError, InputError, UsageError
+from rankscope.errors import UsageError
 from rankscope.file import File
 from rankscope.measures.direction import find_gain
-from rankscope.names import quote
 from rankscope.results.fused_run import FusedRun
 from rankscope.results.fusion_fit import FusionFit
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Literal, TypeAlias
 
     from rankscope._core import Rankings as CoreRankings
+    from rankscope.adapters import Input
+    from rankscope.api.fusion_choices import Settings
+    from rankscope.api.fusion_inputs import Given
     from rankscope.api.rankings import Rankings
-    from rankscope.data.fusion import FusionMethod, Scale
+    from rankscope.data.fusion import Scale
     from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy, ScoreType
     from rankscope.measures import Measure
     from rankscope.typing import InputLike
 
-    Given: TypeAlias = Sequence[InputLike | Rankings] | Mapping[str, InputLike | Rankings]
     Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input"]
     Weights: TypeAlias = tuple[float, ...]
 
-TIES = ("doc_id", "doc_id_asc", "input")
 GRID = 10
 """Weights are multiples of 1 / GRID at first."""
 MOST_TRIALS = 1001
@@ -131,33 +130,75 @@ def fuse(
         >>> list(fuse([words, vectors], "borda").to_dict()["q1"].items())
         [('d2', 7.0), ('d1', 5.5), ('d4', 4.0), ('d3', 3.5)]
     """
-    chosen = find_method(method)
-    parameter = _read_parameter(chosen, {"k": k, "p": p, "sigma": sigma})
-    scale = _read_scale(chosen, normalize)
-    check_choice("ties", ties, TIES)
+    chosen = read_choices(
+        method,
+        normalize=normalize,
+        parameters={"k": k, "p": p, "sigma": sigma},
+        ties=ties,
+        depth=depth,
+    )
     workers = engine.count_threads(threads)
-    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding)
-    weighed = _read_weights(chosen, weights, list(lists))
-    with _explaining():
-        core = fuse_runs(
-            [(core, name) for name, (core, _) in lists.items()],
-            (chosen.name, parameter),
-            scale or "none",
-            weighed,
-            ties,
-            _read_depth(depth),
-            workers,
-        )
+    named = name_runs(runs)
+    weighed = read_weights(chosen.method, weights, list(named))
+    core, of_runs, source = _fuse(
+        named,
+        chosen.settings(weighed),
+        columns,
+        score_type=score_type,
+        encoding=encoding,
+        threads=workers,
+    )
     return FusedRun(
-        names=tuple(lists),
-        method=chosen.name,
-        parameters={chosen.parameter: parameter} if chosen.parameter else {},
-        scale=scale,
+        names=tuple(named),
+        method=chosen.method.name,
+        parameters=chosen.parameters,
+        scale=chosen.scale,
         weights=tuple(weighed),
-        missing=tuple(len(core) - _count_queries(each) for each, _ in lists.values()),
-        source=_read_ids([*lists.values()]),
+        missing=tuple(len(core) - queries for queries in of_runs),
+        source=source,
         core=core,
     )
+
+
+def _fuse(
+    named: Mapping[str, InputLike | Rankings],
+    settings: Settings,
+    columns: Mapping[str, str] | None,
+    *,
+    score_type: str,
+    encoding: str,
+    threads: int,
+) -> tuple[Run, list[int], SourceIds]:
+    """Return the fused run, how many queries each run has, and the types of ids."""
+    check_choice("encoding", encoding, engine.ENCODINGS)
+    check_choice("score_type", score_type, engine.SCORE_TYPES)
+    texts = _find_texts(named, columns)
+    if texts is not None:
+        made = engine.fuse_text(
+            texts, settings, score_type=score_type, encoding=encoding, threads=threads
+        )
+        if made is not None:
+            return *made, TEXT
+    lists = _read_lists(named, columns, score_type=score_type, encoding=encoding)
+    with explaining():
+        core = fuse_runs([(each, name) for name, (each, _) in lists.items()], settings, threads)
+    of_runs = [_count_queries(each) for each, _ in lists.values()]
+    return core, of_runs, _read_ids([*lists.values()])
+
+
+def _find_texts(
+    named: Mapping[str, InputLike | Rankings], columns: Mapping[str, str] | None
+) -> dict[str, Input] | None:
+    """Return the TREC files that all runs are, `None` if one is something else."""
+    found = {}
+    for name, run in named.items():
+        if not isinstance(run, str | bytes | PathLike | File):
+            return None
+        with explaining(name):
+            found[name] = recognise(run, "run", engine.read_columns(columns))
+        if found[name].kind != "file" or found[name].is_once:
+            return None
+    return found
 
 
 def fit_fusion(
@@ -220,12 +261,15 @@ def fit_fusion(
         ({'words': 0.5, 'vectors': 0.5}, 1.0)
         >>> fused = fuse({"words": words, "vectors": vectors}, "combsum", weights=fit.weights)
     """
-    chosen = find_method(method)
-    if not chosen.takes_weights:
-        raise _no_weights(chosen)
-    parameter = _read_parameter(chosen, {"k": k, "p": p, "sigma": sigma})
-    scale = _read_scale(chosen, normalize)
-    check_choice("ties", ties, TIES)
+    chosen = read_choices(
+        method,
+        normalize=normalize,
+        parameters={"k": k, "p": p, "sigma": sigma},
+        ties=ties,
+        depth=depth,
+    )
+    if not chosen.method.takes_weights:
+        raise no_weights(chosen.method)
     asked = engine.read_measure(measure)
     if asked.better == "neither":
         raise UsageError(
@@ -236,17 +280,16 @@ def fit_fusion(
     workers = engine.count_threads(threads)
     if not isinstance(qrels, Qrels):
         qrels = engine.load_qrels(qrels, duplicates="error", encoding=encoding, columns=columns)
-    lists = _read_lists(runs, columns, score_type=score_type, encoding=encoding)
+    check_choice("encoding", encoding, engine.ENCODINGS)
+    check_choice("score_type", score_type, engine.SCORE_TYPES)
+    lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)
     given = [(core, name) for name, (core, _) in lists.items()]
-    most = _read_depth(depth)
     tried: dict[Weights, float] = {}
 
     def measure_weights(weights: Weights) -> float:
         if weights not in tried:
-            with _explaining():
-                fused = fuse_runs(
-                    given, (chosen.name, parameter), scale or "none", weights, ties, most, workers
-                )
+            with explaining():
+                fused = fuse_runs(given, chosen.settings(weights), workers)
             found = engine.evaluate_run(
                 qrels,
                 fused,
@@ -267,7 +310,7 @@ def fit_fusion(
         }
     )
     return FusionFit(
-        method=chosen.name,
+        method=chosen.method.name,
         measure=asked.name,
         weights=dict(zip(names, best, strict=True)),
         value=tried[best],
@@ -313,40 +356,17 @@ def _share(weights: Weights, run: int, share: float) -> Weights:
 
 
 def _read_lists(
-    runs: Given,
+    named: Mapping[str, InputLike | Rankings],
     columns: Mapping[str, str] | None,
     *,
     score_type: str,
     encoding: str,
 ) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
-    check_choice("encoding", encoding, ("utf-8", "latin-1"))
-    check_choice("score_type", score_type, ("float64", "float32"))
-    named = _name_runs(runs)
-    if [given for given in named.values() if _path_of(given) == "-"][1:]:
-        raise UsageError(
-            "only one run can be read from standard input (-)",
-            hint="write the other runs to files",
-            code="stdin_twice",
-        )
     lists = {}
     for name, run in named.items():
-        with _explaining(name):
+        with explaining(name):
             lists[name] = read_run_lists(run, columns, score_type=score_type, encoding=encoding)
     return lists
-
-
-@contextmanager
-def _explaining(name: str = "") -> Iterator[None]:
-    """Let errors say which run they are about, and how to fix duplicates without an argument."""
-    try:
-        yield
-    except InputError as error:
-        place = error.file or ""
-        if name and (place == "run" or place.startswith("run[")):
-            error.file = name + place.removeprefix("run")
-        if error.code == "duplicate_doc":
-            error.hint = "keep one row for each document of a query"
-        raise
 
 
 def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceIds:
@@ -354,171 +374,5 @@ def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceId
     return next((ids for run, ids in lists if not isinstance(run, Run) or run.rows()), lists[0][1])
 
 
-def _name_runs(runs: object) -> dict[str, InputLike | Rankings]:
-    named: Mapping[str, InputLike | Rankings] | None = None
-    if isinstance(runs, Mapping):
-        filled = {name: run for name, run in runs.items() if not _is_empty(run)}
-        if len(filled) < len(runs) and (not filled or read_named_runs(filled) is not None):
-            _refuse_empty(runs.items())
-        named = read_named_runs(runs)
-        if named is None and runs and all(map(_is_rankings, runs.values())):
-            named = {str(name): run for name, run in runs.items()}
-    elif isinstance(runs, list | tuple):
-        paths = [_path_of(run) for run in runs]
-        if all(path is not None for path in paths) and len({*paths}) == len(paths):
-            names = shorten_names([str(path) for path in paths])
-        else:
-            names = [_letter(place) for place in range(len(runs))]
-        named = dict(zip(names, runs, strict=True))
-        _refuse_empty(named.items())
-    if named is None or len(named) < 2:
-        found = "one" if named is None or named else "none"
-        raise UsageError(
-            f"expected at least two runs, found {found}",
-            hint="pass a list of runs, or a mapping of names to runs: {'bm25': a, 'dense': b}",
-            code="bad_parameter",
-        )
-    return dict(named)
-
-
-def _refuse_empty(named: Collection[tuple[object, object]]) -> None:
-    """Refuse runs without queries.
-
-    Raises:
-        EmptyError: A run is an empty mapping or list.
-    """
-    for name, run in named:
-        if len(named) > 1 and _is_empty(run):
-            raise EmptyError(
-                f"expected runs with queries, but {quote(name)} is empty",
-                hint="remove it, or check where it is made",
-                code="empty_input",
-            )
-
-
-def _is_empty(run: object) -> bool:
-    return isinstance(run, Mapping | list | tuple) and not run
-
-
-def _is_rankings(run: object) -> bool:
-    return hasattr(run, "has_doc_ids")
-
-
-def _path_of(run: object) -> str | None:
-    path = run.path if isinstance(run, File) else run
-    return str(path) if isinstance(path, str | PathLike) else None
-
-
-def _letter(place: int) -> str:
-    """Return a, b, …, z, a2, b2, …."""
-    round_of, letter = divmod(place, 26)
-    return chr(ord("a") + letter) + (str(round_of + 1) if round_of else "")
-
-
 def _count_queries(run: Run | CoreRankings) -> int:
     return len(run) if isinstance(run, Run) else len(run.query_ids())
-
-
-def _read_scale(method: FusionMethod, given: object) -> str:
-    if given is None:
-        return "" if method.is_of_ranks else DEFAULT_SCALE
-    check_choice("normalize", given, SCALES)
-    if method.is_of_ranks:
-        raise UsageError(
-            f"{method.name} goes by ranks, so scores can't be normalized",
-            hint="remove normalize, or fuse scores with combsum or combmnz",
-            code="bad_parameter",
-        )
-    return str(given)
-
-
-def _read_parameter(method: FusionMethod, given: Mapping[str, object]) -> float:
-    for name, value in given.items():
-        if value is None or name == method.parameter:
-            continue
-        owner = {"k": "rrf", "p": "rbc", "sigma": "log_isr"}[name]
-        raise UsageError(
-            f"{name} is a parameter of {owner}, found it with {method.name}",
-            hint=f"remove {name}" + ("; to keep the first documents, set depth" * (name == "k")),
-            code="bad_parameter",
-        )
-    value = given.get(method.parameter) if method.parameter else None
-    if value is None:
-        return method.default
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits = {"k": lambda x: x >= 0, "p": lambda x: 0 < x < 1, "sigma": lambda x: x >= 0}
-    if not is_number or not math.isfinite(value) or not fits[method.parameter](value):  # type: ignore[arg-type]  # it is a number
-        range_of = "between 0 and 1, both excluded" if method.parameter == "p" else "of 0 or more"
-        raise UsageError(
-            f"expected {method.parameter} as a number {range_of}, found {quote(value)}",
-            hint=f"the default is {method.default:g}",
-            code="bad_parameter",
-        )
-    return float(value)  # type: ignore[arg-type]  # as above
-
-
-def _read_weights(method: FusionMethod, given: object, names: list[str]) -> list[float]:
-    if given is None:
-        return [1.0] * len(names)
-    if not method.takes_weights:
-        raise _no_weights(method)
-    weights: list[object]
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
-        missing = [name for name in names if name not in given]
-        if unknown or missing:
-            wrong = (
-                f"no run is called {quote(unknown[0])}"
-                if unknown
-                else (f"there is none for {quote(missing[0])}")
-            )
-            raise UsageError(
-                f"expected a weight for each run, but {wrong}",
-                hint=f"the runs are {', '.join(map(quote, names))}",
-                code="bad_parameter",
-            )
-        weights = [given[name] for name in names]
-    else:
-        weights = list(given) if hasattr(given, "__iter__") and not isinstance(given, str) else []
-    if len(weights) != len(names):
-        raise UsageError(
-            f"expected {len(names)} weights, one for each run, found {len(weights)}",
-            hint="write weights=[0.3, 0.7]",
-            code="bad_parameter",
-        )
-    for weight in weights:
-        is_number = hasattr(weight, "__float__") and not isinstance(weight, bool | str)
-        if not is_number or not 0 <= float(weight) < math.inf:  # type: ignore[arg-type]  # it is a number
-            raise UsageError(
-                f"expected weights of 0 or more, found {quote(weight)}",
-                hint="weights don't have to add up to 1",
-                code="bad_parameter",
-            )
-    found = [float(weight) for weight in weights]  # type: ignore[arg-type]  # as above
-    if not any(found):
-        raise UsageError(
-            "expected a weight above 0, found none",
-            hint="give at least one run a weight",
-            code="bad_parameter",
-        )
-    return found
-
-
-def _no_weights(method: FusionMethod) -> UsageError:
-    return UsageError(
-        f"{method.name} doesn't take weights",
-        hint="weights need a method that adds up, such as combsum, combmnz, rrf or borda",
-        code="bad_parameter",
-    )
-
-
-def _read_depth(given: object) -> int | None:
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise UsageError(
-            f"expected depth as an integer of 1 or more, found {quote(given)}",
-            hint="write depth=1000",
-            code="bad_parameter",
-        )
-    return given

@@ -23,6 +23,7 @@ from rankscope.cli.options import (
     add_format_options,
     add_interval_options,
     add_measures_option,
+    add_memory_options,
     add_policy_option,
     add_reading_options,
     read_interval,
@@ -77,19 +78,7 @@ def add_arguments(parser: Parser) -> None:
         "and EER of the mean exposure, and the mean of every other measure",
     )
     add_items_options(parser)
-    parser.add_argument(
-        "--memory",
-        action=Once,
-        metavar="SIZE",
-        help="memory that the rows of a table or run may use, such as 1GiB (default: half of what "
-        "is free); what exceeds it is written to temporary files",
-    )
-    parser.add_argument(
-        "--spill-folder",
-        action=Once,
-        metavar="FOLDER",
-        help="folder for these files (default: the system's, which TMPDIR sets)",
-    )
+    add_memory_options(parser, "the rows of a table or run")
     table = add_table_options(parser)
     table.add_argument(
         "--assume-grouped",

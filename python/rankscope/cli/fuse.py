@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from itertools import combinations
 
 import rankscope as rs
 from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.files import add_file_options, name_file, refuse_overwriting, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
+    add_memory_options,
     add_score_type_option,
     add_threads_option,
 )
 from rankscope.cli.parser import Once, read_integer, read_number
-from rankscope.data.fusion import METHODS, SCALES
+from rankscope.data.fusion import DEFAULT_SCALE, METHODS, SCALES
 from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.results.fused_run import check_tag
@@ -22,11 +25,11 @@ from rankscope.results.text import format_value, show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankscope.cli.parser import Parser
     from rankscope.file import File
-    from rankscope.results import FusedRun
+    from rankscope.results import FusedFile
 
 FITTED = "combsum"
 """The method whose weights are fitted by default."""
@@ -40,7 +43,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run; - reads standard input")
     parser.add_argument(
-        "-o", "--output", action=Once, metavar="FILE", help="write the run to this file"
+        "-o",
+        "--output",
+        action=Once,
+        default="-",
+        metavar="FILE",
+        help="write the run to this file (default: -, standard output)",
     )
     parser.add_argument(
         "--method",
@@ -58,9 +66,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--normalize",
         action=Once,
-        choices=tuple(SCALES),
         metavar="SCALE",
-        help="how scores are scaled before they are added (default: min_max)",
+        help="how scores are scaled before they are added; one of: "
+        f"{', '.join(SCALES)} (default: {DEFAULT_SCALE})",
     )
     for name, method, default in (
         ("k", "rrf", "60"),
@@ -111,6 +119,7 @@ def add_arguments(parser: Parser) -> None:
     add_score_type_option(parser)
     add_encoding_option(parser)
     add_threads_option(parser)
+    add_memory_options(parser, "the rows of runs")
     add_file_options(parser)
     parser.add_examples(
         "rankscope fuse bm25.run dense.run -o fused.run",
@@ -125,31 +134,53 @@ def run(options: Namespace) -> int:
     inputs = [*options.runs, *([options.fit] if options.fit else [])]
     refuse_stdin_twice(inputs)
     tag = None if options.tag is None else check_tag(options.tag)
-    if options.output is not None:
+    if options.output != "-":
         refuse_overwriting(options.output, inputs)
+    _check_runs(options.runs)
     names = shorten_names([name_path(path, "run") for path in options.runs])
-    if len(set(names)) < len(names):
-        raise UsageError(
-            "expected different runs, found one path twice", hint="remove one", code="usage"
-        )
     runs = {
         name: name_file(path, "run", options)
         for name, path in zip(names, options.runs, strict=True)
     }
-    fused = _fuse(options, runs)
+    fused = _fuse(options, runs, tag)
     for name, missing in zip(fused.names, fused.missing, strict=True):
         if missing:
             queries = "query" if missing == 1 else "queries"
             print(f"note: {show(name)} lacks {missing:,} {queries} of the others", file=sys.stderr)
-    if options.output is not None:
-        fused.write(options.output, tag=tag)
-    else:
-        sys.stdout.buffer.writelines(fused.lines(tag=tag))
     return 0
 
 
-def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
-    weights = _read_weights(options.weights)
+def _check_runs(paths: Sequence[str]) -> None:
+    """Refuse a single run, and one that is named twice.
+
+    Raises:
+        UsageError: There is such a run.
+    """
+    if len(paths) < 2:
+        raise UsageError(
+            "expected at least two runs, found one",
+            hint="write rankscope fuse a.run b.run; a folder or a pattern in quotes is one run",
+            code="usage",
+        )
+    for one, other in combinations(paths, 2):
+        if one == other or _are_same(one, other):
+            raise UsageError(
+                f"expected different runs, found {quote(one)}"
+                + (" twice" if one == other else f" and {quote(other)}, which is the same file"),
+                hint="remove one; to count a run more than others, use --weights",
+                code="usage",
+            )
+
+
+def _are_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121 - pathlib loads slowly
+    except (OSError, ValueError):  # one of the two does not exist, or is standard input
+        return False
+
+
+def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -> FusedFile:
+    weights = _read_weights(options.weights, len(runs))
     settings = {
         "normalize": options.normalize,
         "k": options.k,
@@ -175,23 +206,45 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
                 hint="remove one of the two",
                 code="usage",
             )
+        if "-" in options.runs:
+            raise UsageError(
+                "--fit reads the runs twice, and standard input (-) can be read only once",
+                hint="write the run to a file",
+                code="usage",
+            )
         judged = name_file(options.fit, "qrels", options)
         found = rs.fit_fusion(judged, runs, options.measure, method, **settings)
         weights = list(found.weights.values())
         written = ", ".join(f"{show(name)} {weight:g}" for name, weight in found.weights.items())
         value = f"{found.measure} {format_value(found.value)} on the queries of the fit"
         print(f"note: weights: {written} ({value})", file=sys.stderr)
-    return rs.fuse(runs, method, weights=weights, **settings)
+    return rs.fuse_to_file(
+        runs,
+        options.output,
+        method,
+        weights=weights,
+        tag=tag,
+        memory=options.memory,
+        spill_folder=options.spill_folder,
+        **settings,
+    )
 
 
-def _read_weights(text: str | None) -> list[float] | None:
+def _read_weights(text: str | None, runs: int) -> list[float] | None:
     if text is None:
         return None
     try:
-        return [float(part) for part in text.split(",")]
+        found = [float(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(
             f"expected --weights as numbers separated by commas, found {quote(text)}",
             hint="write --weights 0.3,0.7",
             code="usage",
         ) from None
+    if len(found) != runs:
+        raise UsageError(
+            f"expected {runs} weights in --weights, one for each run, found {len(found)}",
+            hint="write them in the order of the runs: --weights 0.3,0.7",
+            code="usage",
+        )
+    return found

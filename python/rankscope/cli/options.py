@@ -161,6 +161,28 @@ def add_threads_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_memory_options(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add `--memory` and `--spill-folder`.
+
+    Args:
+        parser: The parser.
+        what: What takes the memory.
+    """
+    parser.add_argument(
+        "--memory",
+        action=Once,
+        metavar="SIZE",
+        help=f"memory that {what} may use, such as 1GiB (default: half of what is free); what "
+        "exceeds it is written to temporary files",
+    )
+    parser.add_argument(
+        "--spill-folder",
+        action=Once,
+        metavar="FOLDER",
+        help="folder for these files (default: the system's, which TMPDIR sets)",
+    )
+
+
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the options about how files are read."""
     add_duplicates_option(parser)

@@ -57,13 +57,20 @@ METHODS: Mapping[str, FusionMethod] = {
             is_of_ranks=True,
             parameter="k",
             default=60.0,
-            aliases=("reciprocal_rank_fusion",),
+            aliases=("reciprocal_rank_fusion", "reciprocal_rank", "reciprocal", "ranked_fusion"),
         ),
         FusionMethod(
             name="combsum",
             definition="The sum of its scores; with weights, the weighted sum.",
             reference=FOX,
-            aliases=("sum", "wsum", "weighted_sum"),
+            aliases=(
+                "sum",
+                "wsum",
+                "weighted_sum",
+                "linear",
+                "linear_combination",
+                "relative_score_fusion",
+            ),
         ),
         FusionMethod(
             name="combmnz",
@@ -123,6 +130,7 @@ METHODS: Mapping[str, FusionMethod] = {
             is_of_ranks=True,
             parameter="p",
             default=0.8,
+            aliases=("rank_biased_centroid", "rank_biased_precision_fusion"),
         ),
         FusionMethod(
             name="borda",
@@ -131,7 +139,7 @@ METHODS: Mapping[str, FusionMethod] = {
             "what is left equally.",
             reference="Aslam and Montague, *Models for metasearch*, SIGIR 2001",
             is_of_ranks=True,
-            aliases=("bordafuse", "weighted_bordafuse", "w_bordafuse"),
+            aliases=("bordafuse", "borda_count", "weighted_bordafuse", "w_bordafuse"),
         ),
         FusionMethod(
             name="condorcet",
@@ -140,10 +148,25 @@ METHODS: Mapping[str, FusionMethod] = {
             "that no majority separates.",
             reference=MONTAGUE,
             is_of_ranks=True,
-            aliases=("weighted_condorcet", "w_condorcet"),
+            aliases=("condorcet_fuse", "weighted_condorcet", "w_condorcet"),
         ),
     )
 }
+
+LEARNED = ("bayesfuse", "mapfuse", "posfuse", "probfuse", "segfuse", "slidefuse")
+FIT = (
+    "it learns from judgments; find weights with rs.fit_fusion or --fit instead, for combsum or rrf"
+)
+REFUSED: Mapping[str, str] = {
+    "wmnz": "combmnz takes weights, and multiplies each score by that of its run, while wmnz of "
+    "ranx multiplies the sum of the scores by the sum of the weights",
+    "gmnz": "combmnz is gmnz of ranx with gamma=1",
+    "mixed": "for a mix of two runs, use combsum with weights",
+    "dbsf": "combsum with normalize zmuv adds up scores in standard deviations, too, but doesn't "
+    "cut them off at three",
+    **dict.fromkeys(LEARNED, FIT),
+}
+"""What to use for the methods of other tools that rankscope doesn't have."""
 
 SCALES: Mapping[str, str] = {
     "none": "Scores are added as they are.",
@@ -157,6 +180,8 @@ SCALES: Mapping[str, str] = {
 }
 """What each scale does with the scores of a query in one run."""
 DEFAULT_SCALE = "min_max"
+SCALE_ALIASES: Mapping[str, str] = {"z_score": "zmuv", "z_norm": "zmuv", "standard": "zmuv"}
+"""Other names of scales."""
 
 
 def find_method(given: object) -> FusionMethod:
@@ -175,14 +200,34 @@ def find_method(given: object) -> FusionMethod:
     if found is None:
         closest = find_closest(given, list(names)) if isinstance(given, str) else None
         hint = f"did you mean {closest}?" if closest else f"one of: {', '.join(METHODS)}"
-        if isinstance(given, str) and _squeeze(given) == "wmnz":
-            hint = (
-                "combmnz takes weights, and multiplies each score by that of its run, while wmnz "
-                "of ranx multiplies the sum of the scores by the sum of the weights"
-            )
+        if isinstance(given, str):
+            hint = REFUSED.get(_squeeze(given), hint)
         raise UsageError(
             f"expected a method of fusion, found {quote(given)}",
             hint=hint,
+            code="unknown_fusion",
+        )
+    return found
+
+
+def find_scale(given: object) -> str:
+    """Return a scale by its name, as rankscope or another tool writes it.
+
+    Raises:
+        UsageError: There is no such scale.
+
+    Examples:
+        >>> find_scale("min-max"), find_scale("zscore")
+        ('min_max', 'zmuv')
+    """
+    names = {_squeeze(name): name for name in SCALES}
+    names |= {_squeeze(alias): name for alias, name in SCALE_ALIASES.items()}
+    found = names.get(_squeeze(given)) if isinstance(given, str) else None
+    if found is None:
+        closest = find_closest(given, list(SCALES)) if isinstance(given, str) else None
+        raise UsageError(
+            f"expected normalize as a scale of scores, found {quote(given)}",
+            hint=f"did you mean {closest}?" if closest else f"one of: {', '.join(SCALES)}",
             code="unknown_fusion",
         )
     return found

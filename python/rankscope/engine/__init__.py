@@ -15,10 +15,13 @@ from rankscope.engine.evaluating import rank_run as rank_run
 from rankscope.engine.evaluating import rank_table as rank_table
 from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
+from rankscope.engine.fusing import Fusion as Fusion
+from rankscope.engine.fusing import fuse_text as fuse_text
 from rankscope.engine.items import check_items as check_items
 from rankscope.engine.items import load_items as load_items
 from rankscope.engine.items import read_items_for as read_items_for
 from rankscope.engine.items import refuse_known_items as refuse_known_items
+from rankscope.engine.memory import Room as Room
 from rankscope.engine.memory import read_memory as read_memory
 from rankscope.engine.progress import follow as follow
 from rankscope.engine.progress import tick as tick
@@ -28,6 +31,7 @@ from rankscope.engine.query_values import name_queries as name_queries
 from rankscope.engine.query_values import read_series as read_series
 from rankscope.engine.requests import DUPLICATES as DUPLICATES
 from rankscope.engine.requests import ENCODINGS as ENCODINGS
+from rankscope.engine.requests import SCORE_TYPES as SCORE_TYPES
 from rankscope.engine.requests import Request as Request
 from rankscope.engine.requests import count_threads as count_threads
 from rankscope.engine.requests import find_second as find_second

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.engine.memory import SpillNotice
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError
 
@@ -15,17 +14,20 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from rankscope.adapters.files.table import TableFile
-    from rankscope.engine.memory import Memory
+    from rankscope.engine.memory import SpillNotice
     from rankscope.errors import RankscopeError
     from rankscope.typing import Progress
 
     Columns = TypeVar("Columns")
 
-    class Spilled(Protocol):
+    class Written(Protocol):
         """Rows that go to temporary files where they exceed memory."""
 
         def written(self) -> int:
             """Return how many bytes were written."""
+
+    class Spilled(Written, Protocol):
+        """The same, which are evaluated part by part."""
 
         def progress(self) -> tuple[int, int]:
             """Return how many rows were evaluated, and how many there are."""
@@ -70,9 +72,9 @@ def push_batches(
     file: TableFile,
     read: Callable[[object], Columns],
     push: Callable[[Columns], None],
-    spilled: Spilled,
-    memory: Memory,
-) -> SpillNotice:
+    spilled: Written,
+    notice: SpillNotice,
+) -> None:
     """Read all rows of a table, and say on standard error if they exceed the memory limit.
 
     Args:
@@ -80,10 +82,7 @@ def push_batches(
         read: Reads the columns of some rows.
         push: Takes these columns.
         spilled: Where they go.
-        memory: The limit, and the folder for temporary files.
-
-    Returns:
-        What says the end.
+        notice: What says that they exceed it.
 
     Raises:
         InputError: A row is invalid; of several mistakes, the one that a table in memory would be
@@ -91,7 +90,6 @@ def push_batches(
         FileError: A file can't be read or written.
     """
     table_of = load_arrow().Table.from_batches
-    notice = SpillNotice(file.name, memory)
     # A table in memory is checked column by column, so the first mistake may be in a later row.
     invalid: list[tuple[int, Any]] = []
     rows = 0
@@ -109,7 +107,6 @@ def push_batches(
         rows += table.num_rows
     if invalid:
         raise file.place(_first_mistake(invalid, read))
-    return notice
 
 
 def _first_mistake(

@@ -10,6 +10,7 @@ from rankscope.engine.batches import (
     push_batches,
     whole_queries,
 )
+from rankscope.engine.memory import SpillNotice
 from rankscope.errors import InputError, RankscopeError
 
 TYPE_CHECKING = False
@@ -153,12 +154,13 @@ class ColumnRun:
             names = file.columns
             expected = file.estimate_memory() or None
             spilled = SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
-            notice = push_batches(
+            notice = SpillNotice(file.name, memory)
+            push_batches(
                 file,
                 lambda table: tables.read_retrieved(table, names),
                 spilled.push,
                 spilled,
-                memory,
+                notice,
             )
             self.notes += file.notes
             try:

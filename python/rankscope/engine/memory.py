@@ -120,6 +120,11 @@ class Room:
             self._memory = read_memory(*self._given)
         return self._memory
 
+    @property
+    def folder(self) -> str | None:
+        """The folder for temporary files, if one was given."""
+        return self._memory.folder if self._given[1] is not None and self._memory else None
+
     def find(self) -> tuple[str, int]:
         """Return the folder and the limit, for the core."""
         return self.memory.folder, self.memory.limit

@@ -10,6 +10,7 @@ from rankscope.data.ids import TEXT
 from rankscope.data.qrels import Queries
 from rankscope.engine.batches import evaluate_parts, push_batches
 from rankscope.engine.evaluating import make_evaluation, make_plan
+from rankscope.engine.memory import SpillNotice
 from rankscope.engine.streaming import number_stream_clusters
 from rankscope.engine.weights import read_weights
 from rankscope.errors import RankscopeError
@@ -72,7 +73,8 @@ def evaluate_spilled(
             has_grades = has_grades or is_judged(columns.relevance)
             spilled.push(columns.to_core())
 
-        notice = push_batches(file, read, push, spilled, memory)
+        notice = SpillNotice(file.name, memory)
+        push_batches(file, read, push, spilled, notice)
         if has_rows and not has_grades:
             raise no_judgments(file.name)
         notes = tuple(file.notes)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rankscope.results.counts import Counts as Counts
     from rankscope.results.evaluation import Evaluation as Evaluation
     from rankscope.results.evaluations import Evaluations as Evaluations
+    from rankscope.results.fused_file import FusedFile as FusedFile
     from rankscope.results.fused_run import FusedRun as FusedRun
     from rankscope.results.fusion_fit import FusionFit as FusionFit
     from rankscope.results.judge_agreement import JudgeAgreement as JudgeAgreement
@@ -36,6 +37,7 @@ else:
             "DocumentMoves": "rankscope.results.run_difference",
             "Evaluation": "rankscope.results.evaluation",
             "Evaluations": "rankscope.results.evaluations",
+            "FusedFile": "rankscope.results.fused_file",
             "FusedRun": "rankscope.results.fused_run",
             "FusionFit": "rankscope.results.fusion_fit",
             "JudgeAgreement": "rankscope.results.judge_agreement",

@@ -6,6 +6,7 @@ import itertools
 
 from rankscope._core import Run
 from rankscope.errors import UsageError
+from rankscope.file import COMPRESSIONS, tell_format
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.results.tables import Tabular
@@ -16,14 +17,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from rankscope.data.ids import SourceIds
+    from rankscope.results.fused_file import FusedFile
     from rankscope.results.tables import Held
+
+    Fused: TypeAlias = "FusedRun | FusedFile"
 
 AT_ONCE = 200
 """How many queries are written at a time."""
@@ -78,10 +82,7 @@ class FusedRun(Tabular):
     @property
     def label(self) -> str:
         """The method with its parameter and scale, such as `rrf(k=60)`."""
-        settings = [f"{name}={value:g}" for name, value in self.parameters.items()]
-        if self.scale:
-            settings.append(f"normalize={self.scale}")
-        return f"{self.method}({', '.join(settings)})" if settings else self.method
+        return label_fusion(self.method, self.parameters, self.scale)
 
     def write(self, path: str | os.PathLike[str], *, tag: str | None = None) -> None:
         """Write a run file in TREC format: query, `Q0`, document, rank, score, and a tag.
@@ -93,9 +94,10 @@ class FusedRun(Tabular):
             tag: The name of the run in the last column (default: the method).
 
         Raises:
-            UsageError: The tag is empty or has blanks.
+            UsageError: The tag is empty or has blanks, or the name says another format.
             FileError: The file can't be written.
         """
+        check_run_path(path)
         with replacing(path) as part, part.open("wb") as file:
             file.writelines(self.lines(tag=tag))
 
@@ -186,12 +188,7 @@ class FusedRun(Tabular):
         return _restore, (fields, *self._read_columns())
 
     def __repr__(self) -> str:
-        names = [show(name) for name in self.names]
-        runs = f"{', '.join(names[:-1])} and {names[-1]}"
-        return (
-            f"{self.label} of {runs}: {_count(self.queries, 'query', 'queries')}, "
-            f"{_count(self.documents, 'document', 'documents')}"
-        )
+        return show_fusion(self)
 
 
 FIELDS = ("names", "method", "parameters", "scale", "weights", "missing", "source", "core")
@@ -205,6 +202,49 @@ def _restore(
     return FusedRun(**fields, core=core)
 
 
+def label_fusion(method: str, parameters: Mapping[str, float], scale: str) -> str:
+    """Return a method with its parameter and scale, such as `rrf(k=60)`."""
+    settings = [f"{name}={value:g}" for name, value in parameters.items()]
+    if scale:
+        settings.append(f"normalize={scale}")
+    return f"{method}({', '.join(settings)})" if settings else method
+
+
+def show_fusion(fused: Fused) -> str:
+    """Return what was fused, and how many queries and documents there are."""
+    names = [show(name) for name in fused.names]
+    runs = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"{fused.label} of {runs}: {_count(fused.queries, 'query', 'queries')}, "
+        f"{_count(fused.documents, 'document', 'documents')}"
+    )
+
+
+def check_run_path(path: str | os.PathLike[str]) -> None:
+    """Check that a run file is read as the text that it is.
+
+    Raises:
+        UsageError: The name says another format, or that the file is compressed.
+    """
+    import os  # noqa: PLC0415 - only where a file is written
+
+    name = os.fsdecode(path)
+    form = tell_format(name) or "trec"
+    if name.lower().endswith(tuple(ending for ending, _, _ in COMPRESSIONS)):
+        raise UsageError(
+            f"expected a name for text that isn't compressed, found {quote(name)}",
+            hint="name it fused.run; or compress standard output: rankscope fuse a.run b.run | "
+            "gzip > fused.run.gz",
+            code="bad_format",
+        )
+    if form not in {"trec", "tsv"}:  # a TSV file without a header is read as TREC
+        raise UsageError(
+            f"expected a name for text in TREC format, found {quote(name)}, which says {form}",
+            hint="name it fused.run; for other formats, write a data frame of what rs.fuse returns",
+            code="bad_format",
+        )
+
+
 def check_tag(tag: str) -> str:
     """Return the tag of a run file.
 
@@ -214,7 +254,7 @@ def check_tag(tag: str) -> str:
     if not tag or tag.split() != [tag]:
         raise UsageError(
             f"expected a tag without blanks, found {quote(tag)}",
-            hint="write tag='fused'",
+            hint="use one word, such as fused",
             code="bad_parameter",
         )
     return tag

@@ -1,0 +1,34 @@
+//! How much memory rows may take, which Python is asked for when it first matters.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use crate::error::{Error, Kind};
+use crate::table::queue::{self, Spill};
+
+/// How many bytes of rows need no look, and a function that returns the folder for files and the bytes of
+/// memory.
+#[derive(FromPyObject)]
+pub(super) struct Room(usize, Py<PyAny>);
+
+impl Room {
+    /// Another hold on the same function.
+    pub(super) fn share(&self, py: Python<'_>) -> Self {
+        Self(self.0, self.1.clone_ref(py))
+    }
+
+    /// The room that the function tells.
+    pub(super) fn look_up(self) -> queue::Room<'static> {
+        let Self(unasked, find) = self;
+        let find = move || {
+            let found = Python::attach(|py| find.call0(py)?.extract(py));
+            let (folder, memory): (PathBuf, u64) = found.map_err(|error: PyErr| {
+                Error::new(Kind::File, "spill_file", error.to_string())
+                    .hint("name another folder: spill_folder, --spill-folder or TMPDIR")
+            })?;
+            Ok(Spill { folder, memory, expected: None })
+        };
+        queue::Room::new(unasked, Box::new(find))
+    }
+}
