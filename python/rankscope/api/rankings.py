@@ -295,8 +295,8 @@ class Rankings(Columns):
             >>> rankings = Rankings.from_table(table, attributes=["country"])
             >>> print(rankings.evaluate("P@1", by="country").slices)
             country  queries     P@1  P@1 n
-            de             1  1.0000      1
             at             1  0.0000      1
+            de             1  1.0000      1
         """
         grades = self._core.grades()
         request = engine.read_request(
