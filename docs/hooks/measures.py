@@ -124,7 +124,7 @@ def write_index() -> str:
     parts = ["# Measures", ABOUT]
     for family in FAMILIES:
         about = (inspect.getdoc(family) or "").partition("\n")[0]
-        rows = [(f"[{row.name}]({row.name.lower()}.md)", row.definition) for row in family.ROWS]
+        rows = [(f"[{row.name}]({row.name.lower()}.md)", row.summary) for row in family.ROWS]
         parts += [f"## {title_of(family)}", about, table(("measure", "definition"), rows)]
     return "\n\n".join(parts) + "\n"
 

@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     if options.name is None:
         width = max(map(len, TABLE))
         for row in TABLE.values():
-            print(f"{row.name:{width}}  {row.definition}")
+            print(f"{row.name:{width}}  {row.summary}")
     else:
         print(describe(parse(options.name)))
     return 0

@@ -120,7 +120,7 @@ class Row:
         parameters: The parameters, in the order in which names print them.
         at: The parameter that `@` sets, or an empty string.
         formula: The definition as LaTeX.
-        definition: The definition in one sentence.
+        definition: The definition, whose first sentence says it in short.
         undefined: When it is undefined, in one sentence; empty if never.
         value_range: The lowest and the highest value with the default parameters.
         mean: How the values of queries are aggregated.
@@ -168,6 +168,11 @@ class Row:
     uncut: str = ""
     example: Example
     function: Caller | None = None
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the definition."""
+        return self.definition.partition(". ")[0].removesuffix(".") + "."
 
     @property
     def of_items(self) -> bool:

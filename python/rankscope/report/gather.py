@@ -155,7 +155,7 @@ def _describe(measure: Measure) -> MeasureFacts:
     low, high = row.value_range
     return MeasureFacts(
         name=measure.name,
-        definition=row.definition,
+        definition=row.summary,
         undefined=row.undefined,
         low=low,
         high=high,
