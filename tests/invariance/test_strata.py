@@ -1,4 +1,4 @@
-"""Measures of samples give the values of their twins, whatever way the judgments come in."""
+"""Measures of sampled judgments are their twins, whatever way the judgments come in."""
 
 from __future__ import annotations
 
@@ -167,9 +167,16 @@ def test_a_query_without_relevant_documents_is_undefined() -> None:
             assert math.isnan(found[measure]), measure
 
 
-def test_runs_are_compared_by_inferred_ndcg() -> None:
+def test_runs_are_compared_and_reported_by_inferred_ndcg() -> None:
     rows = [(f"q{n}", "1", doc, grade) for n in range(8) for doc, grade in (("a", 1), ("b", -1))]
     good = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
     none = {f"q{n}": {"x": 2.0} for n in range(8)}
     found = rankscope.compare(rows, {"none": none, "good": good}, "infNDCG")
     assert found["infNDCG", "good"].better == "good"
+    table = pd.DataFrame(rows, columns=["query_id", "stratum", "doc_id", "grade"])
+    difference = rankscope.diff(table, none, good, "infNDCG")
+    assert (difference.wins, difference.ties, difference.losses) == (8, 0, 0)
+    # One of the two documents is judged, so it stands for two.
+    inferred = 2 / (1 + 1 / math.log2(3))
+    report = rankscope.report(table, {"none": none, "good": good}, "infNDCG")
+    assert f"good: infNDCG {inferred:.4f}" in str(report)
