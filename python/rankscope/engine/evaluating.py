@@ -501,7 +501,7 @@ def describe_answer(
         for name, tool, difference in request.differences
     ]
     if all(measure.row.strata for measure in request.measures):
-        # In judgments of samples, that is how documents are written that weren't judged.
+        # In sampled judgments, a negative grade marks a document that wasn't judged.
         notes = [note for note in notes if note.code != "negative_rel"]
     levels = [measure.value_of("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):
