@@ -15,6 +15,7 @@ from rankscope import Policy
 from rankscope.measures import TABLE
 from rankscope.reference import Retrieved, rank, value
 
+from tests.cli.command import run as run_command
 from tests.generated import examples
 from tests.invariance.lists import DOCUMENTS, SCORES
 from tests.invariance.variants import variants
@@ -180,3 +181,12 @@ def test_runs_are_compared_and_reported_by_inferred_ndcg() -> None:
     inferred = 2 / (1 + 1 / math.log2(3))
     report = rankscope.report(table, {"none": none, "good": good}, "infNDCG")
     assert f"good: infNDCG {inferred:.4f}" in str(report)
+
+
+def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    qrels.write_text("query_id,band,doc_id,grade\nq,1,a,1\nq,1,b,-1\n", encoding="utf-8")
+    run.write_text("query_id,doc_id,score\nq,a,2\nq,b,1\n", encoding="utf-8")
+    found = run_command("eval", str(qrels), str(run), "-m", "infNDCG", "--col", "stratum=band")
+    inferred = 2 / (1 + 1 / math.log2(3))
+    assert found.stdout.decode() == f"infNDCG\t{inferred:.4f}\n"
