@@ -31,8 +31,10 @@ TITLES = {
     "binary": "Binary relevance",
     "sets": "Set measures",
     "judged": "Incomplete judgments",
+    "sampled": "Sampled judgments",
     "cascade": "User models",
     "cwl": "The C/W/L framework",
+    "expected_exposure": "Expected exposure",
     "agreement": "Agreement with the best order",
     "diversity": "Diversity",
     "auc": "Pairs in the right order",
@@ -215,12 +217,13 @@ def write_example(row: Row) -> str:
     if example.strata:
         strata = " ".join(each or "–" for each in example.strata)
         others = (
-            f" Also in the pool: {judged}. Grades of -1 mean not judged. Strata of all of these "
-            f"documents: {strata}."
+            f" Also in the pool: {judged}. Documents with the grade -1 weren't judged. Strata of "
+            f"all of these documents: {strata}."
         )
     qrels, run = as_inputs(example)
+    none = "not in the pool" if example.strata else "unjudged"
     return (
-        f"Grades in rank order: {shown}{' (– means unjudged)' * ('–' in shown)}.{others}\n\n"
+        f"Grades in rank order: {shown}{f' (– means {none})' * ('–' in shown)}.{others}\n\n"
         f"```text\n{example.measure} = {example.formula} = {example.value:g}\n```\n\n"
         f"```python\n>>> import rankscope as rs\n>>> qrels = {literal(qrels)}\n"
         f">>> run = {literal(run)}\n"

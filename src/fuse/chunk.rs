@@ -1,4 +1,4 @@
-//! Lists that were read from a run, until they are fused.
+//! Lists that are held until they are fused, or until it is their turn after that.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::ids::interner::Arena;
 use crate::memory::Vec;
 use crate::rank::lists::Lists;
+use crate::text::list::{List, Row};
 
 /// The lists of some queries.
 #[derive(Debug, Default)]
@@ -42,6 +43,18 @@ impl Chunk {
         self.ends.push(self.scores.len());
     }
 
+    /// How many documents all its lists have.
+    pub(super) fn documents(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// One of the lists, as rows that were read.
+    pub(super) fn list(&self, query: usize) -> List<'_> {
+        let mut list = List { query: self.queries.get(query), ..List::default() };
+        self.each_row(query, |doc, score| list.rows.push(Row { doc, score, line: 0 }));
+        list
+    }
+
     /// About how many bytes of memory it takes.
     pub(super) fn size(&self) -> usize {
         let row = size_of::<usize>() + size_of::<f64>();
@@ -49,7 +62,7 @@ impl Chunk {
     }
 
     /// Gives the documents of a list to `each`, with their scores.
-    pub(super) fn each_row<'a>(&'a self, query: usize, mut each: impl FnMut(&'a [u8], f64)) {
+    fn each_row<'a>(&'a self, query: usize, mut each: impl FnMut(&'a [u8], f64)) {
         for row in self.rows(query) {
             each(self.docs.get(row), self.scores[row]);
         }

@@ -14,7 +14,7 @@ use crate::rank::lists::Lists;
 use crate::rank::run::{Run, no_rows};
 use crate::rank::spilled_lists::SpilledLists;
 use crate::table::queue::Room;
-use crate::text::list::{List, Row};
+use crate::text::list::List;
 use crate::watch::Watch;
 
 /// The rows of runs, which are added one run after another.
@@ -85,11 +85,7 @@ impl<'a> ScatteredRuns<'a> {
         self.begin();
         for place in 0..lists.len() {
             let chunk = Chunk::of_list(lists, place)?;
-            let mut list = List::default();
-            chunk.each_row(0, |doc, score| list.rows.push(Row { doc, score, line: 0 }));
-            let query = chunk.query(0);
-            list.query = &query;
-            self.add(&list, 0)?;
+            self.add(&chunk.list(0), 0)?;
         }
         self.end()
     }

@@ -16,7 +16,7 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("eer", |params| Box::new(Exposure::new(Quantity::Relevance, params))),
 ];
 
-/// What is computed of exposures.
+/// What is computed from exposures.
 #[derive(Clone, Copy, PartialEq)]
 enum Quantity {
     /// How far they are from the target.

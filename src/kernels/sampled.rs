@@ -1,4 +1,4 @@
-//! Measures for judgments of samples: of each stratum of the documents, a share was judged at random.
+//! Measures for sampled judgments: of each stratum of the documents, a share was judged at random.
 //!
 //! A negative grade is "in the stratum, not judged". Yilmaz, Kanoulas and Aslam, *A simple and efficient
 //! sampling method for estimating AP and NDCG*, 2008, as NIST's `sample_eval.pl` computes it.

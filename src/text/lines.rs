@@ -228,13 +228,14 @@ fn name_field_mistake(
         (4, 6) => ("looks_like_run", "these are six columns, as runs have: are the files swapped?"),
         (4, 5) if is_number(4) && !is_number(3) => (
             "unsupported_format",
-            "preferences and judgment groups are read by rankscope trec_eval: keep query, 0, document, \
+            "preferences and judgment groups are read by rankscope trec_eval, and sampled judgments \
+             (query, 0, document, stratum, grade) for infNDCG and xinfAP: keep query, 0, document, \
              grade",
         ),
         (4, 5) if is_number(4) => (
             "field_count",
-            "query, 0, document, stratum and grade are judgments of samples, which are read for \
-             infNDCG and xinfAP: keep four of them for other measures",
+            "sampled judgments (query, 0, document, stratum, grade) are read for infNDCG and xinfAP: \
+             keep query, 0, document, grade for other measures",
         ),
         (6, 3) => (
             "field_count",

@@ -136,7 +136,7 @@ def test_attributes_have_many_shapes(tmp_path: Path) -> None:
 def test_what_was_made_of_texts_is_noted() -> None:
     found = evaluate("ILD@5", items=MOVIES)
     noted = {note.code: note for note in found.notes if note.file == "items"}
-    assert noted["item_names"].sentence.startswith("the column title has a text of its own")
+    assert noted["item_names"].sentence.startswith("the column title has a different text")
     assert noted["categories_split"].count == len(MOVIES)
     titles = evaluate("ILD@5", items=MOVIES[["movieId", "title"]])
     assert titles["ILD@5"] == 1

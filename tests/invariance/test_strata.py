@@ -1,4 +1,4 @@
-"""Measures of samples give the values of their twins, whatever way the judgments come in."""
+"""Measures of sampled judgments are their twins, whatever way the judgments come in."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rankscope import Policy
 from rankscope.measures import TABLE
 from rankscope.reference import Retrieved, rank, value
 
+from tests.cli.command import run as run_command
 from tests.generated import examples
 from tests.invariance.lists import DOCUMENTS, SCORES
 from tests.invariance.variants import variants
@@ -167,9 +168,25 @@ def test_a_query_without_relevant_documents_is_undefined() -> None:
             assert math.isnan(found[measure]), measure
 
 
-def test_runs_are_compared_by_inferred_ndcg() -> None:
+def test_runs_are_compared_and_reported_by_inferred_ndcg() -> None:
     rows = [(f"q{n}", "1", doc, grade) for n in range(8) for doc, grade in (("a", 1), ("b", -1))]
     good = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
     none = {f"q{n}": {"x": 2.0} for n in range(8)}
     found = rankscope.compare(rows, {"none": none, "good": good}, "infNDCG")
     assert found["infNDCG", "good"].better == "good"
+    table = pd.DataFrame(rows, columns=["query_id", "stratum", "doc_id", "grade"])
+    difference = rankscope.diff(table, none, good, "infNDCG")
+    assert (difference.wins, difference.ties, difference.losses) == (8, 0, 0)
+    # One of the two documents is judged, so it stands for two.
+    inferred = 2 / (1 + 1 / math.log2(3))
+    report = rankscope.report(table, {"none": none, "good": good}, "infNDCG")
+    assert f"good: infNDCG {inferred:.4f}" in str(report)
+
+
+def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    qrels.write_text("query_id,band,doc_id,grade\nq,1,a,1\nq,1,b,-1\n", encoding="utf-8")
+    run.write_text("query_id,doc_id,score\nq,a,2\nq,b,1\n", encoding="utf-8")
+    found = run_command("eval", str(qrels), str(run), "-m", "infNDCG", "--col", "stratum=band")
+    inferred = 2 / (1 + 1 / math.log2(3))
+    assert found.stdout.decode() == f"infNDCG\t{inferred:.4f}\n"

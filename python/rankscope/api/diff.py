@@ -9,7 +9,6 @@ from rankscope.api.explain import find_query, take_query
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_items
 from rankscope.data.policy import ties_of
-from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.data.qrels import Qrels
     from rankscope.explain.diff.runs import Side
     from rankscope.measures import Measure
     from rankscope.results import Bounds, Evaluation, Losses
@@ -90,10 +90,14 @@ def diff(
     refuse_items(asked, "losses by document")
     chosen = engine.read_policy(policy)
     engine.refuse_one_stdin_for_both(run_a, run_b)
-    if not isinstance(qrels, Qrels):
-        for run in (run_a, run_b):
-            engine.refuse_one_stdin_for_both(qrels, run)
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+    qrels = engine.load_qrels_for(
+        qrels,
+        (run_a, run_b),
+        measure,
+        columns=columns,
+        duplicates=duplicates,
+        encoding=encoding,
+    )
     rankings = [
         Rankings.from_run(
             qrels,

@@ -9,7 +9,6 @@ from rankscope import engine
 from rankscope.adapters.documents import has_documents
 from rankscope.adapters.tables import is_single_column, is_table
 from rankscope.data.interval import read_interval
-from rankscope.data.qrels import Qrels
 from rankscope.errors import MeasureError, UsageError
 from rankscope.file import File
 from rankscope.results import Evaluations
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.data.qrels import Qrels
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
     from rankscope.typing import HistoryLike, InputLike, Lists, Path, Progress
@@ -240,17 +240,16 @@ def evaluate(
     )
     named = read_named_runs(run)
     runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
-    if not isinstance(qrels, Qrels):
-        for each in runs.values():
-            engine.refuse_one_stdin_for_both(qrels, each)
-        qrels = engine.load_qrels(
-            qrels,
-            columns=columns,
-            second=engine.find_second(measures, subtopics=subtopics),
-            duplicates=duplicates,
-            encoding=encoding,
-            progress=progress is True,
-        )
+    qrels = engine.load_qrels_for(
+        qrels,
+        runs.values(),
+        measures,
+        subtopics=subtopics,
+        columns=columns,
+        duplicates=duplicates,
+        encoding=encoding,
+        progress=progress is True,
+    )
     evaluated = {
         name: engine.evaluate_run(
             qrels,

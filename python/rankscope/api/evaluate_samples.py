@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from rankscope import engine
 from rankscope.data.interval import read_interval
-from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.data.qrels import Qrels
     from rankscope.engine import Measures
     from rankscope.results import Evaluation
     from rankscope.typing import InputLike
@@ -37,17 +37,18 @@ def evaluate_samples(
     threads: int | None = None,
     strict: bool = False,
 ) -> Evaluation:
-    """Evaluate a ranker that shows different rankings of the same query, by samples of them.
+    """Evaluate a stochastic ranker by several rankings of each query.
 
     Expected exposure (EEL, EED and EER) is computed from the mean exposure that each document gets
-    over the rankings. Of any other measure, the value of a query is the mean of the values of its
+    over the rankings. For any other measure, the value of a query is the mean of the values of its
     rankings.
 
     Args:
         qrels: The judgments, as in `evaluate`.
         runs: The rankings: several runs, each with one ranking of every query, as in `evaluate`.
             They all count the same. A query that some runs don't have is averaged over the others.
-        measures: Measures of the grades of each query.
+        measures: One or more measures, or their names. Each has to depend on the grades of each
+            query only, unlike Novelty or Coverage.
         policy: As in `evaluate`.
         columns: As in `evaluate`.
         weights: As in `evaluate`.
@@ -82,16 +83,9 @@ def evaluate_samples(
             code="bad_parameter",
         )
     listed = list(runs)
-    if not isinstance(qrels, Qrels):
-        for run in listed:
-            engine.refuse_one_stdin_for_both(qrels, run)
-        qrels = engine.load_qrels(
-            qrels,
-            columns=columns,
-            second=engine.find_second(measures),
-            duplicates=duplicates,
-            encoding=encoding,
-        )
+    qrels = engine.load_qrels_for(
+        qrels, listed, measures, columns=columns, duplicates=duplicates, encoding=encoding
+    )
     return engine.evaluate_samples(
         qrels,
         listed,

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from rankscope._core import Rankings as CoreRankings
     from rankscope.adapters import Input
-    from rankscope.api.fusion_choices import Settings
     from rankscope.api.fusion_inputs import Given
     from rankscope.api.rankings import Rankings
     from rankscope.data.fusion import Scale
     from rankscope.data.ids import SourceIds
     from rankscope.data.policy import Policy, ScoreType
+    from rankscope.engine.fusing import Settings
     from rankscope.measures import Measure
     from rankscope.typing import InputLike
 

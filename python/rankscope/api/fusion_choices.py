@@ -14,11 +14,9 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
     from rankscope.data.fusion import FusionMethod
-
-    Settings: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]
+    from rankscope.engine.fusing import Settings
 
 TIES = ("doc_id", "doc_id_asc", "input")
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from rankscope import engine
 from rankscope.api.evaluate import name_runs
 from rankscope.api.rankings import Rankings
-from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
 from rankscope.results import Evaluation
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope.conventions import Convention
     from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.data.qrels import Qrels
     from rankscope.engine import Measures
     from rankscope.typing import InputLike
 
@@ -68,17 +68,9 @@ def rank_runs(
     request = engine.read_request(
         measures, policy, convention=convention, score_type=score_type, grades=[]
     )
-    for run in runs.values():
-        if not isinstance(qrels, Qrels):
-            engine.refuse_one_stdin_for_both(qrels, run)
-    if not isinstance(qrels, Qrels):
-        qrels = engine.load_qrels(
-            qrels,
-            columns=columns,
-            second=engine.find_second(measures),
-            duplicates=duplicates,
-            encoding=encoding,
-        )
+    qrels = engine.load_qrels_for(
+        qrels, runs.values(), measures, columns=columns, duplicates=duplicates, encoding=encoding
+    )
     return {
         name: Rankings.from_run(
             qrels,

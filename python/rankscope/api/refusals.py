@@ -52,8 +52,8 @@ def refuse_run_measure(measure: Measure, action: str) -> None:
     """
     if measure.row.level == "run":
         raise UsageError(
-            f"{measure} can't {action}: it is one value of all lists together, and a resample "
-            "of queries shows fewer items than all of them, so that no interval or test is fair",
+            f"{measure} can't {action}: it is one value of all lists together, so no query has a "
+            "value to test or to resample",
             hint="rs.evaluate gives its value for each run; choose a measure with a value of each "
             "query here, such as Novelty@10 or nDCG@10",
             code="no_query_values",
@@ -61,11 +61,11 @@ def refuse_run_measure(measure: Measure, action: str) -> None:
 
 
 def refuse_items(measure: Measure, what: str) -> None:
-    """Raise an error for a measure of recommended items, where only grades are looked at.
+    """Raise an error for a measure of recommended items, where only grades are used.
 
     Args:
         measure: The measure.
-        what: What it has none of, such as `"bounds"`.
+        what: What isn't available for it, such as `"bounds"`.
 
     Raises:
         MeasureError: It is one.

@@ -74,8 +74,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--samples",
         action=OnceFlag,
-        help="the runs are rankings of one stochastic ranker: print a single column, with EEL, EED "
-        "and EER of the mean exposure, and the mean of every other measure",
+        help="treat the runs as rankings of one stochastic ranker, and print one value of each "
+        "measure: EEL, EED and EER of the mean exposure, and the mean of the others over the runs",
     )
     add_items_options(parser)
     add_memory_options(parser, "the rows of a table or run")
@@ -215,7 +215,7 @@ def _evaluate_samples(
 
 
 def _runs(options: Namespace) -> list[str]:
-    if options.samples:  # they have one value together
+    if options.samples:  # all runs have one value together
         return options.inputs[1:2]  # type: ignore[no-any-return]  # paths
     runs: list[str] = options.inputs[1:] or options.inputs
     return runs

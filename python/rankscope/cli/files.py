@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-ROLES = ("query", "doc", "relevance", "score", "rank", "label", "weight")
+ROLES = (
+    "query",
+    "doc",
+    "relevance",
+    "score",
+    "rank",
+    "subtopic",
+    "stratum",
+    "label",
+    "weight",
+)
 TABLE_ROLES = ("label", "weight")
 """Roles that only a table of rankings has."""
 PARTS = ("qrels", "run")

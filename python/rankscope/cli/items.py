@@ -37,8 +37,9 @@ def add_items_options(parser: Parser) -> None:
         "--catalogue",
         action=Once,
         metavar="FILE",
-        help="table with a column of the items that can be recommended (default: those of --items, "
-        "or else of --history); for Coverage, Gini, Entropy and Serendipity",
+        help="the items that can be recommended: a table with a column of items, or a text file "
+        "with one item in each line (default: those of --items, or else of --history); for "
+        "Coverage, Gini, Entropy and Serendipity",
     )
 
 

@@ -31,8 +31,8 @@ SENTENCES = {
     "items_without_history": "recommended items that no user had before: {count}",
     "items_without_attributes": "recommended items without attributes, left out where these are "
     "needed: {count}",
-    "item_names": "the column {column} has a text of its own for nearly every item, as names have, "
-    "and is left out of the categories",
+    "item_names": "the column {column} has a different text for nearly every item, as names do, so "
+    "it isn't used as categories",
     "item_names_alone": "nearly every item has a category of its own in {column}, so that no two "
     "items are alike: {count} categories",
     "categories_with_commas": "categories of {column} with a comma or semicolon, each of which "

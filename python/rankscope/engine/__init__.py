@@ -8,12 +8,10 @@ from rankscope.engine.clusters import read_clusters as read_clusters
 from rankscope.engine.clusters import refuse_cluster_alone as refuse_cluster_alone
 from rankscope.engine.evaluating import describe_answer as describe_answer
 from rankscope.engine.evaluating import evaluate_run as evaluate_run
-from rankscope.engine.evaluating import load_qrels as load_qrels
 from rankscope.engine.evaluating import make_evaluation as make_evaluation
 from rankscope.engine.evaluating import make_plan as make_plan
 from rankscope.engine.evaluating import rank_run as rank_run
 from rankscope.engine.evaluating import rank_table as rank_table
-from rankscope.engine.evaluating import read_columns as read_columns
 from rankscope.engine.evaluating import refuse_diagnostics as refuse_diagnostics
 from rankscope.engine.fusing import Fusion as Fusion
 from rankscope.engine.fusing import fuse_text as fuse_text
@@ -21,6 +19,8 @@ from rankscope.engine.items import check_items as check_items
 from rankscope.engine.items import load_items as load_items
 from rankscope.engine.items import read_items_for as read_items_for
 from rankscope.engine.items import refuse_known_items as refuse_known_items
+from rankscope.engine.judgments import load_qrels as load_qrels
+from rankscope.engine.judgments import load_qrels_for as load_qrels_for
 from rankscope.engine.memory import Room as Room
 from rankscope.engine.memory import read_memory as read_memory
 from rankscope.engine.progress import follow as follow
@@ -35,6 +35,7 @@ from rankscope.engine.requests import SCORE_TYPES as SCORE_TYPES
 from rankscope.engine.requests import Request as Request
 from rankscope.engine.requests import count_threads as count_threads
 from rankscope.engine.requests import find_second as find_second
+from rankscope.engine.requests import read_columns as read_columns
 from rankscope.engine.requests import read_measure as read_measure
 from rankscope.engine.requests import read_measures as read_measures
 from rankscope.engine.requests import read_policy as read_policy

@@ -7,7 +7,6 @@ from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
 from rankscope._core import evaluate_run as evaluate_held_run
 from rankscope.adapters import (
     find_stream,
-    read_judgments,
     read_run,
     recognise,
     see_joined,
@@ -26,9 +25,9 @@ from rankscope.engine.progress import watch
 from rankscope.engine.requests import (
     DUPLICATES,
     ENCODINGS,
-    ROLES,
     SCORE_TYPES,
     count_threads,
+    read_columns,
     read_request,
 )
 from rankscope.engine.slices import make_estimates, make_slices
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from rankscope.engine.slices import Groups
     from rankscope.engine.weights import Weights
     from rankscope.measures import Measure
-    from rankscope.typing import InputLike, Progress, Second
+    from rankscope.typing import InputLike, Progress
 
     class Counted(Protocol):
         """An answer of the core, or of its parts."""
@@ -75,57 +74,6 @@ if TYPE_CHECKING:
 
 FEWEST_SAMPLED = 10
 """Fewer lists that look like samples of candidates may do so by chance."""
-
-
-def load_qrels(
-    given: InputLike,
-    *,
-    duplicates: str,
-    encoding: str,
-    columns: Mapping[str, str] | None = None,
-    second: Second = "",
-    progress: Progress = None,
-) -> Qrels:
-    """Read judgments.
-
-    Raises:
-        InputError: They are not of the format.
-        FileError: The file can't be read.
-    """
-    check_choice("duplicates", duplicates, DUPLICATES)
-    check_choice("encoding", encoding, ENCODINGS)
-    named = read_columns(columns)
-    found = recognise(given, "qrels", named)
-    notes: list[tuple[str, int, int]] = []
-    with watch(found, progress) as told:
-        judgments, source = read_judgments(
-            found,
-            duplicates=duplicates,
-            encoding=encoding,
-            columns=named,
-            notes=notes,
-            second=second,
-            progress=told,
-        )
-    return Qrels(judgments, found.name, duplicates, tuple(notes), source)
-
-
-def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Read the mapping of roles to columns.
-
-    Raises:
-        UsageError: A role is not known.
-    """
-    if given is not None and not hasattr(given, "keys"):
-        raise UsageError(
-            f"expected columns as a mapping of role to name, found {type(given).__name__}",
-            hint="write columns={'query': 'customer', 'doc': 'sku'}",
-            code="bad_parameter",
-        )
-    columns = {} if given is None else dict(given)
-    for role in columns:
-        check_choice("the role of a column", role, ROLES)
-    return columns
 
 
 def rank_run(
@@ -553,7 +501,7 @@ def describe_answer(
         for name, tool, difference in request.differences
     ]
     if all(measure.row.strata for measure in request.measures):
-        # In judgments of samples, that is how documents are written that weren't judged.
+        # In sampled judgments, a negative grade marks a document that wasn't judged.
         notes = [note for note in notes if note.code != "negative_rel"]
     levels = [measure.value_of("rel") for measure in request.measures]
     if not any(isinstance(level, float) and level >= 1 for level in levels):

@@ -155,7 +155,7 @@ def _check_given(measures: list[Measure], given: frozenset[str] | set[str]) -> N
             if need in given or (need == "catalogue" and given):
                 continue
             raise MeasureError(
-                f"{measure} needs {need}, which is {MEANINGS[need]}",
+                f"{measure} needs {need}: {MEANINGS[need]}",
                 hint=f"pass {need}=…, or --{need} FILE on the command line",
                 code="items_unavailable",
             )

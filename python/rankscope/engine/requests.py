@@ -238,6 +238,24 @@ def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
         )
 
 
+def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
+    """Read the mapping of roles to columns.
+
+    Raises:
+        UsageError: A role is not known.
+    """
+    if given is not None and not hasattr(given, "keys"):
+        raise UsageError(
+            f"expected columns as a mapping of role to name, found {type(given).__name__}",
+            hint="write columns={'query': 'customer', 'doc': 'sku'}",
+            code="bad_parameter",
+        )
+    columns = {} if given is None else dict(given)
+    for role in columns:
+        check_choice("the role of a column", role, ROLES)
+    return columns
+
+
 def count_threads(given: object) -> int:
     """Return the number of threads to use (default: all cores).
 

@@ -12,10 +12,6 @@ from rankscope.measures.spelling import NUMBER
 from rankscope.names import LONGEST_NAME
 from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 PLACES = {"k": r"\d+", "p": r"0?\.\d+"}
 """The numbers that can stand in a name of another library, where not every number can."""
 
@@ -52,11 +48,13 @@ def _other(libraries: str, instead: str, *names: str) -> OtherName:
     return OtherName(libraries, names, instead=instead)
 
 
-OWN = "rs.measure makes a measure of a function"
+OWN = "or write your own with rs.measure"
 PREDICTIONS = (
     "it compares predicted ratings or classes, not rankings; scikit-learn's sklearn.metrics has it"
 )
-FAIRNESS = "AWRF@{at} and EEL@{at} tell who gets attention: docs/exposure-and-fairness.md; " + OWN
+FAIRNESS = (
+    "AWRF@{at} and EEL@{at} compare who gets attention: docs/exposure-and-fairness.md; " + OWN
+)
 EXPEVAL = "It has model='gerr' by default, and divides values by bounds unless -U is set."
 AGREE = "it compares two rankings: rs.agreement and rankscope agreement have it"
 TAIL = "AvgPopularity and Novelty say how popular the recommended items are; " + OWN
@@ -81,13 +79,13 @@ CWL = (
     _same("cwl_eval", "BPM(T={T}, max_rel=1)@{k}", "BPM-Static-T={T}-K={k}"),
     _other(
         "cwl_eval",
-        "its user gives up expectations on the way; BPM(T={T}, max_rel=1)@{k} is the static one",
+        "its user changes expectations with each rank; BPM(T={T}, max_rel=1)@{k} keeps them",
         "BPM-Dynamic-T={T}-K={k}-hb={b}-hc={c}",
         "BPM-Dynamic-T={T}-K={k}",
     ),
     _other(
         "cwl_eval",
-        "its user gives up expectations on the way; BPM(T=1.0, max_rel=1)@10 is the static one",
+        "its user changes expectations with each rank; BPM(T=1.0, max_rel=1)@10 keeps them",
         "BPM-Dynamic",
         "BPM-D",
     ),
@@ -137,7 +135,7 @@ CWL = (
         "AP",
         note="It divides by the relevant documents in the list: AP_CWL(max_rel=1).",
     ),
-    _other("cwl_eval", "it is what every measure reports: INST(max_rel=1)", "EU"),
+    _other("cwl_eval", "every measure reports it by default: INST(max_rel=1)", "EU"),
     _other("cwl_eval", "write INST(value='total_utility', max_rel=1)", "ETU"),
     _other("cwl_eval", "write INST(value='cost', max_rel=1)", "EC"),
     _other("cwl_eval", "write INST(value='total_cost', max_rel=1)", "ETC"),
@@ -228,7 +226,7 @@ LEARNING_TO_RANK = (
     ),
     _other(
         "TF-Ranking",
-        "RR and AP say how far up relevant documents are; ARP is the popularity of items here",
+        "RR and AP measure how high relevant documents rank; ARP is the popularity of items here",
         "ARPMetric",
         "average_relevance_position",
     ),
@@ -429,7 +427,9 @@ SCIKIT_LEARN = (
         "AUC is 1 minus the share of pairs in the wrong order",
         "label_ranking_loss",
     ),
-    _other("scikit-learn", "R@{at} says how much a cutoff covers", "coverage_error"),
+    _other(
+        "scikit-learn", "R@{at} is the share of relevant documents above a cutoff", "coverage_error"
+    ),
     _other(
         "scikit-learn",
         "it is of classes; P@{at}, R@{at} and F@{at} are of rankings",
@@ -511,11 +511,9 @@ ALONE = frozenset({"hits", "rbp"})
 @cache
 def plain_names() -> dict[str, OtherName]:
     """Return the names that contain no numbers, in lower case."""
-    return {name.casefold(): each for each in OTHER_NAMES for name in _plain(each)}
-
-
-def _plain(each: OtherName) -> Iterable[str]:
-    return () if each.is_pattern else each.names
+    return {
+        name.casefold(): each for each in OTHER_NAMES if not each.is_pattern for name in each.names
+    }
 
 
 @cache

@@ -134,7 +134,7 @@ class Row:
         sklearn: Its names in scikit-learn.
         properties: The properties it has with the default parameters; see `PROPERTIES`.
         subtopics: Whether it needs judgments by subtopic.
-        strata: Whether it needs judgments of samples, with the stratum of each document.
+        strata: Whether it needs sampled judgments, with the stratum of each document.
         needs: What it needs to know of items: the arguments of `evaluate`.
         categories: Whether attributes of items must be categories.
         uncut: If a cutoff is required, the corresponding measure for the whole list.

@@ -1,4 +1,4 @@
-"""Measures for judgments of samples, of which each stratum has its own rate."""
+"""Measures estimated from judgments of a random sample of each stratum."""
 
 from __future__ import annotations
 

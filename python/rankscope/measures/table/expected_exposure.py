@@ -10,7 +10,7 @@ MODEL = Parameter(
     "model",
     domains.one_of("rbp", "gerr", "dcg"),
     "rbp",
-    "How much attention ranks get: as in RBP; less after each relevant document, which may content "
+    "How much attention ranks get: as in RBP; less after each relevant document, which may satisfy "
     "the user; or as the discount of DCG.",
 )
 P = Parameter(
@@ -24,7 +24,7 @@ U = Parameter(
     "u",
     domains.PROBABILITY,
     0.5,
-    "The probability that a relevant document contents the user.",
+    "The probability that a relevant document satisfies the user.",
     only_with=("model", ("gerr",)),
 )
 COMPLETE = Parameter(

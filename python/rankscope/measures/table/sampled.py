@@ -1,4 +1,4 @@
-"""Measures for judgments of samples, of which each stratum has its own rate."""
+"""Measures estimated from judgments of a random sample of each stratum."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ ROWS = (
         definition=f"nDCG inferred from a sample of judgments. {STRATA}Of the n documents of a "
         "stratum in the list, m are judged, so each judged one stands for n / m. The ideal list "
         "has as many documents of each grade as there are estimated to be, rounded to a whole "
-        "number. "
-        "Values can be above 1, because they are estimates.",
+        "number. Values can be above 1, because they are estimates.",
         undefined="Undefined if no judged document has a grade above 0.",
         value_range=(0, float("inf")),
         ties="unavailable",
