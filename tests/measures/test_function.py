@@ -183,6 +183,20 @@ def test_what_is_no_value_is_an_error(returned: object) -> None:
     with pytest.raises(MeasureError, match="expected a finite number") as caught:
         rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
     assert caught.value.code == "function_failed"
+    assert str(caught.value).count("Hint:") == 1
+
+
+def test_an_unknown_direction_is_refused() -> None:
+    with pytest.raises(PolicyError, match="expected better to be one of higher, lower") as caught:
+        rankscope.measure("Directed", discounted, better="low")  # type: ignore[arg-type]
+    assert caught.value.hint == "did you mean lower?"
+
+
+def test_a_name_in_other_case_is_suggested() -> None:
+    for written in ("discounted", "DISCOUNTED@3", "Discountd"):
+        with pytest.raises(MeasureError, match="unknown measure") as caught:
+            rankscope.parse(written)
+        assert caught.value.hint == "did you mean 'Discounted'?"
 
 
 def test_an_exception_of_the_function_is_named() -> None:

@@ -40,6 +40,9 @@ JOINED = (("query",), ("relevance",), ("score", "rank"))
 LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
 
+WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
+"""The codes of errors about a judgment that has no grade."""
+
 
 def read_judgments(
     given: Input,
@@ -66,6 +69,33 @@ def read_judgments(
         InputError: They are not of the format.
         FileError: The file can't be read.
     """
+    try:
+        return _read_judgments(
+            given,
+            duplicates=duplicates,
+            encoding=encoding,
+            columns=columns,
+            notes=notes,
+            second=second,
+            progress=progress,
+        )
+    except FormatError as error:
+        if second == "stratum" and error.code in WITHOUT_GRADE:
+            # Without its row, the document would be missing from the size of its stratum.
+            error.hint = "write -1 as the grade of a document that wasn't judged, and keep its row"
+        raise
+
+
+def _read_judgments(
+    given: Input,
+    *,
+    duplicates: str,
+    encoding: str,
+    columns: Mapping[str, str],
+    notes: list[Note],
+    second: Second,
+    progress: Progress,
+) -> tuple[Judgments, SourceIds]:
     if given.kind == "table":
         needed = (*JUDGED, (second,)) if second else JUDGED
         with see_table(

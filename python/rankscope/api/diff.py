@@ -93,7 +93,13 @@ def diff(
     if not isinstance(qrels, Qrels):
         for run in (run_a, run_b):
             engine.refuse_one_stdin_for_both(qrels, run)
-        qrels = engine.load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        qrels = engine.load_qrels(
+            qrels,
+            columns=columns,
+            second=engine.find_second(measure),
+            duplicates=duplicates,
+            encoding=encoding,
+        )
     rankings = [
         Rankings.from_run(
             qrels,

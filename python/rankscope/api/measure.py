@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import math
 
+from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
 from rankscope.measures import domains
+from rankscope.measures.direction import DIRECTIONS
 from rankscope.measures.parse import parse
 from rankscope.measures.spec import FUNCTIONS, ROWS, Example, Parameter, Row, default_measure
 from rankscope.measures.table.parameters import JUDGED_ONLY, K
@@ -95,6 +97,7 @@ def measure(
     Raises:
         MeasureError: The name isn't an identifier or belongs to another measure, or the function
             has a parameter that no measure can have.
+        PolicyError: `better` isn't one of its choices.
 
     Examples:
         >>> import rankscope as rs
@@ -111,6 +114,7 @@ def measure(
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
     _check_name(name)
+    check_choice("better", better, DIRECTIONS)
     if not callable(function):
         raise MeasureError(
             f"expected a function for {name}, found {quote(function)}",
@@ -221,44 +225,40 @@ class _Caller:
         def call(*columns: Any) -> list[float]:  # noqa: ANN401 - memory of the core
             lists = _read(*columns)
             if self.vectorized:
-                return self._read_values(self.function(lists, **settings), len(lists))
+                return _read_values(self.function(lists, **settings), len(lists))
             pairs = lists.lists()
-            return [self._read_value(self.function(*pair, **settings)) for pair in pairs]
+            return [_read_value(self.function(*pair, **settings)) for pair in pairs]
 
         return call
 
-    def _read_values(self, found: object, count: int) -> list[float]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        values = np.asarray(found, dtype=np.float64)
-        if values.shape != (count,):
-            raise MeasureError(
-                f"expected an array of {count} values, found shape {values.shape}",
-                hint="return one value for each list",
-                code="function_failed",
-            )
-        if np.isinf(values).any():
-            raise self._no_number(float(values[np.isinf(values)][0]))
-        found_values: list[float] = values.tolist()
-        return found_values
+def _read_values(found: object, count: int) -> list[float]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    def _read_value(self, found: object) -> float:
-        if found is None:
-            return math.nan
-        try:
-            value = float(found)  # type: ignore[arg-type]  # it answers for any object
-        except (TypeError, ValueError):
-            raise self._no_number(found) from None
-        if math.isinf(value):
-            raise self._no_number(found)
-        return value
+    values = np.asarray(found, dtype=np.float64)
+    if values.shape != (count,):
+        raise ValueError(f"expected an array of {count} values, found shape {values.shape}")
+    if np.isinf(values).any():
+        raise _no_number(float(values[np.isinf(values)][0]))
+    found_values: list[float] = values.tolist()
+    return found_values
 
-    def _no_number(self, found: object) -> MeasureError:
-        return MeasureError(
-            f"expected a finite number, NaN or None, found {quote(found)}",
-            hint=f"fix the function of {self.name}",
-            code="function_failed",
-        )
+
+def _read_value(found: object) -> float:
+    if found is None:
+        return math.nan
+    try:
+        value = float(found)  # type: ignore[arg-type]  # it answers for any object
+    except (TypeError, ValueError):
+        raise _no_number(found) from None
+    if math.isinf(value):
+        raise _no_number(found)
+    return value
+
+
+def _no_number(found: object) -> ValueError:
+    """Return an error that the core reports as one of the function, with a hint."""
+    return ValueError(f"expected a finite number, NaN or None, found {quote(found)}")
 
 
 def _read(ends: Any, grades: Any, ideal_ends: Any, ideal: Any) -> RankedLists:  # noqa: ANN401 - see `call`

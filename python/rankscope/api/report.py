@@ -9,7 +9,7 @@ from functools import partial
 from rankscope import engine
 from rankscope.adapters.inputs import shorten_names
 from rankscope.api.compare import compare_rankings
-from rankscope.api.evaluate import read_named_runs, read_qrels
+from rankscope.api.evaluate import read_named_runs
 from rankscope.api.explain import EXPLAINED
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_run_measure
@@ -131,8 +131,12 @@ def report(
         for _, run in named:
             engine.refuse_one_stdin_for_both(qrels, run)
         judged = hold(qrels, "qrels")
-        judgments = read_qrels(
-            judged.value, columns=columns, duplicates=duplicates, encoding=encoding
+        judgments = engine.load_qrels(
+            judged.value,
+            columns=columns,
+            second=engine.find_second(measures),
+            duplicates=duplicates,
+            encoding=encoding,
         )
     held = [judged, *(hold(run, "run", name) for name, run in named)]
     rankings = [
