@@ -157,6 +157,8 @@ def test_other_ways_to_write_several_categories_are_seen() -> None:
     commas = genres.assign(genres=genres.genres.str.replace("|", ", "))
     found = evaluate("ILD", items=commas)
     assert found.diagnostics["categories_with_commas"] == genres.genres.nunique()
+    of_each = dict(zip(commas.movieId, commas.genres, strict=True))
+    assert evaluate("ILD", items=of_each).diagnostics == found.diagnostics
 
 
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
@@ -207,6 +209,22 @@ def test_unknown_names_of_columns_are_named(tmp_path: Path) -> None:
     named = rankscope.File(path, columns={"query": "listener", "doc": "song"})
     expected = evaluate("Novelty", history=HISTORY)["Novelty"]
     assert evaluate("Novelty", history=named)["Novelty"] == expected
+
+
+@pytest.mark.parametrize("measure", ["AWRF", "ILD", "ILD(distance='jaccard')"])
+def test_a_single_number_for_each_item_is_no_group(measure: str, tmp_path: Path) -> None:
+    # As proportions of one group, 0 and 1 would be the same, and the value always 1 or 0.
+    lists = {"u": ["1", "2"]}
+    codes = pd.DataFrame({"item_id": ["1", "2"], "group": [0, 1]})
+    codes.to_csv(tmp_path / "items.csv", index=False)
+    for items in (codes, tmp_path / "items.csv", {"1": [0], "2": [1]}):
+        with pytest.raises(rankscope.MeasureError, match="a single number") as caught:
+            rankscope.evaluate(lists, lists, measure, items=items)
+        assert "as text" in str(caught.value.hint)
+    words = codes.assign(group=["c0", "c1"])
+    rankscope.evaluate(lists, lists, measure, items=words)
+    euclidean = "ILD(distance='euclidean')"
+    assert rankscope.evaluate(lists, lists, euclidean, items=codes)[euclidean] == 1
 
 
 def test_a_history_is_no_table_of_items() -> None:

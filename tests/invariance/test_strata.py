@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -204,6 +204,7 @@ def test_reports_and_differences_read_strata_and_subtopics(tmp_path: Path) -> No
         "alpha_nDCG": "".join(f"{q} {s} {d} {grade}\n" for q, s, d, grade in by_subtopic),
     }
     one, other = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"c": 2.0, "a": 1.0}}
+    rows: Any
     for name, rows in (("infNDCG", by_stratum), ("alpha_nDCG", by_subtopic)):
         path = tmp_path / name
         path.write_text(texts[name], encoding="utf-8")
