@@ -211,6 +211,21 @@ def test_unknown_names_of_columns_are_named(tmp_path: Path) -> None:
     assert evaluate("Novelty", history=named)["Novelty"] == expected
 
 
+def test_ratings_without_names_of_columns_are_no_judgments(tmp_path: Path) -> None:
+    # Read as TREC text, they would judge the document `3`, with the time as its grade.
+    path, run = tmp_path / "u1.test", {"196": ["3", "242"]}
+    path.write_text("196\t242\t3\t881250949\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match="the last of which is a time") as caught:
+        rankscope.evaluate(path, run, "nDCG")
+    assert "qrels=pandas.read_csv(path, sep='\\t', names=['user_id'" in str(caught.value.hint)
+    names = ["user_id", "item_id", "rating", "timestamp"]
+    frame = pd.read_csv(path, sep="\t", names=names)
+    assert rankscope.evaluate(frame, run, "RR")["RR"] == 0.5
+    for text in ("196\t0\t3\t881250949\n", "196\t1\t3\t2\n", "196 0 a::b|c|d|e 1\n"):
+        path.write_text(text, encoding="utf-8")
+        assert rankscope.evaluate(path, {"196": [text.split()[2]]}, "RR")["RR"] == 1
+
+
 @pytest.mark.parametrize("measure", ["AWRF", "ILD", "ILD(distance='jaccard')"])
 def test_a_single_number_for_each_item_is_no_group(measure: str, tmp_path: Path) -> None:
     # As proportions of one group, 0 and 1 would be the same, and the value always 1 or 0.

@@ -116,6 +116,11 @@ def _read_judgments(
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made, source
     if given.kind == "file":
+        from rankscope.adapters.files.text_lines import (  # noqa: PLC0415 - only files need it
+            refuse_unnamed_columns,
+        )
+
+        refuse_unnamed_columns(given, "qrels")
         made = Judgments.from_path(given.source, encoding, duplicates, progress, second)
     elif second:
         rows: object = given.value
