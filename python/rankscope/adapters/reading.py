@@ -43,6 +43,12 @@ RETRIEVED = (("query",), ("doc",), ("score", "rank"))
 WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
 """The codes of errors about a judgment that has no grade."""
 
+SUBTOPICS_HINT = (
+    "add a measure of diversity such as alpha_nDCG, say subtopics=True in evaluate or read_qrels, "
+    "or --subtopics in rankscope eval; measures that know no subtopics then take the highest grade "
+    "of each document"
+)
+
 
 def read_judgments(
     given: Input,
@@ -79,7 +85,9 @@ def read_judgments(
             second=second,
             progress=progress,
         )
-    except FormatError as error:
+    except InputError as error:
+        if error.code == "subtopics_found":
+            error.hint = SUBTOPICS_HINT
         if second == "stratum" and error.code in WITHOUT_GRADE:
             # Without its row, the document would be missing from the size of its stratum.
             error.hint = "write -1 as the grade of a document that wasn't judged, and keep its row"
@@ -179,8 +187,7 @@ def _of_subtopics(table: object, found: Mapping[str, str | None]) -> DuplicateEr
     return DuplicateError(
         "expected one row for each query and document, found several, with a column "
         f"{quote(find_subtopics(table, found))} as in judgments of subtopics",
-        hint="say subtopics=True or --subtopics; measures that know no subtopics then take the "
-        "highest grade of each document",
+        hint=SUBTOPICS_HINT,
         code="subtopics_found",
     )
 
