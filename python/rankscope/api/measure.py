@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 OWN = ("k", "judged_only")
 """The parameters that every function has."""
 
+ANY = (-math.inf, math.inf)
+ROUNDING = 1e-9
+"""How far a value may be outside its range, in parts of the limits."""
+
 
 @record(frozen=True, slots=True)
 class RankedLists:
@@ -67,7 +71,7 @@ def measure(
     *,
     vectorized: bool = False,
     better: Literal["higher", "lower", "neither"] = "higher",
-    value_range: tuple[float, float] = (-math.inf, math.inf),
+    value_range: tuple[float, float] = ANY,
     definition: str = "",
 ) -> Measure:
     """Define a measure by a Python function, to use it like any other measure.
@@ -88,7 +92,8 @@ def measure(
         vectorized: Whether the function takes the lists of many queries at once, as `RankedLists`,
             and returns an array with a value for each.
         better: Which values are better: `"higher"`, `"lower"`, or `"neither"`.
-        value_range: The lowest and the highest value.
+        value_range: The lowest and the highest value, which intervals rely on. The function must
+            not return a value outside.
         definition: One sentence about the measure (default: the first line of the docstring).
 
     Returns:
@@ -115,6 +120,7 @@ def measure(
     """
     _check_name(name)
     check_choice("better", better, DIRECTIONS)
+    limits = _read_range(value_range)
     if not callable(function):
         raise MeasureError(
             f"expected a function for {name}, found {quote(function)}",
@@ -130,15 +136,29 @@ def measure(
         formula=rf"\mathrm{{{name}}}",
         definition=definition or document.partition("\n")[0] or f"The Python function {name}.",
         undefined="Undefined where the function returns None or NaN.",
-        value_range=value_range,
+        value_range=limits,
         better=better,
         ties="unavailable",
         references=(),
         example=Example(name, (), (), "", math.nan),
-        function=_Caller(name, function, vectorized, "k" in _keywords(function)),
+        function=_Caller(name, function, vectorized, "k" in _keywords(function), limits),
     )
     FUNCTIONS[name] = row
     return default_measure(row)
+
+
+def _read_range(given: object) -> tuple[float, float]:
+    try:
+        low, high = map(float, given)  # type: ignore[call-overload]  # other objects raise
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        raise MeasureError(
+            f"expected value_range as the lowest and the highest value, found {quote(given)}",
+            hint="write value_range=(0, 1)",
+            code="bad_parameter",
+        )
+    return low, high
 
 
 def _check_name(name: object) -> None:
@@ -215,6 +235,7 @@ class _Caller:
     function: Callable[..., Any]
     vectorized: bool
     takes_k: bool
+    limits: tuple[float, float]
 
     def bind(self, asked: Measure) -> Callable[..., list[float]]:
         """Return the function that the core calls for a measure with its parameters."""
@@ -225,11 +246,23 @@ class _Caller:
         def call(*columns: Any) -> list[float]:  # noqa: ANN401 - memory of the core
             lists = _read(*columns)
             if self.vectorized:
-                return _read_values(self.function(lists, **settings), len(lists))
-            pairs = lists.lists()
-            return [_read_value(self.function(*pair, **settings)) for pair in pairs]
+                values = _read_values(self.function(lists, **settings), len(lists))
+            else:
+                pairs = lists.lists()
+                values = [_read_value(self.function(*pair, **settings)) for pair in pairs]
+            self._check_limits(values)
+            return values
 
         return call
+
+    def _check_limits(self, values: list[float]) -> None:
+        low, high = self.limits
+        if (low, high) == ANY:
+            return
+        room = ROUNDING * max(1.0, *(abs(limit) for limit in self.limits if math.isfinite(limit)))
+        outside = next((one for one in values if one < low - room or one > high + room), None)
+        if outside is not None:
+            raise ValueError(f"expected a value from {low:g} to {high:g}, found {outside:g}")
 
 
 def _read_values(found: object, count: int) -> list[float]:
