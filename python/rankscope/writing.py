@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 from contextlib import contextmanager, suppress
 
-from rankscope.errors import FileError, RankscopeError
+from rankscope.errors import FileError, RankscopeError, UsageError
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 HINTS = {
@@ -81,6 +82,30 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def refuse_overwriting(
+    output: str, inputs: Sequence[str], hint: str = "choose another file with -o"
+) -> None:
+    """Refuse to write over a file that is read.
+
+    Raises:
+        UsageError: The output is one of the inputs, by whatever path.
+    """
+    import os  # noqa: PLC0415 - see `replacing`
+
+    for path in inputs:
+        try:
+            is_same = os.path.samefile(path, output)  # noqa: PTH121 - pathlib loads slowly
+        except (OSError, ValueError):  # one of the two does not exist, or is standard input
+            continue
+        # A device, such as /dev/null, can be read and written.
+        if is_same and os.path.isfile(path):  # noqa: PTH113 - as above
+            raise UsageError(
+                f"the output {quote(output)} is also an input, and would be overwritten",
+                hint=hint,
+                code="usage",
+            )
 
 
 def make_folder(path: str | os.PathLike[str], *, mode: int = 0o777) -> bool:

@@ -188,6 +188,11 @@ def test_judgments_are_read_by_subtopic_if_asked_for(program: Program, tmp_path:
     # Without the flag, a document with two grades is a mistake.
     done = program.run("eval", str(qrels), str(run), "-m", "P@2")
     assert done.returncode == 3
+    # The column of subtopics can have any name.
+    table = tmp_path / "qrels.csv"
+    table.write_bytes(lines("query_id,facet,doc_id,relevance", "q1,1,a,1", "q1,2,b,1"))
+    words = ["eval", str(table), str(run), "-m", "StRecall@1", "--col", "subtopic=facet"]
+    assert program.run(*words).stdout == b"StRecall@1\t0.5000\n"
     # Measures of diversity need no flag.
     done = program.run("eval", str(qrels), str(run), "-m", "StRecall@1")
     assert (done.returncode, done.stdout) == (0, b"StRecall@1\t0.5000\n")

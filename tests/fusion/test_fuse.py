@@ -336,6 +336,15 @@ def test_a_measure_that_has_no_better_values_cannot_be_fitted(measure: str) -> N
         rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], measure)
 
 
+def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic() -> None:
+    runs = {"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 2.0, "x": 1.0}}}
+    for measure in ("infNDCG", "alpha_nDCG"):
+        qrels: Any = [("q", "1", "y", 1), ("q", "2", "z", 1)]
+        fit = rs.fit_fusion(qrels, runs, measure)
+        values = rs.evaluate(qrels, runs, measure)
+        assert fit.value == values["b"][measure] > values["a"][measure]
+
+
 @pytest.mark.parametrize("empty", [{"1": []}, {"1": {}}])
 def test_ids_have_the_type_of_the_first_run_with_documents(empty: object) -> None:
     run = {"1": {"11": 0.9, "12": 0.5}}

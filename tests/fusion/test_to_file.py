@@ -213,6 +213,26 @@ def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert not (tmp_path / "fused").exists()
 
 
+@pytest.mark.parametrize("by_link", [False, True])
+def test_a_run_that_is_fused_is_not_overwritten(tmp_path: Path, *, by_link: bool) -> None:
+    path, other = tmp_path / "a.run", tmp_path / "b.run"
+    path.write_bytes(as_text([("q", "a", 1.0)]))
+    other.write_bytes(as_text([("q", "b", 1.0)]))
+    output = tmp_path / "link.run" if by_link else path
+    if by_link:
+        output.symlink_to(path)
+    for runs in ([path, other], {"x": rs.File(str(path)), "y": other}):
+        with pytest.raises(rs.UsageError, match="is also an input"):
+            rs.fuse_to_file(runs, output)  # type: ignore[arg-type]
+    assert path.read_bytes() == as_text([("q", "a", 1.0)])
+
+
+def test_what_is_no_path_is_refused() -> None:
+    runs = [make_run([1], 1), make_run([1], 2)]
+    with pytest.raises(rs.UsageError, match="expected the path of a file to write, found StringIO"):
+        rs.fuse_to_file(runs, StringIO())  # type: ignore[arg-type]
+
+
 def test_a_single_query_that_is_too_large_is_an_error(tmp_path: Path) -> None:
     lines = b"".join(b"q Q0 d%d 0 1 t\n" % doc for doc in range(30_000))
     again = b"p Q0 d 0 1 t\n" + lines + b"p Q0 e 0 1 t\n"

@@ -157,6 +157,8 @@ def test_other_ways_to_write_several_categories_are_seen() -> None:
     commas = genres.assign(genres=genres.genres.str.replace("|", ", "))
     found = evaluate("ILD", items=commas)
     assert found.diagnostics["categories_with_commas"] == genres.genres.nunique()
+    of_each = dict(zip(commas.movieId, commas.genres, strict=True))
+    assert evaluate("ILD", items=of_each).diagnostics == found.diagnostics
 
 
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
@@ -207,6 +209,37 @@ def test_unknown_names_of_columns_are_named(tmp_path: Path) -> None:
     named = rankscope.File(path, columns={"query": "listener", "doc": "song"})
     expected = evaluate("Novelty", history=HISTORY)["Novelty"]
     assert evaluate("Novelty", history=named)["Novelty"] == expected
+
+
+def test_ratings_without_names_of_columns_are_no_judgments(tmp_path: Path) -> None:
+    # Read as TREC text, they would judge the document `3`, with the time as its grade.
+    path, run = tmp_path / "u1.test", {"196": ["3", "242"]}
+    path.write_text("196\t242\t3\t881250949\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match="the last of which is a time") as caught:
+        rankscope.evaluate(path, run, "nDCG")
+    assert "qrels=pandas.read_csv(path, sep='\\t', names=['user_id'" in str(caught.value.hint)
+    names = ["user_id", "item_id", "rating", "timestamp"]
+    frame = pd.read_csv(path, sep="\t", names=names)
+    assert rankscope.evaluate(frame, run, "RR")["RR"] == 0.5
+    for text in ("196\t0\t3\t881250949\n", "196\t1\t3\t2\n", "196 0 a::b|c|d|e 1\n"):
+        path.write_text(text, encoding="utf-8")
+        assert rankscope.evaluate(path, {"196": [text.split()[2]]}, "RR")["RR"] == 1
+
+
+@pytest.mark.parametrize("measure", ["AWRF", "ILD", "ILD(distance='jaccard')"])
+def test_a_single_number_for_each_item_is_no_group(measure: str, tmp_path: Path) -> None:
+    # As proportions of one group, 0 and 1 would be the same, and the value always 1 or 0.
+    lists = {"u": ["1", "2"]}
+    codes = pd.DataFrame({"item_id": ["1", "2"], "group": [0, 1]})
+    codes.to_csv(tmp_path / "items.csv", index=False)
+    for items in (codes, tmp_path / "items.csv", {"1": [0], "2": [1]}):
+        with pytest.raises(rankscope.MeasureError, match="a single number") as caught:
+            rankscope.evaluate(lists, lists, measure, items=items)
+        assert "as text" in str(caught.value.hint)
+    words = codes.assign(group=["c0", "c1"])
+    rankscope.evaluate(lists, lists, measure, items=words)
+    euclidean = "ILD(distance='euclidean')"
+    assert rankscope.evaluate(lists, lists, euclidean, items=codes)[euclidean] == 1
 
 
 def test_a_history_is_no_table_of_items() -> None:

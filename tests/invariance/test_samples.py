@@ -159,6 +159,9 @@ def test_what_is_no_sample_of_rankings_is_refused(tmp_path: Path) -> None:
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     with pytest.raises(rankscope.UsageError, match="several runs in a list, found dict"):
         rankscope.evaluate_samples(qrels, run)  # type: ignore[arg-type]  # that is tested
+    table = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]})
+    with pytest.raises(rankscope.UsageError, match="several runs in a list, found DataFrame"):
+        rankscope.evaluate_samples(qrels, table)  # type: ignore[call-overload]  # that is tested
     with pytest.raises(rankscope.UsageError, match="found none"):
         rankscope.evaluate_samples(qrels, [])
     with pytest.raises(rankscope.MeasureError, match="found Coverage"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -190,3 +190,45 @@ def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path: Path) -
     found = run_command("eval", str(qrels), str(run), "-m", "infNDCG", "--col", "stratum=band")
     inferred = 2 / (1 + 1 / math.log2(3))
     assert found.stdout.decode() == f"infNDCG\t{inferred:.4f}\n"
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, ""])
+def test_a_row_without_a_grade_is_to_be_kept(missing: object, tmp_path: Path) -> None:
+    # A hint to drop the row would make the stratum smaller, and the value another one.
+    columns = {"query_id": ["q", "q"], "stratum": ["1", "1"], "doc_id": ["a", "b"]}
+    frame = pd.DataFrame(columns | {"relevance": [1, missing]})
+    if missing == "":
+        frame.to_csv(tmp_path / "qrels.csv", index=False)
+    qrels = tmp_path / "qrels.csv" if missing == "" else frame
+    with pytest.raises(rankscope.FormatError) as caught:
+        rankscope.evaluate(qrels, {"q": {"a": 1.0}}, "infNDCG")
+    assert "write -1 as the grade" in str(caught.value.hint)
+
+
+def test_a_table_without_strata_is_refused() -> None:
+    frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
+    for measure, role in (("infNDCG", "stratum"), ("AP_IA", "subtopic")):
+        with pytest.raises(rankscope.FormatError, match=f"expected a column of {role}") as caught:
+            rankscope.evaluate(frame, {"q": {"a": 1.0}}, measure)
+        assert f"--col {role}=" in str(caught.value.hint)
+
+
+def test_reports_and_differences_read_strata_and_subtopics(tmp_path: Path) -> None:
+    by_stratum = [("q", "1", "a", 1), ("q", "2", "b", -1), ("q", "2", "c", 2)]
+    by_subtopic = [("q", "1", "a", 1), ("q", "2", "a", 1), ("q", "2", "c", 2)]
+    texts = {
+        "infNDCG": "".join(f"{q} 0 {d} {s} {grade}\n" for q, s, d, grade in by_stratum),
+        "alpha_nDCG": "".join(f"{q} {s} {d} {grade}\n" for q, s, d, grade in by_subtopic),
+    }
+    one, other = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"c": 2.0, "a": 1.0}}
+    rows: Any
+    for name, rows in (("infNDCG", by_stratum), ("alpha_nDCG", by_subtopic)):
+        path = tmp_path / name
+        path.write_text(texts[name], encoding="utf-8")
+        expected = [rankscope.evaluate(rows, run, name)[name] for run in (one, other)]
+        assert expected[0] != expected[1]
+        for qrels in (rows, path):
+            made = rankscope.report(qrels, {"one": one, "other": other}, name)
+            assert [mean.value for mean in made.means_of(name)] == expected
+            found = rankscope.diff(qrels, one, other, name)
+            assert found.difference == pytest.approx(expected[1] - expected[0])

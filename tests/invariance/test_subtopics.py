@@ -135,6 +135,7 @@ def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path: Path) -> None
         with pytest.raises(rankscope.DuplicateError, match="judgments of subtopics") as caught:
             rankscope.evaluate(path, run, "AP")
         assert caught.value.code == "subtopics_found"
+        assert "add a measure of diversity such as alpha_nDCG" in str(caught.value.hint)
         assert caught.value.line == 2
         frame = pd.DataFrame(
             [("q", "1", "a", 1), ("q", "2", "a", int(last))],

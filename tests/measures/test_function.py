@@ -183,6 +183,49 @@ def test_what_is_no_value_is_an_error(returned: object) -> None:
     with pytest.raises(MeasureError, match="expected a finite number") as caught:
         rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
     assert caught.value.code == "function_failed"
+    assert str(caught.value).count("Hint:") == 1
+
+
+def test_an_unknown_direction_is_refused() -> None:
+    with pytest.raises(PolicyError, match="expected better to be one of higher, lower") as caught:
+        rankscope.measure("Directed", discounted, better="low")  # type: ignore[arg-type]
+    assert caught.value.hint == "did you mean lower?"
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_a_value_outside_the_range_is_an_error(*, vectorized: bool) -> None:
+    # Intervals would be cut at the end of the range.
+    def of_lists(lists: RankedLists) -> list[float]:
+        return [2.0] * len(lists)
+
+    function = of_lists if vectorized else (lambda _, __: 2.0)
+    for limits, is_inside in (((0, 1), False), ((3, math.inf), False), ((0, 2), True)):
+        measure = rankscope.measure(
+            "Ranged",
+            function,
+            vectorized=vectorized,
+            value_range=limits,  # type: ignore[arg-type]
+        )
+        if is_inside:
+            assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)[measure] == 2
+            continue
+        with pytest.raises(MeasureError, match=r"expected a value from .*, found 2"):
+            rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
+    rounded = rankscope.measure("Rounded", lambda _, __: 1 + 1e-15, value_range=(0, 1))
+    assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, rounded)[rounded] == 1 + 1e-15
+
+
+@pytest.mark.parametrize("given", [None, (1, 0), (0,), (0, math.nan), "ab", 1])
+def test_what_is_no_range_is_refused(given: object) -> None:
+    with pytest.raises(MeasureError, match="expected value_range as"):
+        rankscope.measure("NoRange", discounted, value_range=given)  # type: ignore[arg-type]
+
+
+def test_a_name_in_other_case_is_suggested() -> None:
+    for written in ("discounted", "DISCOUNTED@3", "Discountd"):
+        with pytest.raises(MeasureError, match="unknown measure") as caught:
+            rankscope.parse(written)
+        assert caught.value.hint == "did you mean 'Discounted'?"
 
 
 def test_an_exception_of_the_function_is_named() -> None:

@@ -146,6 +146,7 @@ def test_a_cutoff_is_a_positive_integer(k: object) -> None:
         (lambda: nDCG(dcg="log"), "dcg to be 'log2' or 'exp-log2'", ""),
         (lambda: nDCG(dcg="log2", gain="exp2"), "gain is set twice", ""),
         (lambda: nDCG(rel=2), "nDCG has no parameter 'rel'", "its parameters are"),
+        (lambda: nDCG(top_k=5), "nDCG has no parameter 'top_k'", "write nDCG@10 or nDCG(k=10)"),
         (lambda: P(rel=-1), "a number, 0 or more", ""),
         (lambda: P(rel="2"), "a number, 0 or more", ""),
         (lambda: P(rel=True), "a number, 0 or more", ""),

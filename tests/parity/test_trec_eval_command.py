@@ -237,6 +237,7 @@ def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
         (["-R", "prefs", "-m", "prefs"], 2),
         (["-R", "qrels_prefs", "-m", "map"], 4),
         (["--no-such-option"], 1),
+        (["--dialect", "8"], 1),
     ],
 )
 def test_what_is_refused_has_the_exit_status_of_trec_eval(

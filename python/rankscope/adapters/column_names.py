@@ -134,6 +134,8 @@ LIKELY = {
     "relevance": ("relev", "grade", "label", "rating", "judg", "click", "bought", "gain", "true"),
     "score": ("score", "pred", "prob", "sim", "logit"),
     "rank": ("rank", "pos"),
+    "subtopic": ("topic", "aspect", "facet", "intent", "iter"),
+    "stratum": ("strat",),
 }
 """By role, parts of the names that such columns often have, for hints."""
 

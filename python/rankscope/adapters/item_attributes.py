@@ -15,6 +15,7 @@ from rankscope.adapters.item_categories import (
     drop_names,
     join_tokens,
     note_names,
+    note_other_separators,
     number_lists,
     number_texts,
 )
@@ -88,6 +89,9 @@ def _describe_mapping(given: Mapping[Any, object], notes: list[Diagnostic]) -> D
     separated = sum(isinstance(value, str) and SEPARATOR in value for value in given.values())
     if separated:
         notes.append(describe("categories_split", separated, {"column": "items"}, file="items"))
+    else:
+        texts = [value for value in given.values() if isinstance(value, str)]
+        note_other_separators("items", load_arrow().array(texts, load_arrow().string()), notes)
     if not values:
         raise FormatError(
             "expected attributes of items, found none",

@@ -90,7 +90,7 @@ def number_texts(name: str, column: Any, notes: list[Diagnostic]) -> Tokens:  # 
         is_word = np.asarray(compute.not_equal(texts, ""))
         rows, texts = rows[is_word], texts.filter(load_arrow().array(is_word))
     else:
-        _note_other_separators(name, texts, notes)
+        note_other_separators(name, texts, notes)
     return note_names(name, _number(rows, texts), notes)
 
 
@@ -111,7 +111,7 @@ def _refuse_printed_lists(name: str, texts: Any) -> None:  # noqa: ANN401 - as a
         )
 
 
-def _note_other_separators(name: str, texts: Any, notes: list[Diagnostic]) -> None:  # noqa: ANN401 - as above
+def note_other_separators(name: str, texts: Any, notes: list[Diagnostic]) -> None:  # noqa: ANN401 - as above
     """Note categories whose names may be lists of categories."""
     compute = load_arrow("pyarrow.compute")
     distinct = texts.unique()

@@ -40,6 +40,15 @@ JOINED = (("query",), ("relevance",), ("score", "rank"))
 LABELLED = (("query",), ("score", "rank"))
 RETRIEVED = (("query",), ("doc",), ("score", "rank"))
 
+WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
+"""The codes of errors about a judgment that has no grade."""
+
+SUBTOPICS_HINT = (
+    "add a measure of diversity such as alpha_nDCG, say subtopics=True in evaluate or read_qrels, "
+    "or --subtopics in rankscope eval; measures that know no subtopics then take the highest grade "
+    "of each document"
+)
+
 
 def read_judgments(
     given: Input,
@@ -66,6 +75,35 @@ def read_judgments(
         InputError: They are not of the format.
         FileError: The file can't be read.
     """
+    try:
+        return _read_judgments(
+            given,
+            duplicates=duplicates,
+            encoding=encoding,
+            columns=columns,
+            notes=notes,
+            second=second,
+            progress=progress,
+        )
+    except InputError as error:
+        if error.code == "subtopics_found":
+            error.hint = SUBTOPICS_HINT
+        if second == "stratum" and error.code in WITHOUT_GRADE:
+            # Without its row, the document would be missing from the size of its stratum.
+            error.hint = "write -1 as the grade of a document that wasn't judged, and keep its row"
+        raise
+
+
+def _read_judgments(
+    given: Input,
+    *,
+    duplicates: str,
+    encoding: str,
+    columns: Mapping[str, str],
+    notes: list[Note],
+    second: Second,
+    progress: Progress,
+) -> tuple[Judgments, SourceIds]:
     if given.kind == "table":
         needed = (*JUDGED, (second,)) if second else JUDGED
         with see_table(
@@ -86,6 +124,11 @@ def read_judgments(
         notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
         return made, source
     if given.kind == "file":
+        from rankscope.adapters.files.text_lines import (  # noqa: PLC0415 - only files need it
+            refuse_unnamed_columns,
+        )
+
+        refuse_unnamed_columns(given, "qrels")
         made = Judgments.from_path(given.source, encoding, duplicates, progress, second)
     elif second:
         rows: object = given.value
@@ -144,8 +187,7 @@ def _of_subtopics(table: object, found: Mapping[str, str | None]) -> DuplicateEr
     return DuplicateError(
         "expected one row for each query and document, found several, with a column "
         f"{quote(find_subtopics(table, found))} as in judgments of subtopics",
-        hint="say subtopics=True or --subtopics; measures that know no subtopics then take the "
-        "highest grade of each document",
+        hint=SUBTOPICS_HINT,
         code="subtopics_found",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope import engine
+from rankscope.adapters.tables import is_table
 from rankscope.data.interval import read_interval
 from rankscope.errors import UsageError
 
@@ -76,7 +77,7 @@ def evaluate_samples(
         >>> evaluate_samples(qrels, [one, other], "EEL")["EEL"]
         0.0
     """
-    if isinstance(runs, str | bytes | Mapping):
+    if isinstance(runs, str | bytes | Mapping) or is_table(runs):
         raise UsageError(
             f"expected several runs in a list, found {type(runs).__name__}",
             hint="write evaluate_samples(qrels, [run_1, run_2]); evaluate takes a single run",

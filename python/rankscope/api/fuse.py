@@ -279,7 +279,13 @@ def fit_fusion(
         )
     workers = engine.count_threads(threads)
     if not isinstance(qrels, Qrels):
-        qrels = engine.load_qrels(qrels, duplicates="error", encoding=encoding, columns=columns)
+        qrels = engine.load_qrels(
+            qrels,
+            duplicates="error",
+            encoding=encoding,
+            columns=columns,
+            second=engine.find_second(asked),
+        )
     check_choice("encoding", encoding, engine.ENCODINGS)
     check_choice("score_type", score_type, engine.SCORE_TYPES)
     lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from rankscope import engine
 from rankscope.adapters import find_stream, recognise
 from rankscope.api.fusion_choices import read_choices, read_weights
-from rankscope.api.fusion_inputs import explaining, name_runs
+from rankscope.api.fusion_inputs import explaining, name_runs, path_of
 from rankscope.api.lists import read_run_lists
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import check_choice
 from rankscope.results.fused_file import FusedFile
 from rankscope.results.fused_run import FusedRun, check_run_path, check_tag
-from rankscope.writing import replacing
+from rankscope.writing import refuse_overwriting, replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def fuse_to_file(
         What was written: queries, documents, and how many queries each run lacks.
 
     Raises:
-        UsageError: An argument is invalid, the name of the file says another format, or there are
-            fewer than two runs.
+        UsageError: An argument is invalid, the name of the file says another format, the file is
+            one of the runs, or there are fewer than two runs.
         InputError: A run doesn't have the expected format, a document is twice in a list, or scores
             don't fit the scale.
         FileError: A file can't be read or written.
@@ -123,6 +123,8 @@ def fuse_to_file(
     check_choice("encoding", encoding, engine.ENCODINGS)
     check_choice("score_type", score_type, engine.SCORE_TYPES)
     named = name_runs(runs)
+    paths = [each for each in map(path_of, named.values()) if each is not None]
+    refuse_overwriting(os.fspath(path), paths, "choose another path")
     weighed = read_weights(chosen.method, weights, list(named))
     room = engine.Room(memory, spill_folder)
     found: dict[str, Input | Run | CoreRankings] = {}

@@ -39,7 +39,7 @@ def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
         if named is None and runs and all(map(_is_rankings, runs.values())):
             named = {str(name): run for name, run in runs.items()}
     elif isinstance(runs, list | tuple):
-        paths = [_path_of(run) for run in runs]
+        paths = [path_of(run) for run in runs]
         if all(path is not None for path in paths) and len({*paths}) == len(paths):
             names = shorten_names([str(path) for path in paths])
         else:
@@ -53,7 +53,7 @@ def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
             hint="pass a list of runs, or a mapping of names to runs: {'bm25': a, 'dense': b}",
             code="bad_parameter",
         )
-    if [run for run in named.values() if _path_of(run) == "-"][1:]:
+    if [run for run in named.values() if path_of(run) == "-"][1:]:
         raise UsageError(
             "only one run can be read from standard input (-)",
             hint="write the other runs to files",
@@ -85,7 +85,8 @@ def _is_rankings(run: object) -> bool:
     return hasattr(run, "has_doc_ids")
 
 
-def _path_of(run: object) -> str | None:
+def path_of(run: object) -> str | None:
+    """Return the path of a run in a file."""
     path = run.path if isinstance(run, File) else run
     return str(path) if isinstance(path, str | PathLike) else None
 

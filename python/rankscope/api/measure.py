@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import math
 
+from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
 from rankscope.measures import domains
+from rankscope.measures.direction import DIRECTIONS
 from rankscope.measures.parse import parse
 from rankscope.measures.spec import FUNCTIONS, ROWS, Example, Parameter, Row, default_measure
 from rankscope.measures.table.parameters import JUDGED_ONLY, K
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
 OWN = ("k", "judged_only")
 """The parameters that every function has."""
+
+ANY = (-math.inf, math.inf)
+ROUNDING = 1e-9
+"""How far a value may be outside its range, in parts of the limits."""
 
 
 @record(frozen=True, slots=True)
@@ -65,7 +71,7 @@ def measure(
     *,
     vectorized: bool = False,
     better: Literal["higher", "lower", "neither"] = "higher",
-    value_range: tuple[float, float] = (-math.inf, math.inf),
+    value_range: tuple[float, float] = ANY,
     definition: str = "",
 ) -> Measure:
     """Define a measure by a Python function, to use it like any other measure.
@@ -86,7 +92,8 @@ def measure(
         vectorized: Whether the function takes the lists of many queries at once, as `RankedLists`,
             and returns an array with a value for each.
         better: Which values are better: `"higher"`, `"lower"`, or `"neither"`.
-        value_range: The lowest and the highest value.
+        value_range: The lowest and the highest value, which intervals rely on. The function must
+            not return a value outside.
         definition: One sentence about the measure (default: the first line of the docstring).
 
     Returns:
@@ -95,6 +102,7 @@ def measure(
     Raises:
         MeasureError: The name isn't an identifier or belongs to another measure, or the function
             has a parameter that no measure can have.
+        PolicyError: `better` isn't one of its choices.
 
     Examples:
         >>> import rankscope as rs
@@ -111,6 +119,8 @@ def measure(
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
     _check_name(name)
+    check_choice("better", better, DIRECTIONS)
+    limits = _read_range(value_range)
     if not callable(function):
         raise MeasureError(
             f"expected a function for {name}, found {quote(function)}",
@@ -126,15 +136,29 @@ def measure(
         formula=rf"\mathrm{{{name}}}",
         definition=definition or document.partition("\n")[0] or f"The Python function {name}.",
         undefined="Undefined where the function returns None or NaN.",
-        value_range=value_range,
+        value_range=limits,
         better=better,
         ties="unavailable",
         references=(),
         example=Example(name, (), (), "", math.nan),
-        function=_Caller(name, function, vectorized, "k" in _keywords(function)),
+        function=_Caller(name, function, vectorized, "k" in _keywords(function), limits),
     )
     FUNCTIONS[name] = row
     return default_measure(row)
+
+
+def _read_range(given: object) -> tuple[float, float]:
+    try:
+        low, high = map(float, given)  # type: ignore[call-overload]  # other objects raise
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        raise MeasureError(
+            f"expected value_range as the lowest and the highest value, found {quote(given)}",
+            hint="write value_range=(0, 1)",
+            code="bad_parameter",
+        )
+    return low, high
 
 
 def _check_name(name: object) -> None:
@@ -211,6 +235,7 @@ class _Caller:
     function: Callable[..., Any]
     vectorized: bool
     takes_k: bool
+    limits: tuple[float, float]
 
     def bind(self, asked: Measure) -> Callable[..., list[float]]:
         """Return the function that the core calls for a measure with its parameters."""
@@ -221,44 +246,52 @@ class _Caller:
         def call(*columns: Any) -> list[float]:  # noqa: ANN401 - memory of the core
             lists = _read(*columns)
             if self.vectorized:
-                return self._read_values(self.function(lists, **settings), len(lists))
-            pairs = lists.lists()
-            return [self._read_value(self.function(*pair, **settings)) for pair in pairs]
+                values = _read_values(self.function(lists, **settings), len(lists))
+            else:
+                pairs = lists.lists()
+                values = [_read_value(self.function(*pair, **settings)) for pair in pairs]
+            self._check_limits(values)
+            return values
 
         return call
 
-    def _read_values(self, found: object, count: int) -> list[float]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
+    def _check_limits(self, values: list[float]) -> None:
+        low, high = self.limits
+        if (low, high) == ANY:
+            return
+        room = ROUNDING * max(1.0, *(abs(limit) for limit in self.limits if math.isfinite(limit)))
+        outside = next((one for one in values if one < low - room or one > high + room), None)
+        if outside is not None:
+            raise ValueError(f"expected a value from {low:g} to {high:g}, found {outside:g}")
 
-        values = np.asarray(found, dtype=np.float64)
-        if values.shape != (count,):
-            raise MeasureError(
-                f"expected an array of {count} values, found shape {values.shape}",
-                hint="return one value for each list",
-                code="function_failed",
-            )
-        if np.isinf(values).any():
-            raise self._no_number(float(values[np.isinf(values)][0]))
-        found_values: list[float] = values.tolist()
-        return found_values
 
-    def _read_value(self, found: object) -> float:
-        if found is None:
-            return math.nan
-        try:
-            value = float(found)  # type: ignore[arg-type]  # it answers for any object
-        except (TypeError, ValueError):
-            raise self._no_number(found) from None
-        if math.isinf(value):
-            raise self._no_number(found)
-        return value
+def _read_values(found: object, count: int) -> list[float]:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    def _no_number(self, found: object) -> MeasureError:
-        return MeasureError(
-            f"expected a finite number, NaN or None, found {quote(found)}",
-            hint=f"fix the function of {self.name}",
-            code="function_failed",
-        )
+    values = np.asarray(found, dtype=np.float64)
+    if values.shape != (count,):
+        raise ValueError(f"expected an array of {count} values, found shape {values.shape}")
+    if np.isinf(values).any():
+        raise _no_number(float(values[np.isinf(values)][0]))
+    found_values: list[float] = values.tolist()
+    return found_values
+
+
+def _read_value(found: object) -> float:
+    if found is None:
+        return math.nan
+    try:
+        value = float(found)  # type: ignore[arg-type]  # it answers for any object
+    except (TypeError, ValueError):
+        raise _no_number(found) from None
+    if math.isinf(value):
+        raise _no_number(found)
+    return value
+
+
+def _no_number(found: object) -> ValueError:
+    """Return an error that the core reports as one of the function, with a hint."""
+    return ValueError(f"expected a finite number, NaN or None, found {quote(found)}")
 
 
 def _read(ends: Any, grades: Any, ideal_ends: Any, ideal: Any) -> RankedLists:  # noqa: ANN401 - see `call`

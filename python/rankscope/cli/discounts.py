@@ -7,7 +7,6 @@ from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
     name_file,
-    refuse_overwriting,
     refuse_stdin_twice,
 )
 from rankscope.cli.options import (
@@ -21,6 +20,7 @@ from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.results.text import show_lines
+from rankscope.writing import refuse_overwriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from rankscope.adapters.files.formats import tell_format
 from rankscope.errors import UsageError
 from rankscope.file import TABLE_FORMATS, File
@@ -14,17 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-ROLES = (
-    "query",
-    "doc",
-    "relevance",
-    "score",
-    "rank",
-    "subtopic",
-    "stratum",
-    "label",
-    "weight",
-)
+ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum", "label", "weight")
 TABLE_ROLES = ("label", "weight")
 """Roles that only a table of rankings has."""
 PARTS = ("qrels", "run")
@@ -97,26 +85,6 @@ def refuse_stdin_twice(paths: Sequence[str]) -> None:
             hint="write the other inputs to files",
             code="stdin_twice",
         )
-
-
-def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:
-    """Refuse to write over a file that is read.
-
-    Raises:
-        UsageError: The output is one of the inputs, by whatever path.
-    """
-    for path in inputs:
-        try:
-            is_same = os.path.samefile(path, output)  # noqa: PTH121 - pathlib loads slowly
-        except (OSError, ValueError):  # one of the two does not exist, or is standard input
-            continue
-        # A device, such as /dev/null, can be read and written.
-        if is_same and os.path.isfile(path):  # noqa: PTH113 - as above
-            raise UsageError(
-                f"the output {quote(output)} is also an input, and would be overwritten",
-                hint="choose another file with -o",
-                code="usage",
-            )
 
 
 def is_letor(path: str, options: Namespace) -> bool:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import rankscope as rs
 from rankscope.adapters.inputs import name_path, shorten_names
-from rankscope.cli.files import add_file_options, name_file, refuse_overwriting, refuse_stdin_twice
+from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
     add_memory_options,
@@ -21,6 +21,7 @@ from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.results.fused_run import check_tag
 from rankscope.results.text import format_value, show
+from rankscope.writing import refuse_overwriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

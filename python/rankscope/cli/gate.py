@@ -9,7 +9,6 @@ from rankscope.adapters.inputs import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
     name_file,
-    refuse_overwriting,
     refuse_stdin_twice,
 )
 from rankscope.cli.items import add_items_options, list_items_files, read_items
@@ -20,7 +19,7 @@ from rankscope.compare.gate import parse_budget, read_budgets
 from rankscope.compare.gate_file import GateFile, read_gate_file
 from rankscope.engine import refuse_diagnostics
 from rankscope.errors import FileError, UsageError
-from rankscope.writing import write_text
+from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -129,6 +129,9 @@ class Parser(argparse.ArgumentParser):
         if is_option and closest:
             hint = f"did you mean {closest}? {hint[0].upper()}{hint[1:]}"
         mistake = UsageError(message, hint=hint, code="usage")
+        self._refuse(mistake)
+
+    def _refuse(self, mistake: UsageError) -> NoReturn:
         if self.usage_status != mistake.exit_status:
             mistake.exit_status = self.usage_status
         raise mistake
@@ -139,12 +142,14 @@ class Parser(argparse.ArgumentParser):
         known = [str(each) for each in action.choices]
         closest = find_closest(value, known)
         what = action.option_strings[-1] if action.option_strings else "command"
-        raise UsageError(
-            f"unknown {what} {quote(value)}"
-            if what == "command"
-            else f"unknown value {quote(value)} for {what}",
-            hint=f"did you mean {closest}?" if closest else f"use one of: {', '.join(known)}",
-            code="usage",
+        self._refuse(
+            UsageError(
+                f"unknown {what} {quote(value)}"
+                if what == "command"
+                else f"unknown value {quote(value)} for {what}",
+                hint=f"did you mean {closest}?" if closest else f"use one of: {', '.join(known)}",
+                code="usage",
+            )
         )
 
     def format_help(self) -> str:

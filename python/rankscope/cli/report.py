@@ -12,7 +12,6 @@ from rankscope.cli.files import (
     add_file_options,
     is_letor,
     name_file,
-    refuse_overwriting,
     refuse_stdin_twice,
 )
 from rankscope.cli.inputs import (
@@ -46,7 +45,7 @@ from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.report.source import hold
 from rankscope.results.text import show
-from rankscope.writing import write_text
+from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

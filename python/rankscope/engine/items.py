@@ -126,7 +126,23 @@ def check_items(measures: list[Measure], found: Items | None) -> Items | None:
                 hint="pass items with categories, such as the genres of each",
                 code="items_unavailable",
             )
+        if "items" in measure.row.needs and _has_one_number(known) and not _is_by_size(measure):
+            raise MeasureError(
+                f"{measure} doesn't depend on the list if each item has a single number",
+                hint="if the numbers are codes of categories, write them as text, such as c7",
+                code="items_unavailable",
+            )
     return known
+
+
+def _has_one_number(known: Items) -> bool:
+    described = known.parts[-1]
+    return known.attributes == "vectors" and described is not None and described[1] == 1
+
+
+def _is_by_size(measure: Measure) -> bool:
+    """Check whether a measure sees the size of numbers, and not just their proportions."""
+    return measure.parameters.get("distance") in {"hamming", "euclidean"}
 
 
 def refuse_known_items(given: Mapping[str, object], beside: str) -> None:

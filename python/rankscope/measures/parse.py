@@ -338,7 +338,11 @@ def _unknown(written: _Call) -> MeasureError:
     hint = _distinguish(written)
     closest = None if hint else find_closest(head, names, likeness=LIKENESS)
     hint = hint or "`rankscope measures` lists them"
-    if closest is not None:
+    own = {name.casefold(): name for name in FUNCTIONS}
+    close = find_closest(written.head.casefold(), own, likeness=1 if closest else LIKENESS)
+    if close is not None:
+        hint = f"did you mean '{own[close]}'?"
+    elif closest is not None:
         way = names[closest]
         name = way.measure.row.name
         takes_at = written.at is not None and way.measure.row.at == "k"

@@ -196,8 +196,14 @@ class Row:
         names = [parameter.name for parameter in self.parameters]
         message = f"{self.name} has no parameter {quote(name)}"
         hint = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
-        raise MeasureError(message, hint=_suggest(name, names) or hint, code="bad_parameter")
+        hint = _suggest(name, names) or hint
+        if name in CUTOFFS and "k" in names:
+            hint = f"write {self.name}@10 or {self.name}(k=10)"
+        raise MeasureError(message, hint=hint, code="bad_parameter")
 
+
+CUTOFFS = {"top_k", "topk", "cutoff", "at", "n"}
+"""What other libraries call the cutoff, such as torchmetrics."""
 
 ROWS: dict[str, Row] = {}
 """The row of each measure by its name; `rankscope.measures.table` fills it."""

@@ -228,6 +228,12 @@ def check_run_path(path: str | os.PathLike[str]) -> None:
     """
     import os  # noqa: PLC0415 - only where a file is written
 
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(
+            f"expected the path of a file to write, found {type(path).__name__}",
+            hint="pass a path, or '-' for standard output",
+            code="input_type",
+        )
     name = os.fsdecode(path)
     form = tell_format(name) or "trec"
     if name.lower().endswith(tuple(ending for ending, _, _ in COMPRESSIONS)):

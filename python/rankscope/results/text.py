@@ -65,6 +65,8 @@ def column_names(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _format_interval(ends: tuple[float, float]) -> str:
+    if ends[0] != ends[0]:
+        return "none"
     return f"{format_value(ends[0])} to {format_value(ends[1])}"
 
 

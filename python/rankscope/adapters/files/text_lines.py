@@ -18,6 +18,7 @@ BARS = 3
 
 NAMES = {
     "history": "['user_id', 'item_id', 'rating', 'timestamp']",
+    "qrels": "['user_id', 'item_id', 'rating', 'timestamp']",
     "items": "['item_id', 'title', 'genres']",
 }
 """By argument, the columns of MovieLens."""
@@ -63,7 +64,8 @@ def refuse_unnamed_columns(found: Input, role: str) -> None:
 
     Args:
         found: A file that isn't a table by its name.
-        role: `history` or `items`.
+        role: `history`, `items` or `qrels`. As qrels, a line of user, item, rating and time would
+            judge the rating in place of the item.
 
     Raises:
         FormatError: It is one; the hint says how to read it.
@@ -73,9 +75,11 @@ def refuse_unnamed_columns(found: Input, role: str) -> None:
     line = read_first_line(found.value)
     tabs = line.split("\t")
     names = f"names={NAMES[role]}"
-    if "::" in line:
+    if role == "qrels" and (len(tabs) != TABS or tabs[1] == "0"):
+        return  # other lines of TREC can hold :: and |, and the second column is 0 in most
+    if role != "qrels" and "::" in line:
         what, sign = "columns with :: between", "'::', engine='python'"
-    elif line.count("|") >= BARS:
+    elif role != "qrels" and line.count("|") >= BARS:
         what, sign, names = "columns with | between", "'|'", "header=None"
     elif len(tabs) == TABS and tabs[-1].isdecimal() and int(tabs[-1]) >= OLDEST:
         what, sign = "four columns with tabs between, the last of which is a time", r"'\t'"
