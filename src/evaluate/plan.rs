@@ -189,6 +189,14 @@ impl Plan {
                 )
                 .hint("its ideal is made of all judged documents: leave unretrieved out"));
             }
+            if wanted == Second::Stratum && self.policy.unjudged == Unjudged::Remove {
+                return Err(Error::new(
+                    Kind::Policy,
+                    "strata_unavailable",
+                    format!("expected whole lists, which {name} needs, found unjudged=\"remove\""),
+                )
+                .hint("it estimates what unjudged documents are: leave unjudged out"));
+            }
         }
         self.check_values(axis.grades())
     }

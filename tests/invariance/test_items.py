@@ -446,7 +446,10 @@ def test_only_items_above_the_deepest_cutoff_are_noted() -> None:
 
 def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
     path = tmp_path / "items.csv"
-    for text in ("x,y\na,1,0\nb,0.5,\nc,-2e1,3\nd,4,2\n", "live\na,True\nb,False\nc,True\n"):
+    for text in (
+        "x,y\na,1,0\nb,0.5,\nc,-2e1,3\nd,4,2\n",
+        "live,new\na,True,False\nb,False,True\nc,True,True\n",
+    ):
         path.write_text(f"item_id,{text}", encoding="utf-8")
         one, other = (
             rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)["ILD"]

@@ -205,6 +205,13 @@ def test_a_row_without_a_grade_is_to_be_kept(missing: object, tmp_path: Path) ->
     assert "write -1 as the grade" in str(caught.value.hint)
 
 
+def test_lists_without_their_unjudged_documents_are_refused() -> None:
+    rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
+    with pytest.raises(rankscope.PolicyError, match="expected whole lists") as caught:
+        rankscope.evaluate(rows, {"q": ["b", "a"]}, "xinfAP", policy="unjudged=remove")
+    assert caught.value.code == "strata_unavailable"
+
+
 def test_a_table_without_strata_is_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
     for measure, role in (("infNDCG", "stratum"), ("AP_IA", "subtopic")):

@@ -579,7 +579,7 @@ def _read_attribution(
     """Read how labels are converted to grades, and raise an error for arguments that conflict."""
     odd = [name for name in settings if name not in SETTINGS]
     if odd:
-        message = f"from_table() got an unexpected keyword argument {odd[0]!r}"
+        message = f"a table got an unexpected keyword argument {odd[0]!r}"
         raise TypeError(message)
     if labels is None:
         beside = {"predicted": predicted, "positive": positive}
