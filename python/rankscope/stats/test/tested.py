@@ -79,7 +79,7 @@ class Sampling:
         Examples:
             >>> sampling = Sampling(permutations=None, seed=0, slices=0, threads=1, check=None)
             >>> sampling.choose(1_000, 10, 10**9), sampling.choose(100_000, 10, 10**10)
-            (9999, 9999)
+            (99999, 9999)
         """
         if self.permutations is not None:
             return self.permutations
