@@ -47,13 +47,10 @@ def converted_errors(path: str) -> Iterator[None]:
         FileError: The block failed.
     """
 
-    def describe(error: Exception, reason: str) -> FileError:
-        is_other = "parquet" in reason.lower() and not isinstance(error, OSError)
+    def describe(_error: Exception, reason: str) -> FileError:
         return FileError(
             f"cannot read the lake: {reason}",
-            hint="a lake consists of Parquet files, and this one is damaged or none of them"
-            if is_other
-            else "check the path, the permissions and the credentials in the environment",
+            hint="check the path, the permissions and the credentials in the environment",
             code="lake_read",
             file=path,
         )
