@@ -37,11 +37,17 @@ SENTENCES = {
     "items are alike: {count} categories",
     "categories_with_commas": "categories of {column} with a comma or semicolon, each of which "
     "counts as one: {count}; separate several by |",
+    "categories_with_blanks": "categories of {column} with blanks, each of which counts as one, "
+    "although their words are in several: {count}; separate several by |",
+    "item_scales": "the numbers of {column} are at least {factor} times as large as those of most "
+    "other columns, so that distances between items depend on little else",
     "categories_split": "texts of {column} that name several categories, separated by |: {count}",
     "uneven_samples": "queries that only some of the rankings have, averaged over those: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
     "multiple_tags": "different run names in one run: {count}",
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
+    "all_relevant": "grades are from {lowest:g} to {highest:g}, so every judged document is "
+    "relevant for {names}; set rel, as in {example}",
     "grades_clipped": "measures whose max_rel is below the highest grade, which counts as max_rel: "
     "{count}",
     "duplicate_measures": "duplicate measures, evaluated once: {count}",

@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.partitions import read_partitions
 from rankscope.errors import FileError, FormatError, hint_extra
 from rankscope.monitor.store.lake.files import (
     WILD,
@@ -14,7 +15,6 @@ from rankscope.monitor.store.lake.files import (
     converted_errors,
     list_files,
     open_filesystem,
-    read_partitions,
     split_url,
     stat_file,
 )
