@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import CellRow, HourRow, Progress
+    from rankscope.monitor.store.records import CellRow, HourRow, Progress, Version
     from rankscope.monitor.store.store import StoreReader
 
     WindowKey: TypeAlias = tuple[int, int]
@@ -108,7 +108,7 @@ def examine(
         return tuple(findings)
     checks: tuple[Callable[[Quality, int], Finding], ...] = (
         _check_evaluation,
-        _check_flow,
+        partial(_check_flow, monitor.store.versions(monitor.project)),
         _check_late_labels,
         _check_unshown_labels,
         _check_values,
@@ -268,11 +268,16 @@ def _check_evaluation(quality: Quality, now: int) -> Finding:
     return Finding("evaluation", not is_late, told, hint)
 
 
-def _check_flow(quality: Quality, now: int) -> Finding:
-    if quality.newest is None:
+def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Finding:
+    # Rankings that are not evaluated yet have no windows, and windows outlive what was deleted.
+    times = [one.last - one.last % HOUR for one in versions if one.environment == "production"]
+    if quality.newest is not None:
+        times.append(to_micros(quality.newest))
+    if not times:
         return Finding("flow", False, "there are no production rankings", "log rankings")
-    told = f"the newest production ranking is from the hour of {describe_time(quality.newest)}"
-    is_good = now - to_micros(quality.newest) < QUIET + HOUR
+    newest = max(times)
+    told = f"the newest production ranking is from the hour of {describe_time(newest)}"
+    is_good = now - newest < QUIET + HOUR
     return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
 
 
