@@ -15,7 +15,7 @@ from rankscope._core import __version__ as __version__
 from rankscope.measures import objects as _measures
 from rankscope.measures.objects import *  # noqa: F403 - the measures
 
-TYPE_CHECKING = False
+TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
     from rankscope.api.agreement.lists import jaccard as jaccard
     from rankscope.api.agreement.lists import kendall_tau as kendall_tau
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
 else:
     from rankscope.deferred import defer as _defer
 
-    __getattr__ = _defer(
+    __getattr__, __dir__ = _defer(
         __name__,
         {
             "Bounds": "rankscope.results",
@@ -209,6 +209,10 @@ else:
             "tau_ap": "rankscope.api.agreement.lists",
         },
         functions=("compare", "explain", "report"),
+        submodules=(
+            *("array", "dask", "errors", "integrations", "measures", "monitor", "spark"),
+            *("testing", "typing"),
+        ),
     )
 
 __all__ = [
