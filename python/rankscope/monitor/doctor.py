@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import CellRow, HourRow, Progress, Version
+    from rankscope.monitor.store.records import CellRow, Coverage, HourRow, Progress, Version
     from rankscope.monitor.store.store import StoreReader
 
     WindowKey: TypeAlias = tuple[int, int]
@@ -113,6 +113,8 @@ def examine(
         _check_unshown_labels,
         _check_values,
     )
+    if quality.coverage is not None:
+        findings.append(_check_lake(quality.coverage))
     findings += [check(quality, monitor.clock()) for check in checks]
     findings += [_check_incidents(monitor), _check_rules(monitor)]
     return (*findings, _check_notifications(monitor))
@@ -266,6 +268,16 @@ def _check_evaluation(quality: Quality, now: int) -> Finding:
     is_late = quality.behind > 0 and now - to_micros(quality.as_of) > MOST_BEHIND
     hint = "run rankscope monitor evaluate STORE, or rankscope serve STORE" if is_late else ""
     return Finding("evaluation", not is_late, told, hint)
+
+
+def _check_lake(coverage: Coverage) -> Finding:
+    left_out = coverage.left_out
+    if not left_out:
+        return Finding("lake", True, f"all {coverage.files:,} files can be read")
+    named = ", ".join(show(one.path) for one in left_out[:MOST_SHOWN])
+    more = f" and {len(left_out) - MOST_SHOWN:,} more" if len(left_out) > MOST_SHOWN else ""
+    told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}{more}"
+    return Finding("lake", False, told, left_out[0].hint)
 
 
 def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Finding:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from rankscope import UsageError
 from rankscope.cli import main
 from rankscope.monitor import Monitor
+from rankscope.monitor.doctor import examine
 
 from tests.monitor.lake.lakes import write_table
 from tests.monitor.lake.test_lake import START, Log, configure
@@ -227,3 +228,75 @@ def test_the_command_leaves_files_out_and_takes_a_time_zone(
     # Other options keep it.
     assert main([*run, "--duplicates-within", "1h"]) == 0
     assert main([*run, "--timezone", "Mars/Olympus"]) == 2
+
+
+def damage(path: Path, kind: str) -> None:
+    """Damage a file, so that its footer or a page of documents can't be read."""
+    content = bytearray(path.read_bytes())
+    if kind == "cut":
+        path.write_bytes(content[: len(content) // 2])
+        return
+    column = pq.ParquetFile(path).metadata.row_group(0).column(2)
+    assert column.path_in_schema.startswith("doc_ids")
+    begin = column.dictionary_page_offset or column.data_page_offset
+    content[begin : begin + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("kind", ["cut", "page"])
+def test_a_damaged_file_is_left_out_until_it_is_written_again_or_removed(
+    log: Log, kind: str
+) -> None:
+    paths = [
+        write(log, name, [shown(n, START + timedelta(hours=n))]) for n, name in enumerate("ab")
+    ]
+    whole = paths[0].read_bytes()
+    damage(paths[0], kind)
+    log.lake.connect_lake(log.folder / "impressions")
+    for _ in range(2):
+        log.lake.evaluate()
+        series = log.lake.series("nDCG@5", every="day")
+        assert sum(series.rankings) == 1
+        coverage = series.coverage
+        assert coverage is not None
+        assert coverage == log.lake.quality().coverage
+        [left_out] = coverage.left_out
+        assert (coverage.files, coverage.share) == (2, 0.5)
+        assert (left_out.kind, left_out.path, left_out.code) == (
+            "rankings",
+            str(paths[0]),
+            "lake_damaged",
+        )
+        log.lake.store.verify()
+        found = {one.name: one for one in examine(log.lake, log.folder / "lake.db")}
+        assert found["lake"].told == f"1 of 2 files can't be read: {paths[0]}"
+    # A file that was read and is damaged later is left out, too, and comes back.
+    paths[0].write_bytes(whole)
+    log.lake.evaluate()
+    assert count(log) == 2
+    damage(paths[1], kind)
+    log.lake.evaluate()
+    assert count(log) == 1
+    paths[1].unlink()
+    log.lake.evaluate()
+    assert count(log) == 1
+    series = log.lake.series("nDCG@5", every="day")
+    assert series.coverage is not None
+    assert series.coverage.left_out == ()
+    assert log.lake.store.find_ranking("default", "r0") is not None
+
+
+def test_damaged_labels_are_left_out_and_count_once_they_are_whole(log: Log) -> None:
+    write(log, "a", [shown(1, START), shown(2, START)])
+    clicks = log.folder / "clicks"
+    for number in (1, 2):
+        row = {"ranking_id": f"r{number}", "doc_id": "b", "time": START, "label": "click"}
+        write_table(clicks / f"{number}.parquet", [row])
+    whole = (clicks / "1.parquet").read_bytes()
+    (clicks / "1.parquet").write_bytes(whole[:-9])
+    log.connect()
+    log.lake.evaluate()
+    assert log.lake.series("RR@10", every="day").labelled == (1,)
+    (clicks / "1.parquet").write_bytes(whole)
+    log.lake.evaluate()
+    assert log.lake.series("RR@10", every="day").labelled == (2,)

@@ -139,6 +139,29 @@ class LeftOut:
 LEFT_OUT_FIELDS: tuple[str, ...] = LeftOut.__match_args__
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What values of a project that reads a data lake stand on.
+
+    Args:
+        files: How many files of the lake are known.
+        left_out: Those of them that can't be read.
+    """
+
+    files: int
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of the files that are read."""
+        return 1 - len(self.left_out) / self.files if self.files else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        left_out = [one.to_dict() for one in self.left_out]
+        return {"files": self.files, "share": self.share, "left_out": left_out}
+
+
 @record(frozen=True, slots=True)
 class Version:
     """A version of a model that has rankings, or the sum of all versions that are not listed.

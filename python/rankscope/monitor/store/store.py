@@ -329,7 +329,7 @@ class StoreReader(KeepsHistory, ABC):
 
     lake = reads(lake_state.read_lake)
     lake_files = reads(lake_state.read_files)
-    left_out = reads(lake_state.list_left_out)
+    coverage = reads(lake_state.read_coverage)
     lake_hours = reads(lake_state.read_hours)
 
     contexts = reads(rankings.read_contexts)

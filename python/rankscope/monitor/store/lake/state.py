@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lake.address import Lake
 from rankscope.monitor.store.lake.files import DataFile
-from rankscope.monitor.store.records import LEFT_OUT_FIELDS, LeftOut
+from rankscope.monitor.store.records import LEFT_OUT_FIELDS, Coverage, LeftOut
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.statements import in_project
@@ -168,14 +168,17 @@ def _to_file(row: Any) -> KnownFile:  # noqa: ANN401 - a row of any statement wi
     )
 
 
-def list_left_out(connection: Connection, project: str) -> list[LeftOut]:
-    """Return the files that are left out, and why."""
+def read_coverage(connection: Connection, project: str) -> Coverage | None:
+    """Return which files of a lake are left out; `None` if the project has no lake."""
+    if read_lake(connection, project) is None:
+        return None
     table = schema.lake_files
-    wanted = select(table).where(
-        in_project(table.c.project_id, project), table.c.counts.contains(f'"{FAULT}": {{')
-    )
-    files = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
-    return [one.fault for one in files if one.fault is not None]
+    theirs = in_project(table.c.project_id, project)
+    files = connection.execute(select(func.count()).select_from(table).where(theirs)).scalar_one()
+    wanted = select(table).where(theirs, table.c.counts.contains(f'"{FAULT}": {{'))
+    found = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
+    left_out = tuple(one.fault for one in found if one.fault is not None)
+    return Coverage(files=files, left_out=left_out)
 
 
 def read_hours(
