@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from rankscope.data import Policy as Policy
     from rankscope.data.items import Items as Items
     from rankscope.data.qrels import Qrels as Qrels
+    from rankscope.errors import ArgumentError as ArgumentError
     from rankscope.errors import DuplicateError as DuplicateError
     from rankscope.errors import EmptyError as EmptyError
     from rankscope.errors import FileError as FileError
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from rankscope.errors import InputError as InputError
     from rankscope.errors import LimitError as LimitError
     from rankscope.errors import MeasureError as MeasureError
+    from rankscope.errors import MissingAttributeError as MissingAttributeError
     from rankscope.errors import OutOfMemoryError as OutOfMemoryError
     from rankscope.errors import PolicyError as PolicyError
     from rankscope.errors import RankscopeError as RankscopeError
@@ -115,6 +117,7 @@ else:
     __getattr__, __dir__ = _defer(
         __name__,
         {
+            "ArgumentError": "rankscope.errors",
             "Bounds": "rankscope.results",
             "Budget": "rankscope.compare.gate",
             "Compared": "rankscope.results",
@@ -142,6 +145,7 @@ else:
             "Losses": "rankscope.results",
             "Measure": "rankscope.measures",
             "MeasureError": "rankscope.errors",
+            "MissingAttributeError": "rankscope.errors",
             "ModelJudgedEvaluation": "rankscope.results",
             "OutOfMemoryError": "rankscope.errors",
             "Policy": "rankscope.data",
@@ -216,6 +220,7 @@ else:
     )
 
 __all__ = [
+    "ArgumentError",
     "Bounds",
     "Budget",
     "Compared",
@@ -243,6 +248,7 @@ __all__ = [
     "Losses",
     "Measure",
     "MeasureError",
+    "MissingAttributeError",
     "ModelJudgedEvaluation",
     "OutOfMemoryError",
     "Policy",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import FunctionType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ def defer(
     def get(name: str) -> object:
         if name in modules:
             value = getattr(import_module(modules[name]), name)
+            if isinstance(value, FunctionType):
+                from rankscope.hints import hint_arguments  # noqa: PLC0415 - not for classes
+
+                value = hint_arguments(value, package)
         elif name.startswith("_"):  # which Python and its tools look for
             raise _no_attribute(package, name)
         else:

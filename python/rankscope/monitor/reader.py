@@ -383,8 +383,8 @@ class ProjectReader:
 
         Args:
             state: `open` for all that last, whether they are acknowledged, snoozed or neither;
-                `acknowledged`, `snoozed`, `recovered` or `resolved` for those in that state; or
-                `all`.
+                `acknowledged`, `snoozed`, `recovered`, `superseded` or `resolved` for those in that
+                state; or `all`.
             rule: The rule that found them (default: all).
             limit: How many are listed at most (default: all).
 

@@ -45,6 +45,7 @@ WORDS: Mapping[Event, str] = {
     "worsened": "Getting worse",
     "reminded": "Still open",
     "recovered": "Recovered",
+    "superseded": "Superseded",
     "resolved": "Resolved",
 }
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
@@ -192,7 +193,9 @@ def _name_notice(notice: Notice) -> str:
 def _judge(notice: Notice) -> Urgency:
     ongoing = [incident for event, incident in notice.parts if event in ONGOING]
     if not ongoing:
-        return "success"
+        # Nobody knows whether what is no longer served would be good again.
+        is_over = all(event != "superseded" for event, _ in notice.parts)
+        return "success" if is_over else "info"
     return "failure" if any(one.severity == "critical" for one in ongoing) else "warning"
 
 
