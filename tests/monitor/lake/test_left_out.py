@@ -300,3 +300,46 @@ def test_damaged_labels_are_left_out_and_count_once_they_are_whole(log: Log) -> 
     (clicks / "1.parquet").write_bytes(whole)
     log.lake.evaluate()
     assert log.lake.series("RR@10", every="day").labelled == (2,)
+
+
+def test_a_file_that_cannot_be_read_opens_an_incident_that_recovers(log: Log) -> None:
+    def list_incidents() -> list[tuple[str, str, str]]:
+        log.now += timedelta(hours=3)
+        log.lake.evaluate()
+        return [(one.rule, one.kind, one.state) for one in log.lake.incidents("all")]
+
+    write(log, "a", [shown(1, START), shown(2, START + timedelta(hours=1))])
+    log.lake.connect_lake(log.folder / "impressions")
+    assert list_incidents() == []
+    assert list_incidents() == []
+    bad = write(log, "b", [shown(3, START)])
+    whole = bad.read_bytes()
+    damage(bad, "cut")
+    assert list_incidents() == [("data", "files", "open")]
+    [incident] = log.lake.incidents()
+    assert str(bad) in incident.reason
+    assert "damaged" in incident.reason
+    assert [one.state for one in log.lake.check()] == ["ALERT"]
+    # It lasts while the file is there, and a second file is told of in the same one.
+    other = write(log, "c", [shown(4, LOCAL)])
+    assert list_incidents() == [("data", "files", "open")]
+    [incident] = log.lake.incidents()
+    assert str(other) in incident.reason
+    bad.write_bytes(whole)
+    other.unlink()
+    assert list_incidents() == [("data", "files", "recovered")]
+
+
+def test_an_incident_about_files_that_a_person_resolves_stays_resolved(log: Log) -> None:
+    write(log, "a", [shown(1, START)])
+    log.lake.connect_lake(log.folder / "impressions")
+    log.lake.evaluate()
+    write(log, "b", [shown(2, LOCAL)])
+    # What was found is known by the clock of the computer.
+    log.now = max(log.now, datetime.now(UTC)) + timedelta(hours=3)
+    log.lake.evaluate()
+    [incident] = log.lake.incidents()
+    log.lake.resolve(incident.incident_id)
+    log.now += timedelta(hours=3)
+    log.lake.evaluate()
+    assert log.lake.incidents() == ()
