@@ -139,9 +139,11 @@ def evaluate_judges(
     refuse_aggregate(whole[0].policy)
     others = [evaluate(group) for group in group_judges(len(items.judges))]
 
+    order = engine.order_queries(whole[0].query_texts)
+
     def values_of(evaluations: Sequence[Evaluation], name: str) -> NDArray[np.float64]:
-        values = evaluations[0].per_query(name)
-        return values if len(evaluations) == 1 else values - evaluations[1].per_query(name)
+        values = evaluations[0].per_query(name)[order]
+        return values if len(evaluations) == 1 else values - evaluations[1].per_query(name)[order]
 
     means = []
     for measure in whole[0].measures:

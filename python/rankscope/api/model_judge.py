@@ -128,13 +128,15 @@ def evaluate_with_model_judge(
 
     by_human, by_model = ([evaluate(qrels, each) for each in runs] for qrels in (human, model))
     refuse_aggregate(by_human[0].policy)
-    places = {query: at for at, query in enumerate(by_model[0].query_texts)}
-    at = [places.get(query, -1) for query in by_human[0].query_texts]
+    of_human, of_model = by_human[0].query_texts, by_model[0].query_texts
+    orders = engine.order_queries(of_human), engine.order_queries(of_model)
+    places = {of_model[query]: at for at, query in enumerate(orders[1])}
+    at = [places.get(of_human[query], -1) for query in orders[0]]
     means = [
         _estimate(
             measure,
-            _subtract(by_human, measure),
-            _subtract(by_model, measure),
+            _subtract(by_human, measure)[orders[0]],
+            _subtract(by_model, measure)[orders[1]],
             at,
             level,
             is_difference=baseline is not None,

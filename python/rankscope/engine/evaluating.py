@@ -22,6 +22,7 @@ from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
 from rankscope.engine.column_runs import ColumnRun
 from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
+from rankscope.engine.query_order import order_queries
 from rankscope.engine.requests import (
     DUPLICATES,
     ENCODINGS,
@@ -407,6 +408,7 @@ def make_evaluation(
     if attributes:
         refuse_whole_run(request.measures, "by")
     estimates: dict[str, Estimate] = {}
+    order = order_queries(queries.read_ids()) if interval else []
     if interval:
         of_all = make_estimates(
             answer,
@@ -414,6 +416,7 @@ def make_evaluation(
             [0] * counts.queries,
             1,
             interval,
+            order=order,
             clusters=clusters,
             threads=threads,
         )
@@ -441,6 +444,7 @@ def make_evaluation(
             attributes,
             interval,
             source=queries.source,
+            order=order,
             clusters=clusters,
             threads=threads,
         ),

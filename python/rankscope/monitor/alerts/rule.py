@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     Needs: TypeAlias = Literal["interval", "value"]
     Severity: TypeAlias = Literal["warning", "critical"]
     Watch: TypeAlias = Literal[
-        "volume", "freshness", "labels", "relevance", "attributes", "versions"
+        "volume",
+        "freshness",
+        "labels",
+        "label_freshness",
+        "relevance",
+        "attributes",
+        "versions",
     ]
 
 KINDS: tuple[Kind, ...] = ("drop", "threshold", "data", "trace")
@@ -48,6 +54,7 @@ WATCHES: tuple[Watch, ...] = (
     "volume",
     "freshness",
     "labels",
+    "label_freshness",
     "relevance",
     "attributes",
     "versions",

@@ -324,6 +324,7 @@ class StoreReader(KeepsHistory, ABC):
     count_pending = reads(project_table.count_pending)
     deleted_before = reads(project_table.read_deleted_before)
     configuration = reads(project_table.read_configuration)
+    configurations = reads(project_table.list_configurations)
     lost_events = reads(project_table.read_lost_events)
     lost_commits = reads(project_table.read_lost_commits)
 

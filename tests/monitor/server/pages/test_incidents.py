@@ -63,7 +63,7 @@ def test_what_happened_is_shown_whole(site: Service) -> None:
     open_monitor(site.store)
     whole = "device=tv: " + "; ".join(f"fact {number}" for number in range(60))
     made = make_incident(reason=whole, evidence={"told": whole})
-    put_incidents(site, made, incident_1=(Change(BEGAN, "opened", "rankscope", whole),))
+    put_incidents(site, made, incident_1=(Change(BEGAN, "worsened", "rankscope", whole),))
     text = check_page(get(site, PATH)).text
     assert text.count("fact 59") == 3
     assert "characters)" not in text

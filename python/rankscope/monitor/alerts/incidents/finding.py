@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
 
     Kind: TypeAlias = Literal[
-        "quality", "volume", "labels", "relevance", "freshness", "attributes", "versions"
+        "quality",
+        "volume",
+        "labels",
+        "label_freshness",
+        "relevance",
+        "freshness",
+        "attributes",
+        "versions",
     ]
     Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
     StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
@@ -22,11 +29,15 @@ KINDS: tuple[Kind, ...] = (
     "quality",
     "volume",
     "labels",
+    "label_freshness",
     "relevance",
     "freshness",
     "attributes",
     "versions",
 )
+
+LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})
+"""The kinds that are about labels that are missing."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

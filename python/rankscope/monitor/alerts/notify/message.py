@@ -54,6 +54,7 @@ PROBLEMS: Mapping[Kind, str] = {
     "quality": "quality fell",
     "volume": "traffic changed",
     "labels": "label rate changed",
+    "label_freshness": "no new labels",
     "relevance": "share without relevant documents changed",
     "freshness": "no new data",
     "attributes": "attribute values changed",
@@ -66,6 +67,8 @@ STEPS: Mapping[Kind, str] = {
     "them. Quality isn't judged on missing data.",
     "labels": "Check that clicks and other labels are still logged and sent. Until they are, "
     "values of quality may be wrong.",
+    "label_freshness": "Check that clicks and other labels are still logged and sent. Until they "
+    "are, quality isn't judged.",
     "relevance": "Check the index and the retrieval: more or fewer rankings than usual have no "
     "relevant document.",
     "freshness": "Check the job or the service that sends events. Values don't change until data "

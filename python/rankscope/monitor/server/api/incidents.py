@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.routing.endpoint import Call
 
 Status = Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"]
-Kind = Literal["quality", "volume", "labels", "relevance", "freshness", "attributes", "versions"]
+Kind = Literal[
+    "quality",
+    "volume",
+    "labels",
+    "label_freshness",
+    "relevance",
+    "freshness",
+    "attributes",
+    "versions",
+]
 Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"]
 Note = Annotated[
     str,

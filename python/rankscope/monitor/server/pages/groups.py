@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.incidents.incident import STATUSES
 from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
 from rankscope.monitor.events.limits import HOUR
@@ -136,7 +137,7 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
     for group in groups:
         sides: dict[str, list[Incident]] = {"incident": [], "labels": []}
         for each in group.parts:
-            if each.kind == "labels":
+            if each.kind in LOST_LABELS:
                 sides["labels"].append(each)
             elif not measure or each.measure in {"", measure}:
                 sides["incident"].append(each)
@@ -318,7 +319,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
 def _describe_data(incident: Incident, evidence: dict[str, Any]) -> list[tuple[str, str]]:
     """Take what is known of data that is missing or unusual, in words."""
     said: list[tuple[str, str]] = []
-    what = "Labels" if incident.kind == "labels" else "Rankings"
+    what = "Labels" if incident.kind in LOST_LABELS else "Rankings"
     old, new = evidence.pop("before", None), evidence.pop("after", ())
     if old is not None:
         said += [("Value before", str(old)), ("New value", ", ".join(map(str, new)))]
