@@ -34,7 +34,7 @@ from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
 
-from dev import costs
+from dev import conventions, costs
 
 if TYPE_CHECKING:
     from rankscope.cli.commands import Command
@@ -386,6 +386,7 @@ def write_table(what: str, which: str) -> str:
         "formats": write_formats,
         "simulations": write_simulations,
         "counterparts": write_counterparts,
+        "conventions": conventions.write_table,
     }
     of_one = {
         "divergences": write_divergences,
@@ -402,6 +403,8 @@ def write_table(what: str, which: str) -> str:
     match what, which:
         case name, "" if name in plain:
             return plain[name]()
+        case "conventions", "rows":
+            return conventions.write_rows()
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
         case "kinds", "lists" | "tables" | "arrays":
