@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rankscope.cli.parser import Parser
     from rankscope.cli.trec_eval.catalog import Entry
 
+MOST_DIGITS = 18
+"""Of a count: more may not fit into 64 bits."""
 WRONG_USAGE = 1
 UNREADABLE = 2
 UNUSABLE = 4
@@ -285,10 +287,11 @@ def _check_format(entry: Entry, given: str) -> None:
 
 
 def _read_count(text: str, option: str) -> int:
-    digits = text.strip().removeprefix("+")
-    if not (digits.isascii() and digits.isdigit()):
+    digits = text.strip().removeprefix("+").lstrip("0") or "0"
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS):
         raise UsageError(
-            f"expected a whole number of 0 or more for {option}, found {quote(text)}",
+            f"expected a whole number of 0 or more, of at most {MOST_DIGITS} digits, for {option}, "
+            f"found {quote(text)}",
             hint=f"write {option} 1",
             code="usage",
         )

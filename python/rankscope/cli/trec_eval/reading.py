@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import os
 import re
 import sys
 from contextlib import contextmanager, suppress
 
 import rankscope as rs
-from rankscope.adapters.files.opening import open_binary
+from rankscope.adapters.files.opening import TextSource, open_binary
 from rankscope.errors import DuplicateError, FormatError, InputError
 from rankscope.file import COMPRESSIONS, File
 
@@ -28,6 +26,7 @@ IN_MEMORY = "<bytes>"
 """What errors call a file whose text was read or changed first."""
 
 FIELDS = 6
+PIECE = 1 << 20
 TAIL = 1 << 16
 """How much of the end of a run is read for the name of the run."""
 
@@ -169,19 +168,8 @@ def read_lines(path: str, *, has_comments: bool) -> Iterator[tuple[int, bytes]]:
 def read_text(path: str) -> bytes:
     """Return the text of a file, unpacked."""
     with open_binary(path, path) as file:
-        text = file.read()
-    unpack = {"gzip": gzip.decompress, "bz2": bz2.decompress}
-    for _, magic, name in COMPRESSIONS:
-        if text.startswith(magic):
-            if name not in unpack:
-                raise FormatError(
-                    f"expected a file packed with gzip or bz2 for this, found {name}",
-                    hint="unpack it first",
-                    code="unsupported_format",
-                    file=path,
-                )
-            return unpack[name](text)
-    return text
+        source = TextSource(file, path, encoding="utf-8")
+        return b"".join(iter(lambda: source.read(PIECE), b""))
 
 
 def _read_tail(path: str) -> bytes:
