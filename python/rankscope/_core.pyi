@@ -39,6 +39,7 @@ __all__ = [
     "bound",
     "bound_below",
     "bound_difference",
+    "choose_sums",
     "compare_rankings",
     "count_flips",
     "count_ranges",
@@ -571,6 +572,7 @@ def bound(
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
 ) -> tuple[Column, Column, Column, bytes, bytes]: ...
+def choose_sums(packed: bytes, places: Sequence[int | None]) -> bytes: ...
 def compare_rankings(
     one: Run | Rankings,
     other: Run | Rankings,

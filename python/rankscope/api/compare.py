@@ -12,6 +12,7 @@ from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.diagnostics import gather
 from rankscope.data.interval import Interval, read_interval
 from rankscope.errors import PolicyError, UsageError
+from rankscope.hints import refuse_argument
 from rankscope.names import find_closest
 from rankscope.records import replace
 from rankscope.results import Evaluation
@@ -343,8 +344,7 @@ def compare_columns(
 
     unknown = set(testing) - set(ARGUMENTS)
     if unknown:
-        message = f"a comparison got an unexpected keyword argument {min(unknown)!r}"
-        raise TypeError(message)
+        raise refuse_argument("compare", min(unknown), ARGUMENTS)
     interval = read_interval(testing.get("interval", 0.95)) or Interval()
     choices = Choices(
         test=testing.get("test", "permutation"),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from rankscope import engine
-from rankscope.api.model_judge import find_range, hold_run, refuse_aggregate
+from rankscope.api.model_judge import (
+    find_range,
+    hold_run,
+    notes_of_grades,
+    refuse_aggregate,
+)
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import check_choice
 from rankscope.errors import InputError
@@ -175,6 +180,7 @@ def evaluate_judges(
         policy=whole[0].policy,
         is_difference=baseline is not None,
         alone=int(((~np.isnan(items.grades)).sum(axis=1) == 1).sum()),
+        notes=notes_of_grades(whole),
     )
 
 

@@ -28,6 +28,7 @@ from rankscope.engine.requests import (
     ENCODINGS,
     SCORE_TYPES,
     count_threads,
+    note_scale,
     read_columns,
     read_request,
 )
@@ -504,6 +505,7 @@ def describe_answer(
         describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
         for name, tool, difference in request.differences
     ]
+    notes += note_scale(request)
     if all(measure.row.strata for measure in request.measures):
         # In sampled judgments, a negative grade marks a document that wasn't judged.
         notes = [note for note in notes if note.code != "negative_rel"]
