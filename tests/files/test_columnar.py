@@ -113,7 +113,7 @@ def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
 def test_a_locked_file_is_refused() -> None:
     """P11: the footer of a file that is encrypted ends with other letters."""
     good = parquet(TABLE)
-    assert refusal(b"PARE" + good[4:-4] + b"PARE", "parquet").code == "parquet_invalid"
+    assert refusal(b"PARE" + good[4:-4] + b"PARE", "parquet").code == "parquet_encrypted"
 
 
 def test_rows_that_a_file_cannot_hold_are_refused_before_they_are_read() -> None:

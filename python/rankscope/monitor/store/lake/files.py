@@ -10,7 +10,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -79,7 +79,7 @@ def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[N
         yield
     except FileError:
         raise
-    except (OSError, arrow.ArrowException) as error:
+    except (OSError, FormatError, arrow.ArrowException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise describe(error, f"{hide_secrets(reason):.300}") from error
 
