@@ -75,7 +75,8 @@ def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[N
     except FileError:
         raise
     except (OSError, FormatError, arrow.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        text = error.message if isinstance(error, FormatError) else str(error)
+        reason = text.splitlines()[0] if text else type(error).__name__
         raise describe(error, f"{hide_secrets(reason):.300}") from error
 
 
