@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import lru_cache
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -74,8 +74,9 @@ def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[N
         yield
     except FileError:
         raise
-    except (OSError, arrow.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    except (OSError, FormatError, arrow.ArrowException) as error:
+        text = error.message if isinstance(error, FormatError) else str(error)
+        reason = text.splitlines()[0] if text else type(error).__name__
         raise describe(error, f"{hide_secrets(reason):.300}") from error
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.checked_parquet import open_file
 from rankscope.adapters.files.partitions import read_partitions
 from rankscope.errors import FileError, FormatError, hint_extra
 from rankscope.monitor.store.lake.files import (
@@ -128,12 +129,11 @@ class ParquetFiles:
         kept = self._footers.get(file)
         if kept is not None:
             return kept
-        parquet = load_arrow("pyarrow.parquet")
         try:
             with (
                 converted_errors(file.path),
                 open_filesystem(self._place).open_input_file(file.path) as opened,
-                parquet.ParquetFile(opened) as reader,
+                open_file(opened, file.path) as reader,
             ):
                 found = reader.metadata, _place_old_times(reader.metadata, reader.schema_arrow)
         except FileError as error:
