@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         "label_freshness",
         "relevance",
         "freshness",
+        "files",
         "attributes",
         "versions",
     ]
@@ -32,6 +33,7 @@ KINDS: tuple[Kind, ...] = (
     "label_freshness",
     "relevance",
     "freshness",
+    "files",
     "attributes",
     "versions",
 )

@@ -57,6 +57,7 @@ PROBLEMS: Mapping[Kind, str] = {
     "label_freshness": "no new labels",
     "relevance": "share without relevant documents changed",
     "freshness": "no new data",
+    "files": "files of the data lake can't be read",
     "attributes": "attribute values changed",
     "versions": "a model or version stopped",
 }
@@ -73,6 +74,8 @@ STEPS: Mapping[Kind, str] = {
     "relevant document.",
     "freshness": "Check the job or the service that sends events. Values don't change until data "
     "arrive again.",
+    "files": "Write the files again, or remove them. Until then, their rankings and labels are "
+    "missing from all values.",
     "attributes": "Check whether the attribute was renamed where it is logged. Rename it back, or "
     "change the configuration and the rules that name it.",
     "versions": "Check whether it was switched off on purpose. If so, resolve the incident.",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rankscope.monitor.alerts.watches import attributes, labels, silence
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
+from rankscope.monitor.alerts.watches.files import watch_files
 from rankscope.monitor.alerts.watches.progress import KEPT
 from rankscope.monitor.alerts.watches.traffic import (
     ACCEPTED_AFTER,
@@ -75,6 +76,8 @@ class HourCheck:
             return
         self._accept()
         self.traffic = Traffic(self.reader, self.rule, self.progress, self.moment)
+        for watch in FROM_THE_START:
+            watch.look(self)
         if self._begin():
             for watch in HOURLY:
                 watch.look(self)
@@ -83,7 +86,7 @@ class HourCheck:
     def _accept(self) -> None:
         """Take for usual what has lasted long enough."""
         for trouble in self.progress.troubles:
-            if self.moment - trouble.began >= ACCEPTED_AFTER:
+            if trouble.kind != "files" and self.moment - trouble.began >= ACCEPTED_AFTER:
                 self.progress = self.progress.restart(trouble.kind, trouble.place, trouble.began)
                 self.accepted.add(trouble.key)
 
@@ -355,6 +358,19 @@ def _watch_relevance(check: HourCheck) -> None:
     check.conclude_day("relevance", rates)
 
 
+def _watch_files(check: HourCheck) -> None:
+    known = check.find("files", TOTAL)
+    # What a person has resolved is not reported again.
+    restarts = [one.since for one in check.progress.restarts if one.kind == "files"]
+    new = [one for one in check.reader.left_out if one.seen > max(restarts, default=0)]
+    found = watch_files(new, check.moment, known)
+    check.add(found)
+    if found is None and known is not None:
+        check.end(known)
+
+
+FROM_THE_START = (Watch("files of a lake that can't be read", "files", _watch_files),)
+"""What needs no history to compare with."""
 HOURLY = (
     Watch("no rankings", "freshness", _watch_silence),
     Watch("models that stop", "versions", _watch_models),
@@ -373,4 +389,4 @@ DAILY = (
     Watch("no relevant document", "relevance", _watch_relevance),
 )
 """What is looked for once a day is final."""
-WATCHES = (*HOURLY, *DAILY)
+WATCHES = (*FROM_THE_START, *HOURLY, *DAILY)

@@ -27,6 +27,7 @@ Kind = Literal[
     "label_freshness",
     "relevance",
     "freshness",
+    "files",
     "attributes",
     "versions",
 ]
