@@ -24,7 +24,7 @@ PHONE, NEW, MISSING = (
 
 
 def watch(place: Place, counts: Sequence[int], *, total: int) -> list[Finding]:
-    """What is found about attributes if a value has these counts, among so many rankings an hour."""
+    """What is found if a value has these counts, among so many rankings an hour."""
     hours = {
         each: np.full(FAULT + HOURS, total, dtype=np.int64) for each in (TOTAL, Place("a"), PHONE)
     }
