@@ -49,7 +49,7 @@ def test_events_may_wait_15_minutes_for_their_evaluation(after: int) -> None:
 @pytest.mark.parametrize("after", [-1, 0, 1])
 def test_rankings_have_stopped_two_days_after_their_last_hour(after: int) -> None:
     quality: Any = SimpleNamespace(newest=to_datetime(START))
-    found = doctor._check_flow(quality, START + HOUR + 2 * DAY + after)
+    found = doctor._check_flow([], quality, START + HOUR + 2 * DAY + after)
     assert found.is_good == (after < 0)
 
 

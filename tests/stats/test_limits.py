@@ -65,18 +65,21 @@ def test_a_label_rate_is_known_after_a_week(days: int, *, is_known: bool) -> Non
 
 
 def judge_labels(deviation: float, labels: int) -> str:
-    """The verdict about a day of 1,000 rankings, each of which has one label usually."""
+    """The verdict about a day of a million rankings, each of which has one label usually."""
     usual = LabelRate(mean=1.0, deviation=deviation, weekdays=(1.0,) * 7, days=28)
-    return judge_label_rate(usual, labels=labels, rankings=1000, day=0).state
+    return judge_label_rate(usual, labels=labels, rankings=1_000_000, day=0).state
 
 
-@pytest.mark.parametrize(("deviation", "width"), [(0.0, 220), (0.1, 490)])
+@pytest.mark.parametrize(("deviation", "width"), [(0.0, 220_000), (0.1, 490_000)])
 def test_labels_are_unusual_beyond_22_percent_and_beyond_4_9_deviations(
     deviation: float, width: int
 ) -> None:
-    around = [judge_labels(deviation, 1000 - width + by) for by in (-1, 1)]
+    around = [judge_labels(deviation, 1_000_000 - width + by) for by in (-1, 1)]
     assert around == ["lost", "usual"]
-    assert [judge_labels(deviation, 1000 + width + by) for by in (-1, 1)] == ["usual", "gained"]
+    assert [judge_labels(deviation, 1_000_000 + width + by) for by in (-1, 1)] == [
+        "usual",
+        "gained",
+    ]
 
 
 def test_an_anchor_has_two_weeks_at_least_and_four_at_most() -> None:
@@ -88,7 +91,7 @@ def test_an_anchor_has_two_weeks_at_least_and_four_at_most() -> None:
 
 
 def judge_gain(gain: float, lists: int, *, recent: float | None = None) -> str:
-    """By what a period is judged whose lists gain so much, where 1.0 is usual."""
+    """By what a period is judged whose lists gain so much, where 10.0 is usual."""
     draw = np.random.default_rng(1)
 
     def make(count: int) -> Observations:
@@ -100,21 +103,20 @@ def judge_gain(gain: float, lists: int, *, recent: float | None = None) -> str:
         )
 
     base = make(1400)
-    lane = fit_lane(base, np.full(1400, 1.0), base.value / 2, tolerance=0.02)
+    lane = fit_lane(base, np.full(1400, 10.0), base.value / 2, tolerance=0.02)
     seen = make(lists)
     return judge_lane(lane, seen, np.full(lists, gain), seen.value / 2, recent_gain=recent).judged
 
 
 def test_the_order_is_judged_if_lists_gain_more_than_a_tenth_less_or_more() -> None:
     # At a distance of exactly a tenth of what is usual, the value is judged.
-    assert judge_gain(1.0 - 0.0999, 200) == judge_gain(1.0 + 0.0999, 200) == "value"
-    assert judge_gain(0.9, 200) == "value"
-    assert judge_gain(1.0 - 0.1001, 200) == judge_gain(1.0 + 0.1001, 200) == "discount"
+    assert judge_gain(9.0, 200) == judge_gain(11.0, 200) == "value"
+    assert judge_gain(8.9999, 200) == judge_gain(11.0001, 200) == "discount"
 
 
 @pytest.mark.parametrize(("lists", "judged"), [(99, "value"), (100, "discount")])
 def test_fewer_than_100_lists_differ_by_chance(lists: int, judged: str) -> None:
-    assert judge_gain(0.5, lists, recent=1.0) == judged
+    assert judge_gain(5.0, lists, recent=10.0) == judged
 
 
 @pytest.mark.parametrize(("users", "state"), [(29, "INSUFFICIENT"), (30, "ALERT"), (31, "ALERT")])

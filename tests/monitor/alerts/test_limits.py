@@ -52,14 +52,19 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def follow(
-    *, silent: timedelta, absent: timedelta, is_served: bool, longest: timedelta = timedelta()
+    *,
+    silent: timedelta,
+    absent: timedelta,
+    is_served: bool,
+    longest: timedelta = timedelta(),
+    length: int = DAY,
 ) -> Stream | None:
-    """A stream after a final day without rankings of its own."""
-    until = to_datetime(START) + timedelta(days=1)
+    """A stream after a final period without rankings of its own."""
+    until = to_datetime(START + length)
     stream = Stream(
         model="m", version="1", state="OK", last=until - silent, absent=absent, longest=longest
     )
-    step = Step(start=START, until=START + DAY, due=START + 2 * DAY)
+    step = Step(start=START, until=START + length, due=START + 2 * length)
     return _follow(stream, step, shown={("m", "1")} if is_served else {("m", "2")}, has=False)
 
 
@@ -90,8 +95,9 @@ def test_a_version_that_is_absent_for_less_than_two_days_by_a_moment_is_watched(
 def test_a_silent_slice_is_stale_after_two_days_and_forgotten_after_four_weeks(
     silent: timedelta, state: str | None
 ) -> None:
-    found = follow(silent=silent, absent=timedelta(), is_served=True)
-    assert (found and found.state) == state
+    for length in (HOUR, DAY):
+        found = follow(silent=silent, absent=timedelta(), is_served=True, length=length)
+        assert (found and found.state) == state
 
 
 def test_a_slice_that_paused_before_is_stale_after_twice_as_long() -> None:
@@ -109,16 +115,20 @@ def test_grades_are_compared_from_100_documents_on(count: int, *, is_told: bool)
 
 
 def test_grades_differ_if_a_fifth_of_them_does_beyond_chance() -> None:
-    # 2,000 documents on each side, two grades: chance is sqrt(2 * 2 / 2000), and a fifth is 400.
-    limit = 2000 * (0.2 + math.sqrt(2 * 2 / 2000))
+    # Chance is sqrt(2 * 2 / count) for two grades and as many documents on each side.
+    count = 2_000_000
+    limit = count * (0.2 + math.sqrt(2 * 2 / count))
     for moved in (math.floor(limit), math.ceil(limit)):
-        other = {1.0: 2000 - moved, 2.0: moved}
-        assert bool(compare_grades({1.0: 2000}, 2000, other, 2000)) == (moved > limit)
+        other = {1.0: count - moved, 2.0: moved}
+        assert bool(compare_grades({1.0: count}, 2000, other, 2000)) == (moved > limit)
 
 
-@pytest.mark.parametrize(("lists", "is_told"), [(499, True), (500, False), (501, False)])
+@pytest.mark.parametrize(
+    ("lists", "is_told"), [(499_999, True), (500_000, False), (500_001, False)]
+)
 def test_twice_as_many_relevant_documents_a_list_are_too_many(lists: int, *, is_told: bool) -> None:
-    assert bool(compare_grades({1.0: 1000}, lists, {1.0: 1000}, 1000)) == is_told
+    count = 1_000_000
+    assert bool(compare_grades({1.0: count}, lists, {1.0: count}, count)) == is_told
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(6, False), (7, True), (8, True)])

@@ -29,6 +29,8 @@ from tests.monitor.alerts.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -40,7 +42,7 @@ WORSE = (2, 1, 2, 2)
 
 def play(
     store: SQLiteStore,
-    days: list[tuple[str, tuple[int, ...]]],
+    days: Sequence[tuple[str, tuple[int, ...]]],
     *,
     baseline: str = "validation",
     users: int = 40,
