@@ -8,6 +8,7 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.archiving import archive_project, erase_rankings
 from rankscope.monitor.choosing import choose_rankings
+from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
 from rankscope.monitor.events.times import (
@@ -335,7 +336,8 @@ class Monitor(ProjectReader):
         sink: Sink | None = None,
     ) -> Ingested:
         store = self.writer
-        configured = self.configuration.attributes if self.is_configured else ()
+        expected = find_expected(store, self.project)
+        configured = () if expected is None else expected.attributes
         ingestion = Ingestion(
             sink or StoreSink(store, self.project),
             kind,
@@ -343,6 +345,7 @@ class Monitor(ProjectReader):
             names=names,
             attributes=configured if attributes is None else attributes,
             is_strict=attributes is not None,
+            expected=expected,
         )
         ingestion.take(given)
         return ingestion.ingested

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         "freshness",
         "attributes",
         "versions",
+        "names",
     ]
     Verdict: TypeAlias = Literal["bad", "good", "unknown"]
     StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
@@ -34,6 +35,7 @@ KINDS: tuple[Kind, ...] = (
     "freshness",
     "attributes",
     "versions",
+    "names",
 )
 
 LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})

@@ -58,6 +58,7 @@ PROBLEMS: Mapping[Kind, str] = {
     "freshness": "no new data",
     "attributes": "attribute values changed",
     "versions": "a model or version stopped",
+    "names": "names match nothing",
 }
 STEPS: Mapping[Kind, str] = {
     "quality": "Open the incident for the queries that fell most. If a release caused it, "
@@ -74,6 +75,8 @@ STEPS: Mapping[Kind, str] = {
     "arrive again.",
     "attributes": "Check whether the attribute was renamed where it is logged. Rename it back, or "
     "change the configuration and the rules that name it.",
+    "names": "Rename it where it is logged, or change the configuration. If it's intended, "
+    "resolve the incident.",
     "versions": "Check whether it was switched off on purpose. If so, resolve the incident.",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rankscope.monitor.alerts.watches import attributes, labels, silence
+from rankscope.monitor.alerts.watches import attributes, labels, names, silence
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.progress import KEPT
 from rankscope.monitor.alerts.watches.traffic import (
@@ -75,6 +75,8 @@ class HourCheck:
             return
         self._accept()
         self.traffic = Traffic(self.reader, self.rule, self.progress, self.moment)
+        for watch in FROM_THE_START:
+            watch.look(self)
         if self._begin():
             for watch in HOURLY:
                 watch.look(self)
@@ -355,6 +357,24 @@ def _watch_relevance(check: HourCheck) -> None:
     check.conclude_day("relevance", rates)
 
 
+def _watch_names(check: HourCheck) -> None:
+    is_first = check.moment == check.progress.first
+    if not names.is_due(check.reader, check.moment, is_first=is_first):
+        return
+    found = {one.place: one for one in names.watch_names(check.reader, check.moment)}
+    kept = {one.place for one in check.progress.restarts if one.kind == "names"}
+    for known in check.progress.troubles:
+        if known.kind == "names" and known.place not in found:
+            check.end(known)
+    for place, trouble in found.items():
+        before = check.find("names", place)
+        if place not in kept:
+            began = trouble.began if before is None else before.began
+            check.add(replace(trouble, began=began))
+
+
+FROM_THE_START = (Watch("names that match nothing", "names", _watch_names),)
+"""What needs no history to compare with."""
 HOURLY = (
     Watch("no rankings", "freshness", _watch_silence),
     Watch("models that stop", "versions", _watch_models),
@@ -373,4 +393,4 @@ DAILY = (
     Watch("no relevant document", "relevance", _watch_relevance),
 )
 """What is looked for once a day is final."""
-WATCHES = (*HOURLY, *DAILY)
+WATCHES = (*FROM_THE_START, *HOURLY, *DAILY)

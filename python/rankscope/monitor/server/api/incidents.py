@@ -29,6 +29,7 @@ Kind = Literal[
     "freshness",
     "attributes",
     "versions",
+    "names",
 ]
 Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "resolved"]
 Note = Annotated[

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
+    from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
@@ -70,6 +71,7 @@ class Overview:
         maturity: How soon labels come; `None` where nothing is measured.
         sliced: The measure whose slices are listed; empty where there are none.
         slices: Its slices.
+        mismatches: Names of labels and attributes that don't match the configuration.
     """
 
     project: str
@@ -86,6 +88,7 @@ class Overview:
     maturity: MaturityCurve | None
     sliced: str
     slices: tuple[SliceRow, ...] | None
+    mismatches: tuple[Mismatch, ...]
 
     @property
     def newest_versions(self) -> tuple[Version, ...]:
@@ -178,6 +181,7 @@ class Overview:
             if maturity is None
             else make_plain(maturity) | {"shares": list(maturity.shares)},
             "sliced": self.sliced,
+            "mismatches": [one.to_dict() for one in self.mismatches],
             "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
         }
 
@@ -224,6 +228,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         if configuration is None
         else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         sliced=sliced,
+        mismatches=() if configuration is None else monitor.mismatches(),
         slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )
 
