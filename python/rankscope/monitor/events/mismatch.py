@@ -73,7 +73,8 @@ class Mismatch:
         if self.kind == "unknown_label":
             told = f"label {name} isn't configured, so it doesn't count ({share} labels)"
         elif self.kind == "missing_attribute":
-            told = f"attribute {name} is missing in all {self.of:,} rankings"
+            where = f"all {self.of:,} rankings" if self.of > 1 else "the only ranking"
+            told = f"attribute {name} is missing in {where}"
         else:
             told = f"attribute {name} isn't configured, so nothing is sliced by it"
             told += f" ({share} rankings)"
@@ -148,9 +149,8 @@ class NameCounts:
             >>> counts.add_rankings(["Device"], 3)
             >>> for one in counts.compare(Expected(("click",), ("device",))):
             ...     print(one.kind, one.name, one.count, one.like)
-            unknown_label Click 2 click
             missing_attribute device 3 Device
-            unknown_attribute Device 3 device
+            unknown_label Click 2 click
         """
         found = []
         for name, count in self.labels.items():
@@ -174,7 +174,8 @@ class NameCounts:
             for name in expected.attributes
             if self.rankings and not self.attributes[name]
         ]
-        for name in others:
+        named = {one.like for one in found if one.kind == "missing_attribute"}
+        for name in sorted({*others} - named):
             like = find_alike(name, expected.attributes)
             found.append(
                 Mismatch(

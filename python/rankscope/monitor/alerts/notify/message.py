@@ -58,7 +58,7 @@ PROBLEMS: Mapping[Kind, str] = {
     "freshness": "no new data",
     "attributes": "attribute values changed",
     "versions": "a model or version stopped",
-    "names": "names match nothing",
+    "names": "labels or attributes don't match",
 }
 STEPS: Mapping[Kind, str] = {
     "quality": "Open the incident for the queries that fell most. If a release caused it, "

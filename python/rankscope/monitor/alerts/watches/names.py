@@ -47,7 +47,7 @@ def watch_names(reader: Counts, moment: int) -> list[Trouble]:
             found=moment,
             ratio=1.0,
             reason=f"In the last day, {one}.",
-            evidence=one.to_dict(),
+            evidence={"found": one.name, "looks_like": one.like} if one.like else {},
         )
         for place, one in found.items()
     ]
