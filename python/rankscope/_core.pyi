@@ -39,6 +39,7 @@ __all__ = [
     "bound",
     "bound_below",
     "bound_difference",
+    "choose_sums",
     "compare_rankings",
     "count_flips",
     "count_ranges",
@@ -66,6 +67,7 @@ __all__ = [
     "merge_sums",
     "noncentral_t_lower",
     "normal_tails",
+    "order_texts",
     "restore_evaluation",
     "restore_judgments",
     "restore_rankings",
@@ -390,14 +392,14 @@ class Evaluation:
     def over(self, groups: Sequence[int], count: int) -> list[list[tuple[float, int]]]: ...
     def intervals(
         self,
+        order: Sequence[int],
         groups: Sequence[int],
         count: int,
         clusters: Sequence[int] | None,
-        ranges: Sequence[tuple[float, float]],
+        of_measures: Sequence[tuple[tuple[float, float], int]],
         level: float,
         method: str,
         resamples: int,
-        seed: int,
         threads: int,
     ) -> list[list[_Estimate]]: ...
     def __reduce__(self) -> tuple[Callable[[bytes], Evaluation], tuple[bytes]]: ...
@@ -570,6 +572,7 @@ def bound(
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
 ) -> tuple[Column, Column, Column, bytes, bytes]: ...
+def choose_sums(packed: bytes, places: Sequence[int | None]) -> bytes: ...
 def compare_rankings(
     one: Run | Rankings,
     other: Run | Rankings,
@@ -617,6 +620,7 @@ def count_flips(
     families: Sequence[
         tuple[NDArray[np.int64], NDArray[np.float64], int, Sequence[tuple[int, int]]]
     ],
+    count: int,
     flips: int,
     seed: int,
     threads: int,
@@ -677,6 +681,7 @@ def measure_costs(items: _Items, choices: _Choices) -> list[Column]: ...
 def merge_sums(left: bytes, right: bytes, takes_away: bool) -> bytes: ...
 def noncentral_t_lower(statistic: float, degrees: float, shift: float) -> float: ...
 def normal_tails(statistic: float) -> float: ...
+def order_texts(texts: Sequence[str]) -> list[int]: ...
 def restore_evaluation(saved: bytes) -> Evaluation: ...
 def restore_judgments(saved: bytes) -> Judgments: ...
 def restore_rankings(saved: bytes) -> Rankings: ...

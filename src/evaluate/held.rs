@@ -64,6 +64,7 @@ pub(super) fn score_run(
             if let Err(error) = scorer.score(judgments, judged, &mut list) {
                 first_error = earlier(first_error, Some(error));
             }
+            scorer.compute_held();
             if let Err(stopped) = watch(Event::Work) {
                 stop.store(true, Ordering::Relaxed);
                 return (scorer.finish(), Some(stopped));

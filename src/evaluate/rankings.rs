@@ -271,6 +271,7 @@ impl Rankings {
                     ranked.judged_items.clear();
                     ranked.judged_items.extend(judged.iter().flat_map(|all| all.of(query)));
                     scorer.score_ranked(query, &ranked, scores.len());
+                    scorer.compute_held();
                 }
             }
         };

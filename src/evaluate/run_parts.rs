@@ -129,6 +129,7 @@ impl RunParts {
                         (&joined.relevance[list(at)], &joined.scores[list(at)]);
                     ranked.take_in_order(relevance, scores, ties);
                     scorer.score_ranked(queries[at] as usize, &ranked, scores.len());
+                    scorer.compute_held();
                 }
             }
         };

@@ -87,7 +87,7 @@ impl<'a> Scorer<'a> {
     /// What all lists came to.
     #[must_use]
     pub fn finish(mut self) -> Scored {
-        self.put_batches(true);
+        self.compute_batches(true);
         self.made
     }
 
@@ -153,11 +153,15 @@ impl<'a> Scorer<'a> {
         let out = (&mut self.made.values, &mut self.made.ratios);
         let views = (&self.ways, &mut self.views);
         append_values(self.plan, &whole, views, out, &mut self.batches);
-        self.put_batches(false);
     }
 
-    /// Computes what is computed of several queries at once.
-    fn put_batches(&mut self, all: bool) {
+    /// Computes the measures that are computed of several lists at once, where much is held for them.
+    /// They can be written in Python; nothing else here runs code of the caller.
+    pub fn compute_held(&mut self) {
+        self.compute_batches(false);
+    }
+
+    fn compute_batches(&mut self, all: bool) {
         if self.made.mistake.is_none() {
             self.made.mistake = self.batches.put(self.plan, &mut self.made.values, all).err();
         }

@@ -178,7 +178,9 @@ impl<'a> Shared<'a> {
                 return Ok(());
             }
             list.ranks.note(&mut odd_ranks, (block.number, list.rows[0].line));
-            scorer.score(self.judgments, judged, list)
+            scorer.score(self.judgments, judged, list)?;
+            scorer.compute_held();
+            Ok(())
         };
         let score_type = self.plan.score_type;
         let lines = trec::read_run(block.text(), block.number, tape, score_type, notes, each);

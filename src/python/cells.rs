@@ -4,12 +4,45 @@
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 
 use crate::table::cells::Cells;
+
+/// A number that is read whole from memory to which others may write.
+pub(super) trait Shared: Element {
+    /// The number, as somebody wrote it.
+    ///
+    /// # Safety
+    /// There is one at this aligned place, which stays allocated during the call.
+    unsafe fn load(from: *const Self) -> Self;
+}
+
+macro_rules! shared {
+    ($($number:ty, $atomic:ty, $convert:expr;)*) => {$(
+        impl Shared for $number {
+            #[inline]
+            unsafe fn load(from: *const Self) -> Self {
+                // SAFETY: as the caller promises. Relaxed loads of at most 8 bytes may read memory that
+                // is mapped for reading only.
+                let shared = unsafe { <$atomic>::from_ptr(from.cast_mut().cast()) };
+                $convert(shared.load(Relaxed))
+            }
+        }
+    )*};
+}
+
+shared! {
+    f64, AtomicU64, f64::from_bits;
+    f32, AtomicU32, f32::from_bits;
+    i64, AtomicI64, i64::from;
+    i32, AtomicI32, i32::from;
+    u8, AtomicU8, u8::from;
+}
 
 /// The memory of a buffer, which lives as long as the view; others may write to it.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +52,14 @@ pub(super) struct View<'a, T> {
     buffer: PhantomData<&'a ()>,
 }
 
-// SAFETY: values are only read, each once, and the buffer is held as long as the view lives.
+// SAFETY: the buffer is held as long as the view lives. Its elements are only read, and only by atomic
+// loads, which may coincide with writes: a plain read that does is undefined, whatever is made of it.
+// `NumPy` and others write to an array without the lock of the interpreter, so that holding it, or
+// copying while it is held, would not prevent that. Each load gives a number that somebody wrote, and any
+// bytes are a number; what follows for a whole column is up to its reader, which can only read safely.
 unsafe impl<T> Sync for View<'_, T> {}
 
-impl<'a, T: Element> View<'a, T> {
+impl<'a, T: Shared> View<'a, T> {
     /// All elements of a buffer, those of the last axis next to each other.
     pub(super) fn of(buffer: &'a PyBuffer<T>) -> PyResult<Self> {
         if !buffer.is_c_contiguous() {
@@ -32,19 +69,18 @@ impl<'a, T: Element> View<'a, T> {
         Ok(Self { start, length, buffer: PhantomData })
     }
 
-    /// Where so many elements from one on are.
-    fn at(self, start: usize, count: usize) -> *const T {
-        assert!(start <= self.length && count <= self.length - start, "reads inside the buffer");
-        // SAFETY: it lies inside the buffer, as was asserted.
-        unsafe { self.start.add(start) }
-    }
-
     /// Copies elements from one on.
     fn copy(self, start: usize, out: &mut [T]) {
-        let from = self.at(start, out.len());
-        // SAFETY: they lie inside the buffer. Somebody may write to it meanwhile: each byte is read
-        // once, and any bytes are numbers.
-        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) }
+        let is_inside = start <= self.length && out.len() <= self.length - start;
+        assert!(is_inside, "reads inside the buffer");
+        // SAFETY: these elements lie inside the buffer, as was asserted, and PyO3 has checked their
+        // alignment.
+        unsafe {
+            let from = self.start.add(start);
+            for (place, out) in out.iter_mut().enumerate() {
+                *out = T::load(from.add(place));
+            }
+        }
     }
 
     /// Converts elements from one on. They are copied first, so that several are converted at once.
@@ -69,13 +105,13 @@ impl View<'_, u8> {
 
     /// One element.
     pub(super) fn get(self, at: usize) -> u8 {
-        let from = self.at(at, 1);
-        // SAFETY: as above, a volatile read being a single one.
-        unsafe { from.read_volatile() }
+        let mut found = [0];
+        self.copy(at, &mut found);
+        found[0]
     }
 }
 
-impl<T: Element + Debug> Cells<T> for View<'_, T> {
+impl<T: Shared + Debug> Cells<T> for View<'_, T> {
     fn len(&self) -> usize {
         self.length
     }

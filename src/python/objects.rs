@@ -103,7 +103,10 @@ pub(super) fn documents<'py>(
 
 /// Calls `take` with the list that the documents of a query are, and whether they are known to
 /// differ.
-pub(super) fn with_list<T>(
+///
+/// # Safety
+/// `take` runs no Python code, which could change the documents.
+pub(super) unsafe fn with_list<T>(
     query: &[u8],
     docs: &Bound<'_, PyAny>,
     score_type: ScoreType,
@@ -112,7 +115,7 @@ pub(super) fn with_list<T>(
 ) -> PyResult<T> {
     let mut list = List { query, is_sorted: true, ..List::default() };
     if let Ok(dict) = docs.cast_exact::<PyDict>()
-        // SAFETY: nothing runs between here and the end of `take` that could change the dict.
+        // SAFETY: no Python code runs until `take` has ended, as the caller promises.
         && unsafe { fill_in_place(dict, score_type, &mut list) }
     {
         return Ok(take(&mut list, true));

@@ -1,5 +1,7 @@
 //! The Python class `Run`, and functions that evaluate a run from a file, from memory or from a mapping.
 
+#![allow(unsafe_code)] // dicts are read where they lie, as long as nothing changes them
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -94,7 +96,9 @@ impl Run {
             for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
                 lists.py().check_signals()?;
                 let query = read_query(&query, "run", &mut queries, &mut notes)?;
-                with_list(&query, &docs, score_type, &mut notes, |list, _| run.add(list, 0))?;
+                let add = |list: &mut List<'_>, _| run.add(list, 0);
+                // SAFETY: a run only copies a list.
+                unsafe { with_list(&query, &docs, score_type, &mut notes, add) }?;
             }
             Self::finish(lists.py(), run, notes)
         })
@@ -265,7 +269,10 @@ pub fn evaluate_dict(
                 _ if is_distinct => Ok(()),
                 _ => scorer.score(judgments, judged, list),
             };
-            with_list(&query, &docs, plan.score_type, &mut notes, score)?.map_err(refuse)?;
+            // SAFETY: a scorer runs Python code only where it is asked for what it holds. That is done
+            // once all lists are read, so that a measure in Python may change them.
+            unsafe { with_list(&query, &docs, plan.score_type, &mut notes, score) }?
+                .map_err(refuse)?;
         }
         let scored = scorer.finish();
         let dropped = scored.dropped;

@@ -133,3 +133,11 @@ def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path: Path) -> N
     short, long = measure_each(*pieces)
     assert [(short.code, short.line), (long.code, long.line)] == [("line_length", 1)] * 2
     assert long.growth < SLACK
+
+
+@pytest.mark.parametrize("form", ["trec", "csv"])
+def test_blank_lines_hit_a_limit_however_little_they_are_packed(form: str) -> None:
+    """T43: zlib makes one byte of 229 blank lines at its fastest, and of 1029 otherwise."""
+    packed = gzip.compress(b"\n" * MEGABYTE, 1) * 70
+    found = outcome_of(lambda: rs.evaluate(QRELS, rs.File(packed, form), "AP"))
+    assert found.code == "decompressed_bytes"

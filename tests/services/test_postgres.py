@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
 from collections import Counter
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -607,6 +608,47 @@ def test_services_share_a_store(url: str) -> None:
                 with closing(open_store(url)) as writer:
                     seq = writer.append("default", [make_ranking(1)])[0].seq
                 wait_for(store, digest, seq)
+
+
+def test_sigterm_ends_services_whose_database_holds_them_up(url: str) -> None:
+    """Their writers wait for a statement that never ends, and requests wait for their writers."""
+    serve = ("-m", "rankscope", "serve", url, "--port", "0", "--every", "0.1")
+    asked = {"stderr": subprocess.PIPE}
+    with start(*serve, **asked) as one, start(*serve, "--no-evaluate", **asked) as other:
+        addresses = [read_line(each).removeprefix("Listening on ") for each in (one, other)]
+        with closing(PostgresStore(url)) as store, store._writing.begin() as connection:
+            connection.exec_driver_sql(
+                "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN PERFORM pg_sleep(100000); END $$"
+            )
+            connection.exec_driver_sql(
+                "CREATE TRIGGER waits BEFORE INSERT ON events EXECUTE FUNCTION wait()"
+            )
+        shown = {"ranking_id": "new", "time": "2026-11-20T10:00:00Z", "doc_ids": ["a"]}
+
+        def post(address: str) -> None:
+            with suppress(httpx.TransportError):
+                httpx.post(f"{address}v1/rankings", json=shown, timeout=300)
+
+        posting = [threading.Thread(target=post, args=(address,)) for address in addresses]
+        for thread in posting:
+            thread.start()
+        with closing(open_reader(url)) as reader:
+            while not reader.query(_is_held_up):
+                pass
+        for each in (one, other):
+            each.send_signal(signal.SIGTERM)
+        for each in (one, other):
+            _, log = each.communicate(timeout=300)
+            assert each.returncode == 0
+            assert '"ending.forced"' in log
+        for thread in posting:
+            thread.join()
+
+
+def _is_held_up(connection: Any) -> bool:  # noqa: ANN401 - of SQLAlchemy
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    return connection.exec_driver_sql(asked).scalar_one() > 0
 
 
 def wait_for(store: Any, digest: bytes, seq: int) -> None:  # noqa: ANN401 - a reader

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from pathlib import Path
 
 from rankscope.compare.gate import Budget, check_confidence, check_on_inconclusive
 from rankscope.data.policy import Policy
 from rankscope.engine import read_measure
-from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.names import find_closest, quote
 from rankscope.records import record
+from rankscope.toml_file import read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope.compare.gate import OnInconclusive
+    from rankscope.toml_file import TomlFlaw
 
 PATHS = ("qrels", "baseline", "candidate", "attributes")
 TEXTS = ("cluster", "policy", "convention")
@@ -33,8 +33,6 @@ BUDGET_KEYS = (
     "confidence",
     "on-inconclusive",
 )
-MOST_BYTES = 1 << 20
-PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -90,7 +88,7 @@ class _Reader:
         self._path = path
 
     def read(self) -> GateFile:
-        given = self._parse(self._load())
+        given = self._load()
         self._refuse_unknown(given, KEYS, "")
         tables = given.get("budget")
         if (
@@ -120,39 +118,11 @@ class _Reader:
                 Policy.parse(texts["policy"])
         return GateFile(budgets=budgets, **texts, **others)  # type: ignore[arg-type]  # checked above
 
-    def _load(self) -> str:
-        try:
-            with Path(self._path).open("rb") as opened:
-                raw = opened.read(MOST_BYTES + 1)
-        except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
-            raise FileError(
-                f"cannot read this file: {getattr(error, 'strerror', None) or 'no such path'}",
-                hint="check the path of the gate file",
-                code="io",
-                file=self._path,
-            ) from None
-        if len(raw) > MOST_BYTES:
-            raise self._bad(
-                "expected at most 1 MiB, found more", "pass a gate file, such as gate.toml"
-            )
-        try:
-            return raw.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise self._bad("expected UTF-8, found another encoding", "save it as UTF-8") from None
+    def _load(self) -> dict[str, object]:
+        def refuse(flaw: TomlFlaw) -> FormatError:
+            return self._bad(flaw.quoted, flaw.hint, line=flaw.line, column=flaw.column)
 
-    def _parse(self, text: str) -> dict[str, object]:
-        try:
-            return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            place = PLACE.search(str(error))
-            raise self._bad(
-                f"invalid TOML: {PLACE.sub('', str(error)).strip()}",
-                "check quotes, brackets and equals signs",
-                line=int(place[1]) if place else None,
-                column=int(place[2]) if place else None,
-            ) from None
-        except RecursionError:
-            raise self._bad("invalid TOML: too many levels", "a gate file has two") from None
+        return read_toml(self._path, refuse, hint="check the path of the gate file")[1]
 
     def _read_budget(self, table: Mapping[str, object], at: int) -> Budget:
         where = f"[[budget]] {at}: "

@@ -241,6 +241,7 @@ class Monitor(ProjectReader):
         label_names: Mapping[str, str] | None = None,
         attributes: Sequence[str] | None = None,
         duplicates_within: Duration = "24h",
+        timezone: str | None = None,
         actor: str = "local",
     ) -> bool:
         """Read the events of this project from a data lake, in place, and not from the store.
@@ -256,6 +257,7 @@ class Monitor(ProjectReader):
             label_names: Likewise for labels.
             attributes: The columns that describe a ranking (default: those of the configuration).
             duplicates_within: A ranking counts once if it comes again at most so long after.
+            timezone: The zone of times that have none, such as `Europe/Berlin`.
             actor: The name for the audit log.
 
         Returns:
@@ -278,6 +280,7 @@ class Monitor(ProjectReader):
             attributes=configuration.attributes if attributes is None else attributes,
             window=configuration.definition.window * SECOND,
             within=duplicates_within,
+            timezone=timezone,
             now=self.clock(),
             actor=actor,
         )
@@ -371,13 +374,8 @@ class Monitor(ProjectReader):
                 hint="if it is rankscope serve, its values are up to date after its next round",
                 code="store_evaluated",
             )
-        return evaluate_project(
-            store,
-            self.project,
-            now=self.clock(),
-            threads=self._threads,
-            is_replay=is_replay,
-        )
+        now, threads = self.clock(), self._threads
+        return evaluate_project(store, self.project, now=now, threads=threads, is_replay=is_replay)
 
     def replay(self, until: Time | None = None) -> Replay:
         """Return which incidents `evaluate` would open and close up to a time; writes nothing.
@@ -404,9 +402,8 @@ class Monitor(ProjectReader):
             UsageError: The project does not measure what the rule needs.
             FileError: The store cannot be written.
         """
-        store = self.writer
         management.set_rule(
-            store, self.project, self.configuration, rule, now=self.clock(), actor=actor
+            self.writer, self.project, self.configuration, rule, now=self.clock(), actor=actor
         )
 
     def remove_rule(self, name: str, *, actor: str = "local") -> None:
@@ -416,8 +413,7 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule.
             FileError: The store cannot be written.
         """
-        store = self.writer
-        management.remove_rule(store, self.project, name, now=self.clock(), actor=actor)
+        management.remove_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
         """Send no notifications of a rule until a time; it is still checked.
@@ -446,8 +442,7 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule.
             FileError: The store cannot be written.
         """
-        store = self.writer
-        management.resolve_rule(store, self.project, name, now=self.clock(), actor=actor)
+        management.resolve_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def acknowledge(self, incident_id: str, *, note: str = "", actor: str = "local") -> Incident:
         """Acknowledge an incident: somebody works on it, so that no more reminders are sent.

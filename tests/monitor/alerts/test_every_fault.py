@@ -64,6 +64,7 @@ class World:
         """Check some hours."""
         for hour in range(since, until, STEP):
             moment = START + (hour + STEP) * HOUR
+            counts.moment = moment
             findings, self.progress = check_data(counts, RULE, self.progress, moment)
             concluded = conclude(
                 "music",

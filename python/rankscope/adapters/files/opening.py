@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[int], None] | None
 
 RATIO_FROM = 64 << 20
-MOST_FROM_ONE_BYTE = 250
+MOST_FROM_ONE_BYTE = 150
+"""As where the core unpacks: text is packed less well than this."""
 HEAD = 8
 
 

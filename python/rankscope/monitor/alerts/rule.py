@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     Watch: TypeAlias = Literal[
         "volume",
         "freshness",
+        "files",
         "labels",
         "label_freshness",
         "relevance",
@@ -54,6 +55,7 @@ SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
 WATCHES: tuple[Watch, ...] = (
     "volume",
     "freshness",
+    "files",
     "labels",
     "label_freshness",
     "relevance",
@@ -150,7 +152,8 @@ class Rule:
         anchor: For a drop, where the baseline is the previous version: whether each model is also
             compared with its baseline of long ago, which releases do not renew.
         watches: For the kind `data`: what is watched, among `volume`, `freshness`, `labels`,
-            `relevance`, `attributes` and `versions` (default: all of it).
+            `label_freshness`, `relevance`, `attributes`, `versions` and `files` (default: all of
+            it).
 
     Raises:
         UsageError: A part is none of these.

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
         "label_freshness",
         "relevance",
         "freshness",
+        "files",
         "attributes",
         "versions",
         "names",
     ]
-    Verdict: TypeAlias = Literal["bad", "good", "unknown"]
+    Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
     StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
 
 KINDS: tuple[Kind, ...] = (
@@ -33,6 +34,7 @@ KINDS: tuple[Kind, ...] = (
     "label_freshness",
     "relevance",
     "freshness",
+    "files",
     "attributes",
     "versions",
     "names",
@@ -53,8 +55,8 @@ class Finding:
         model: The model; empty where the check is about all of them.
         version: Its version; empty where the check is about all of them.
         slice: Pairs of an attribute and its value; empty for all rankings.
-        verdict: `bad` if there is a problem, `good` if there is none, `unknown` if the data doesn't
-            tell; this changes nothing.
+        verdict: `bad` if there is a problem, `good` if there is none, `gone` if what it is about is
+            no longer served, `unknown` if the data doesn't tell; this changes nothing.
         began: When the problem seems to have begun, in UTC.
         reason: The reason, in one sentence.
         evidence: What it is based on, as JSON holds it.

@@ -25,11 +25,9 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.alerts.notify.http import read_url
 from rankscope.monitor.alerts.notify.webhook import check_secret
 from rankscope.monitor.events.limits import DAY, MINUTE, SECOND
@@ -38,6 +36,7 @@ from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
 from rankscope.names import quote
 from rankscope.records import record
+from rankscope.toml_file import read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +44,10 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.alerts.incidents.incident import Severity
+    from rankscope.toml_file import TomlFlaw
 
     Kind: TypeAlias = Literal["service", "webhook"]
 
-MOST_BYTES = 1 << 20
 MOST_CHANNELS = 100
 MOST_URL = 4096
 PREFIX = "RANKSCOPE_CHANNEL_"
@@ -57,10 +56,9 @@ PUBLIC_URL = "RANKSCOPE_PUBLIC_URL"
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 RESERVED = frozenset({LOG, WEBHOOK, OPERATOR})
-VARIABLE = re.compile(r"\$\{([^}]*)\}")
+VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
 TOP = ("public_url", "channels")
 KEYS = ("url", "webhook", "secret", "allow_http", "allow_private", "severity", "digest")
@@ -221,32 +219,8 @@ class _FileReader:
         self._text = ""
 
     def read(self) -> Channels:
-        try:
-            with Path(self._path).open("rb") as opened:
-                raw = opened.read(MOST_BYTES + 1)
-        except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
-            reason = getattr(error, "strerror", None) or "no such path"
-            raise FileError(
-                f"the file can't be read ({reason})",
-                hint="name the file of the configuration after --config",
-                code="io",
-                file=self._path,
-            ) from None
-        if len(raw) > MOST_BYTES:
-            raise self._bad("expected at most 1 MiB, found more", line=None)
-        try:
-            self._text = raw.decode("utf-8-sig")
-            said = tomllib.loads(self._text)
-        except UnicodeDecodeError:
-            raise self._bad("expected UTF-8, found another encoding", line=None) from None
-        except RecursionError:
-            raise self._bad("expected TOML, found too many levels", line=None) from None
-        except tomllib.TOMLDecodeError as error:
-            # The rest of the message may show what is there, such as a token.
-            place = PLACE.search(str(error))
-            line = int(place[1]) if place else None
-            problem = "invalid TOML: check quotes, brackets and equals signs"
-            raise self._bad(problem, line=line, column=int(place[2]) if place else None) from None
+        hint = "name the file of the configuration after --config"
+        self._text, said = read_toml(self._path, self._refuse, hint=hint)
         self._refuse_unknown(said, TOP, "")
         public_url = None
         if "public_url" in said:
@@ -260,6 +234,10 @@ class _FileReader:
             raise self._expect("", "channels", expected)
         channels = tuple(self._read_channel(name, table) for name, table in tables.items())
         return Channels(channels=channels, public_url=public_url)
+
+    def _refuse(self, flaw: TomlFlaw) -> FormatError:
+        # What a message quotes may be a token.
+        return self._bad(flaw.problem, line=flaw.line, column=flaw.column)
 
     def _read_channel(self, name: str, table: object) -> Channel:
         where = f"channels.{name}"
@@ -335,9 +313,12 @@ class _FileReader:
         if not isinstance(value, str):
             return value
 
+        if len(value) > MOST_URL:
+            raise self._expect(where, key, f"at most {MOST_URL} characters")
+
         def find(match: re.Match[str]) -> str:
             name = match[1]
-            if VARIABLE_NAME.fullmatch(name) is None:
+            if not match[0].endswith("}") or VARIABLE_NAME.fullmatch(name) is None:
                 raise self._expect(where, key, "the name of a variable between ${ and }")
             if name not in self._environment:
                 raise self._bad(

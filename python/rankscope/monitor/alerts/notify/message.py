@@ -45,6 +45,7 @@ WORDS: Mapping[Event, str] = {
     "worsened": "Getting worse",
     "reminded": "Still open",
     "recovered": "Recovered",
+    "superseded": "Superseded",
     "resolved": "Resolved",
 }
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
@@ -56,6 +57,7 @@ PROBLEMS: Mapping[Kind, str] = {
     "label_freshness": "no new labels",
     "relevance": "share without relevant documents changed",
     "freshness": "no new data",
+    "files": "files of the data lake can't be read",
     "attributes": "attribute values changed",
     "versions": "a model or version stopped",
     "names": "labels or attributes don't match",
@@ -73,6 +75,8 @@ STEPS: Mapping[Kind, str] = {
     "relevant document.",
     "freshness": "Check the job or the service that sends events. Values don't change until data "
     "arrive again.",
+    "files": "Write the files again, or remove them. Until then, their rankings and labels are "
+    "missing from all values.",
     "attributes": "Check whether the attribute was renamed where it is logged. Rename it back, or "
     "change the configuration and the rules that name it.",
     "names": "Rename it where it is logged, or change the configuration. If it's intended, "
@@ -198,7 +202,9 @@ def _name_notice(notice: Notice) -> str:
 def _judge(notice: Notice) -> Urgency:
     ongoing = [incident for event, incident in notice.parts if event in ONGOING]
     if not ongoing:
-        return "success"
+        # Nobody knows whether what is no longer served would be good again.
+        is_over = all(event != "superseded" for event, _ in notice.parts)
+        return "success" if is_over else "info"
     return "failure" if any(one.severity == "critical" for one in ongoing) else "warning"
 
 

@@ -84,7 +84,8 @@ def restart_stream(progress: str, key: StreamKey, moment: int) -> str:
     if not progress:
         return progress
     kind, model, version, where = key
-    since = -(-moment // HOUR) * HOUR
+    # Files are known by when they were found; counts, by hour.
+    since = moment if kind == "files" else -(-moment // HOUR) * HOUR
     known = WatchProgress.from_json(progress)
     return known.restart(kind, Place(model, version, where), since).to_json()
 
@@ -94,6 +95,8 @@ def summarize(progress: str) -> tuple[State, str]:
     if not progress:
         return "INSUFFICIENT", "no hour is final yet"
     known = WatchProgress.from_json(progress)
+    if known.troubles:
+        return "ALERT", " ".join(one.reason for one in known.troubles[:3])
     if known.waits:
         return "INSUFFICIENT", (
             f"watched from {describe_time(known.waits)} on, after {FEWEST_DAYS} days to compare "
@@ -101,8 +104,6 @@ def summarize(progress: str) -> tuple[State, str]:
         )
     if not known.watched:
         return "NO_DATA", f"no rankings in the last {FORGOTTEN_AFTER // DAY} days"
-    if known.troubles:
-        return "ALERT", " ".join(one.reason for one in known.troubles[:3])
     are = "stream arrives" if known.watched == 1 else "streams arrive"
     return "OK", f"{known.watched} {are} as usual"
 
@@ -139,6 +140,8 @@ def _report(trouble: Trouble) -> Finding:
 def _recover(trouble: Trouble, *, is_accepted: bool) -> Finding:
     if is_accepted:
         reason = f"This has lasted for {ACCEPTED_AFTER // DAY} days and counts as usual now."
+    elif trouble.kind == "files":
+        reason = "All files of the data lake can be read again, or are gone."
     elif attributes.is_new(trouble):
         reason = "The value is no longer new."
     else:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice, Slicing
     from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, Version
+    from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version
     from rankscope.monitor.store.store import StoreReader
 
     Hours: TypeAlias = NDArray[np.float64]
@@ -112,6 +112,11 @@ class Counts(ABC):
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:  # noqa: ARG002 - of a store
         """Find names in the rankings of a span, and in their labels, that match nothing."""
+        return ()
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The files of a data lake that can't be read."""
         return ()
 
     @cached_property
@@ -197,6 +202,12 @@ class DataReader(Counts):
         """The versions that have rankings in production."""
         found = self._store.versions(self._project)
         return tuple(one for one in found if one.environment == PRODUCTION)
+
+    @cached_property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The files of a data lake that can't be read."""
+        coverage = self._store.coverage(self._project)
+        return () if coverage is None else coverage.left_out
 
     def count_labels(self, day: int) -> list[LabelCount]:
         """Count the labels of the rankings of a day that came in time to count."""

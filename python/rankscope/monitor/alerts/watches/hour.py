@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rankscope.monitor.alerts.watches import attributes, labels, names, silence
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
+from rankscope.monitor.alerts.watches.files import watch_files
 from rankscope.monitor.alerts.watches.progress import KEPT
 from rankscope.monitor.alerts.watches.traffic import (
     ACCEPTED_AFTER,
@@ -85,7 +86,7 @@ class HourCheck:
     def _accept(self) -> None:
         """Take for usual what has lasted long enough."""
         for trouble in self.progress.troubles:
-            if self.moment - trouble.began >= ACCEPTED_AFTER:
+            if trouble.kind != "files" and self.moment - trouble.began >= ACCEPTED_AFTER:
                 self.progress = self.progress.restart(trouble.kind, trouble.place, trouble.began)
                 self.accepted.add(trouble.key)
 
@@ -373,7 +374,21 @@ def _watch_names(check: HourCheck) -> None:
             check.add(replace(trouble, began=began))
 
 
-FROM_THE_START = (Watch("names that match nothing", "names", _watch_names),)
+def _watch_files(check: HourCheck) -> None:
+    known = check.find("files", TOTAL)
+    # What a person has resolved is not reported again.
+    restarts = [one.since for one in check.progress.restarts if one.kind == "files"]
+    new = [one for one in check.reader.left_out if one.seen > max(restarts, default=0)]
+    found = watch_files(new, check.moment, known)
+    check.add(found)
+    if found is None and known is not None:
+        check.end(known)
+
+
+FROM_THE_START = (
+    Watch("files of a lake that can't be read", "files", _watch_files),
+    Watch("names that match nothing", "names", _watch_names),
+)
 """What needs no history to compare with."""
 HOURLY = (
     Watch("no rankings", "freshness", _watch_silence),

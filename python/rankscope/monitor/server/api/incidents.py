@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
 
-Status = Literal["open", "acknowledged", "snoozed", "recovered", "resolved"]
+Status = Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"]
 Kind = Literal[
     "quality",
     "volume",
@@ -27,11 +27,12 @@ Kind = Literal[
     "label_freshness",
     "relevance",
     "freshness",
+    "files",
     "attributes",
     "versions",
     "names",
 ]
-Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "resolved"]
+Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"]
 Note = Annotated[
     str,
     described(maxLength=MOST_NOTE, pattern=NO_NUL),
@@ -102,7 +103,7 @@ class IncidentFields(TypedDict):
     began: Annotated[Time | None, Field(description="When the problem seems to have begun.")]
     updated: Time
     recovered: Time | None
-    resolved: Time | None
+    resolved: Annotated[Time | None, Field(description="When it was resolved or superseded.")]
     snoozed_until: Time | None
     acknowledged_by: str | None
     reason: str
@@ -139,7 +140,7 @@ class IncidentQuery(TypedDict, total=False):
     """Which incidents are listed."""
 
     state: Annotated[
-        Literal["open", "acknowledged", "snoozed", "recovered", "resolved", "all"],
+        Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved", "all"],
         Field(
             description="`open` for all that last, whether they are acknowledged, snoozed or "
             "neither (default: open)."

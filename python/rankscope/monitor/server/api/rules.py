@@ -120,6 +120,7 @@ class RuleFields(TypedDict, total=False):
             Literal[
                 "volume",
                 "freshness",
+                "files",
                 "labels",
                 "label_freshness",
                 "relevance",

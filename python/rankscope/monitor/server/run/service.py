@@ -62,10 +62,10 @@ def serve_store(
     """Serve a store until the process receives SIGTERM or SIGINT, and open requests are answered.
 
     Shutting down takes ten seconds at most. Reads that take longer are stopped, and if one doesn't
-    stop, the process ends anyway.
+    stop, or the store can't be closed, the process ends anyway.
 
     Args:
-        store: The store; it isn't closed.
+        store: The store; it is closed in the end.
         host: The address to listen on.
         port: The port; 0 for a free one.
         project: The project that this machine may use without a key until the first key is created.
@@ -168,6 +168,8 @@ def serve_store(
             for workers in (evaluator, decoders):
                 workers.close(server.seconds_left)
             scheduler.stop(server.seconds_left)
+            # It commits what waits, for as long as the database holds it up.
+            store.close()
             server.finish()
 
 

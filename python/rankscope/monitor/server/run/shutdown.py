@@ -28,8 +28,8 @@ STOPPING_SECONDS = 5.0
 """After this time, reads are stopped and answered with 503."""
 ANSWERING_SECONDS = 7
 """After this time, requests without an answer are cut off."""
-FORCING_SECONDS = 9.5
-"""After this time, the process ends without waiting for threads."""
+FORCING_SECONDS = 9.0
+"""After this time, the process ends without waiting for threads or for the store."""
 WAITING_CONNECTIONS = 2048
 PAUSE = 60.0
 """Seconds before exhausted file descriptors are reported again."""

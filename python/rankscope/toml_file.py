@@ -1,0 +1,121 @@
+"""Reads the files of a few kilobytes in which people configure something, in TOML."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from rankscope.errors import FileError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankscope.errors import FormatError
+
+MOST_BYTES = 256 << 10
+MOST_DOTS = 100
+"""In one line. The time to read a key grows with the square of its parts, which dots divide."""
+INTEGERS = range(-(2**63), 2**63)
+"""Those that TOML asks for. Python can't print much larger ones."""
+TOO_LARGE = ("expected integers of 64 bits, found a larger one", "write a smaller number")
+PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TomlFlaw:
+    """What is wrong with a file.
+
+    Args:
+        problem: What is wrong, without anything that the file says.
+        quoted: The same where it may quote the file, which may hold secrets.
+        hint: What to do about it; empty where only the caller knows.
+        line: The line, 1-based, if it is known.
+        column: The column, 1-based, if it is known.
+    """
+
+    problem: str
+    quoted: str
+    hint: str = ""
+    line: int | None = None
+    column: int | None = None
+
+
+def read_toml(
+    path: str, refuse: Callable[[TomlFlaw], FormatError], *, hint: str
+) -> tuple[str, dict[str, object]]:
+    """Read a file, and return its text and its tables.
+
+    Args:
+        path: The file.
+        refuse: Returns the error for what is wrong with it.
+        hint: What to do if the operating system refuses.
+
+    Raises:
+        FileError: The file can't be read.
+        FormatError: It is too large, or isn't TOML.
+    """
+    try:
+        with Path(path).open("rb") as opened:
+            raw = opened.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
+        reason = getattr(error, "strerror", None) or "no such path"
+        raise FileError(
+            f"the file can't be read ({reason})", hint=hint, code="io", file=path
+        ) from None
+    found = _find_flaw(raw)
+    if isinstance(found, TomlFlaw):
+        raise refuse(found)
+    return found
+
+
+def _find_flaw(raw: bytes) -> TomlFlaw | tuple[str, dict[str, object]]:
+    """Return the text and its tables, or what is wrong."""
+    if len(raw) > MOST_BYTES:
+        problem = f"expected at most {MOST_BYTES >> 10} KiB, found more"
+        return _flaw(problem, "remove what isn't used")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return _flaw("expected UTF-8, found another encoding", "save it as UTF-8")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > MOST_DOTS:
+            problem = f"expected at most {MOST_DOTS} dots in a line, found more"
+            return _flaw(problem, "no key has more than three parts", line=number)
+    return _parse(text)
+
+
+def _parse(text: str) -> TomlFlaw | tuple[str, dict[str, object]]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = PLACE.search(str(error))
+        return TomlFlaw(
+            problem="invalid TOML: check quotes, brackets and equals signs",
+            quoted=f"invalid TOML: {PLACE.sub('', str(error)).strip()}",
+            hint="check quotes, brackets and equals signs",
+            line=int(place[1]) if place else None,
+            column=int(place[2]) if place else None,
+        )
+    except RecursionError:
+        return _flaw("invalid TOML: too many levels", "two levels are used")
+    except ValueError:  # Python reads no decimal integer of thousands of digits
+        return _flaw(*TOO_LARGE)
+    return (text, tables) if _fits(tables) else _flaw(*TOO_LARGE)
+
+
+def _fits(tables: dict[str, object]) -> bool:
+    waiting: list[object] = [tables]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, int) and value not in INTEGERS:
+            return False
+        if isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+    return True
+
+
+def _flaw(problem: str, hint: str, line: int | None = None) -> TomlFlaw:
+    return TomlFlaw(problem=problem, quoted=problem, hint=hint, line=line)
