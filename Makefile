@@ -90,7 +90,8 @@ audit: develop $(VENV)/.audit ## Check licenses and sources of crates, and advis
 	$(BIN)/python .ci/audit.py $(AUDIT)
 
 .PHONY: format
-format: develop ## Format the sources
+format: develop ## Format the sources, and write the tables of the pages
+	$(BIN)/python -m dev.tables
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	cargo fmt

@@ -15,7 +15,7 @@ from rankscope._core import __version__ as __version__
 from rankscope.measures import objects as _measures
 from rankscope.measures.objects import *  # noqa: F403 - the measures
 
-TYPE_CHECKING = False
+TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
     from rankscope.api.agreement.lists import jaccard as jaccard
     from rankscope.api.agreement.lists import kendall_tau as kendall_tau
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from rankscope.data import Policy as Policy
     from rankscope.data.items import Items as Items
     from rankscope.data.qrels import Qrels as Qrels
+    from rankscope.errors import ArgumentError as ArgumentError
     from rankscope.errors import DuplicateError as DuplicateError
     from rankscope.errors import EmptyError as EmptyError
     from rankscope.errors import FileError as FileError
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from rankscope.errors import InputError as InputError
     from rankscope.errors import LimitError as LimitError
     from rankscope.errors import MeasureError as MeasureError
+    from rankscope.errors import MissingAttributeError as MissingAttributeError
     from rankscope.errors import OutOfMemoryError as OutOfMemoryError
     from rankscope.errors import PolicyError as PolicyError
     from rankscope.errors import RankscopeError as RankscopeError
@@ -112,9 +114,10 @@ if TYPE_CHECKING:
 else:
     from rankscope.deferred import defer as _defer
 
-    __getattr__ = _defer(
+    __getattr__, __dir__ = _defer(
         __name__,
         {
+            "ArgumentError": "rankscope.errors",
             "Bounds": "rankscope.results",
             "Budget": "rankscope.compare.gate",
             "Compared": "rankscope.results",
@@ -142,6 +145,7 @@ else:
             "Losses": "rankscope.results",
             "Measure": "rankscope.measures",
             "MeasureError": "rankscope.errors",
+            "MissingAttributeError": "rankscope.errors",
             "ModelJudgedEvaluation": "rankscope.results",
             "OutOfMemoryError": "rankscope.errors",
             "Policy": "rankscope.data",
@@ -209,9 +213,14 @@ else:
             "tau_ap": "rankscope.api.agreement.lists",
         },
         functions=("compare", "explain", "report"),
+        submodules=(
+            *("array", "dask", "errors", "integrations", "measures", "monitor", "spark"),
+            *("testing", "typing"),
+        ),
     )
 
 __all__ = [
+    "ArgumentError",
     "Bounds",
     "Budget",
     "Compared",
@@ -239,6 +248,7 @@ __all__ = [
     "Losses",
     "Measure",
     "MeasureError",
+    "MissingAttributeError",
     "ModelJudgedEvaluation",
     "OutOfMemoryError",
     "Policy",

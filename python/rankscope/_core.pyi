@@ -21,6 +21,7 @@ __all__ = [
     "Items",
     "Judgments",
     "Lines",
+    "ParquetFooter",
     "Plan",
     "Rankings",
     "Reassignments",
@@ -39,6 +40,7 @@ __all__ = [
     "bound",
     "bound_below",
     "bound_difference",
+    "choose_sums",
     "compare_rankings",
     "count_flips",
     "count_ranges",
@@ -66,6 +68,7 @@ __all__ = [
     "merge_sums",
     "noncentral_t_lower",
     "normal_tails",
+    "order_texts",
     "restore_evaluation",
     "restore_judgments",
     "restore_rankings",
@@ -311,6 +314,26 @@ class Lines:
     def sums(self) -> list[tuple[float, float]]: ...
 
 @final
+class ParquetFooter:
+    """The checked metadata of a Parquet file."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def row_groups(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def unpacked(self) -> int: ...
+    @property
+    def copy(self) -> bytes: ...
+    def __new__(cls, read: Callable[[int, int], bytes], size: int) -> Self: ...
+    def estimate(self, names: Sequence[str]) -> tuple[int, int]: ...
+    def check_pages(
+        self, read: Callable[[int, int], bytes], names: Sequence[str]
+    ) -> list[tuple[str, int, int]]: ...
+
+@final
 class Plan:
     """What to evaluate, and how."""
 
@@ -390,14 +413,14 @@ class Evaluation:
     def over(self, groups: Sequence[int], count: int) -> list[list[tuple[float, int]]]: ...
     def intervals(
         self,
+        order: Sequence[int],
         groups: Sequence[int],
         count: int,
         clusters: Sequence[int] | None,
-        ranges: Sequence[tuple[float, float]],
+        of_measures: Sequence[tuple[tuple[float, float], int]],
         level: float,
         method: str,
         resamples: int,
-        seed: int,
         threads: int,
     ) -> list[list[_Estimate]]: ...
     def __reduce__(self) -> tuple[Callable[[bytes], Evaluation], tuple[bytes]]: ...
@@ -570,6 +593,7 @@ def bound(
 def bound_difference(
     one: Rankings, other: Rankings, plan: Plan, scale: Sequence[float], threads: int
 ) -> tuple[Column, Column, Column, bytes, bytes]: ...
+def choose_sums(packed: bytes, places: Sequence[int | None]) -> bytes: ...
 def compare_rankings(
     one: Run | Rankings,
     other: Run | Rankings,
@@ -617,6 +641,7 @@ def count_flips(
     families: Sequence[
         tuple[NDArray[np.int64], NDArray[np.float64], int, Sequence[tuple[int, int]]]
     ],
+    count: int,
     flips: int,
     seed: int,
     threads: int,
@@ -677,6 +702,7 @@ def measure_costs(items: _Items, choices: _Choices) -> list[Column]: ...
 def merge_sums(left: bytes, right: bytes, takes_away: bool) -> bytes: ...
 def noncentral_t_lower(statistic: float, degrees: float, shift: float) -> float: ...
 def normal_tails(statistic: float) -> float: ...
+def order_texts(texts: Sequence[str]) -> list[int]: ...
 def restore_evaluation(saved: bytes) -> Evaluation: ...
 def restore_judgments(saved: bytes) -> Judgments: ...
 def restore_rankings(saved: bytes) -> Rankings: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import FunctionType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 
 
 def defer(
-    package: str, modules: Mapping[str, str], *, functions: Collection[str] = ()
-) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package.
+    package: str,
+    modules: Mapping[str, str],
+    *,
+    functions: Collection[str] = (),
+    submodules: Collection[str] = (),
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the `__getattr__` and the `__dir__` of a package.
 
     Args:
         package: The name of the package.
@@ -25,14 +30,18 @@ def defer(
         functions: The names that are those of submodules as well, which are imported here. Python
             sets the attribute of a package when it first imports a submodule; now that this is
             done, the name can stand for the function.
+        submodules: The submodules that users need, which are listed with the names.
 
     Returns:
-        A function that imports what a name stands for, or the submodule of this name.
+        A function that imports what a name stands for, or the submodule of this name. And one that
+        lists the names for completion, whether they were used or not.
 
     Examples:
-        >>> get = defer("rankscope.results", {"Table": "rankscope.results.table"})
+        >>> get, list_names = defer("rankscope.results", {"Table": "rankscope.results.table"})
         >>> get("Table").__name__
         'Table'
+        >>> "Table" in list_names()
+        True
     """
     for name in functions:
         import_module(f"{package}.{name}")
@@ -41,6 +50,10 @@ def defer(
     def get(name: str) -> object:
         if name in modules:
             value = getattr(import_module(modules[name]), name)
+            if isinstance(value, FunctionType):
+                from rankscope.hints import hint_arguments  # noqa: PLC0415 - not for classes
+
+                value = hint_arguments(value, package)
         elif name.startswith("_"):  # which Python and its tools look for
             raise _no_attribute(package, name)
         else:
@@ -53,7 +66,12 @@ def defer(
         setattr(sys.modules[package], name, value)
         return value
 
-    return get
+    def list_names() -> list[str]:
+        held = vars(sys.modules[package])
+        public = held.get("__all__", modules)
+        return sorted({*public, *submodules, *(name for name in held if name.startswith("__"))})
+
+    return get, list_names
 
 
 def _no_attribute(package: str, name: str) -> AttributeError:

@@ -2,6 +2,7 @@
 
 RankscopeError
 ├── UsageError          invalid arguments (exit status 2)
+│   ├── ArgumentError   unknown argument of a function
 │   ├── MeasureError    unknown measure, or invalid value of a parameter
 │   └── PolicyError     unknown policy field, or invalid value
 ├── InputError          invalid data (exit status 3)
@@ -11,10 +12,15 @@ RankscopeError
 │   └── LimitError      data that exceed a limit
 ├── FileError           the operating system can't read or write a file (exit status 4)
 ├── OutOfMemoryError    not enough memory for this input (exit status 4)
+├── MissingAttributeError  unknown attribute of a result (exit status 2)
 └── DeadlineError       reading a store took too long (exit status 4)
 """
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class RankscopeError(Exception):
@@ -86,6 +92,24 @@ class RankscopeError(Exception):
 
 class UsageError(RankscopeError, ValueError):
     """Invalid arguments."""
+
+    exit_status = 2
+
+
+class ArgumentError(UsageError, TypeError):
+    """An argument that a function doesn't have. This is also a `TypeError`.
+
+    Attributes:
+        argument: The name of the argument.
+        names: The arguments that there are.
+    """
+
+    argument = ""
+    names: Sequence[str] = ()
+
+
+class MissingAttributeError(RankscopeError, AttributeError):
+    """An attribute that a result doesn't have. This is also an `AttributeError`."""
 
     exit_status = 2
 

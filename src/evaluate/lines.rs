@@ -72,6 +72,7 @@ fn write_line(
     out.write_all(b"\t")?;
     let value = measure.columns[0][query];
     match measure.form {
+        Form::Value if value.is_nan() && value.is_sign_negative() => out.write_all(b"  -nan\n"),
         Form::Value if value.is_nan() => out.write_all(b"   nan\n"),
         Form::Value => writeln!(out, "{value:6.4}"),
         Form::Count => writeln!(out, "{value:.0}"),
@@ -125,6 +126,18 @@ mod tests {
         let expected = "map                   \t301\t0.5000\n\
                         num_ret               \t301\t12\n\
                         relstring             \t301\t'01-.'\n";
+        assert_eq!(std::str::from_utf8(&out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_printed_with_its_sign() {
+        let column = [f64::NAN.copysign(-1.0), f64::NAN.copysign(1.0)];
+        let printed = [Printed { name: "map", form: Form::Value, columns: vec![&column[..]] }];
+        let mut out = Vec::new();
+        for query in 0..2 {
+            append_lines(&mut out, &printed, query, b"q").unwrap();
+        }
+        let expected = format!("{0:<22}\tq\t  -nan\n{0:<22}\tq\t   nan\n", "map");
         assert_eq!(std::str::from_utf8(&out).unwrap(), expected);
     }
 

@@ -116,7 +116,7 @@ impl Evaluation {
     /// says which group each query is in.
     fn over(&self, groups: Vec<u32>, count: usize) -> PyResult<Vec<Vec<(f64, u64)>>> {
         guard(|| {
-            let members = members(&groups, count);
+            let members = members(0..groups.len(), &groups, count);
             let over = |column| {
                 let mean = |queries: &Vec<usize>| {
                     self.made.mean_over(&self.averaging, column, queries.iter().copied())
@@ -127,30 +127,30 @@ impl Evaluation {
         })
     }
 
-    /// The aggregate of each measure over the queries of each group, with its interval. `clusters`
-    /// says which queries depend on one another, and `ranges` has the lowest and the highest value of
-    /// each measure.
+    /// The aggregate of each measure over the queries of each group, with its interval. Queries are
+    /// resampled in the order of `order`. `clusters` says which of them depend on one another, and
+    /// each measure has its lowest and highest value, and its seed.
     #[allow(clippy::too_many_arguments)] // the settings of an interval
     fn intervals(
         &self,
         py: Python<'_>,
+        order: Vec<usize>,
         groups: Vec<u32>,
         count: usize,
         clusters: Option<Vec<i64>>,
-        ranges: Vec<(f64, f64)>,
+        of_measures: Vec<((f64, f64), u64)>,
         level: f64,
         method: &str,
         resamples: usize,
-        seed: u64,
         threads: usize,
     ) -> PyResult<Vec<Vec<Row>>> {
         guard(|| {
             let method = read_method(method)?;
-            let members = members(&groups, count);
+            let members = members(order, &groups, count);
             Watch::new(None).run(py, |watch| {
                 let mut all = Vec::new();
-                let measures = self.averaging.measures.iter().zip(&ranges);
-                for (column, ((_, aggregate), &range)) in measures.enumerate() {
+                let measures = self.averaging.measures.iter().zip(&of_measures);
+                for (column, ((_, aggregate), &(range, seed))) in measures.enumerate() {
                     let draws = Draws { resamples, seed };
                     let settings = Settings { level, method, draws, range, threads };
                     let mut of_groups = Vec::with_capacity(count);
@@ -262,11 +262,15 @@ fn row(made: &Estimate) -> Row {
     ((made.value, lower, upper), (method, reason), sizes)
 }
 
-/// The queries of each group.
-fn members(groups: &[u32], count: usize) -> Vec<Vec<usize>> {
+/// The queries of each group, in order.
+fn members(
+    order: impl IntoIterator<Item = usize>,
+    groups: &[u32],
+    count: usize,
+) -> Vec<Vec<usize>> {
     let mut members = vec![Vec::new(); count];
-    for (query, &group) in groups.iter().enumerate() {
-        members[group as usize].push(query);
+    for query in order {
+        members[groups[query] as usize].push(query);
     }
     members
 }

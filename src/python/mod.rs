@@ -24,6 +24,7 @@ mod logged_texts;
 mod matrix;
 mod max_t;
 mod objects;
+mod parquet;
 mod parts;
 mod plan;
 mod rankings;
@@ -62,6 +63,7 @@ use self::logged::unpack_pieces;
 use self::logged_texts::{IdSet, TextCodes, hash_texts};
 use self::matrix::{mean_of_rows, values_of_rows};
 use self::max_t::{Reassignments, SliceQueries};
+use self::parquet::ParquetFooter;
 use self::parts::{Summary, evaluate_part, restore_summary, summarize, summarize_groups};
 use self::plan::Plan;
 use self::rankings::{Rankings, evaluate_samples, restore_rankings};
@@ -72,8 +74,9 @@ use self::significance::{
     student_tails, student_upper,
 };
 use self::spilled::SpilledTable;
-use self::sums::{add_sums, fsum, log2, merge_sums, round_sums, sum_groups};
+use self::sums::{add_sums, choose_sums, fsum, log2, merge_sums, round_sums, sum_groups};
 use self::table_stream::TableStream;
+use self::texts::order_texts;
 
 #[pymodule]
 mod _core {
@@ -85,17 +88,17 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Items, Judgments, Lines, Plan,
-        Rankings, Reassignments, Run, RunParts, ScatteredRuns, SliceQueries, SpilledColumns,
-        SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, bound, bound_below,
-        bound_difference, compare_rankings, count_flips, count_ranges, count_shifted,
-        decode_columns, decode_label_columns, estimate_mean, evaluate_dict, evaluate_items,
-        evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets,
-        fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_texts, log2, mean_of_rows,
-        measure_costs, merge_sums, noncentral_t_lower, normal_tails, restore_evaluation,
-        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
-        student_tails, student_upper, sum_cells, sum_groups, summarize, summarize_groups,
-        t_quantile, unpack_pieces, values_of_rows,
+        ClusterSums, Column, Evaluation, EventDecoder, IdSet, Items, Judgments, Lines,
+        ParquetFooter, Plan, Rankings, Reassignments, Run, RunParts, ScatteredRuns, SliceQueries,
+        SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, bound,
+        bound_below, bound_difference, choose_sums, compare_rankings, count_flips, count_ranges,
+        count_shifted, decode_columns, decode_label_columns, estimate_mean, evaluate_dict,
+        evaluate_items, evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower,
+        find_regrets, fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_texts, log2,
+        mean_of_rows, measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
+        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
+        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
+        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

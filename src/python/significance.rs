@@ -8,7 +8,7 @@ use super::vectors::copy_of;
 use super::watch::Watch;
 use crate::memory::{Vec, guard};
 use crate::number::distributions;
-use crate::resample::flips::{Family, count_flips as count};
+use crate::resample::flips::{self, Family};
 use crate::resample::shift::{Shifted, count_shifted as count_resamples};
 use crate::resample::shuffle::count_ranges as count_permutations;
 
@@ -19,11 +19,12 @@ type GivenFamily = (PyBuffer<i64>, PyBuffer<f64>, usize, Vec<(usize, usize)>);
 /// all flips, and whether these are all that there are.
 type Counted = (Vec<f64>, Vec<u64>, Vec<(u64, u64)>, Vec<u64>, u64, bool);
 
-/// How many sign flips have sums as large as those observed.
+/// How many sign flips of units, of which there are so many, have sums as large as those observed.
 #[pyfunction]
 pub(super) fn count_flips(
     py: Python<'_>,
     families: Vec<GivenFamily>,
+    count: usize,
     flips: usize,
     seed: u64,
     threads: usize,
@@ -32,10 +33,10 @@ pub(super) fn count_flips(
     guard(|| {
         let mut read = Vec::with_capacity(families.len());
         for (units, values, systems, pairs) in families {
-            read.push(read_family(py, &units, &values, systems, pairs)?);
+            read.push(read_family(py, &units, &values, systems, pairs, count)?);
         }
-        let found =
-            Watch::checking(check).run(py, |watch| count(&read, flips, seed, threads, watch))?;
+        let found = Watch::checking(check)
+            .run(py, |watch| flips::count_flips(&read, count, flips, seed, threads, watch))?;
         let larger = (found.statistics, found.differing, found.larger);
         Ok((larger.0, larger.1, larger.2, found.largest, found.flips, found.is_all))
     })
@@ -47,10 +48,12 @@ fn read_family(
     values: &PyBuffer<f64>,
     systems: usize,
     pairs: Vec<(usize, usize)>,
+    count: usize,
 ) -> PyResult<Family> {
     let mut places = Vec::with_capacity(units.item_count());
     for unit in copy_of(py, units)? {
-        places.push(usize::try_from(unit).map_err(|_| refuse())?);
+        let place = usize::try_from(unit).ok().filter(|&place| place < count);
+        places.push(place.ok_or_else(refuse)?);
     }
     Family::new(places, copy_of(py, values)?, systems, pairs).ok_or_else(refuse)
 }

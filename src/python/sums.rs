@@ -124,6 +124,25 @@ pub fn add_sums(py: Python<'_>, packed: Vec<PyBackedBytes>) -> PyResult<Bound<'_
     Ok(PyBytes::new(py, &added?))
 }
 
+/// The sums at some places, end to end; an empty sum in the place of none.
+#[pyfunction]
+pub fn choose_sums<'py>(
+    py: Python<'py>,
+    packed: &[u8],
+    places: Vec<Option<usize>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    guard(|| {
+        let (sums, nothing) = (unpack(packed)?, ExactSum::default());
+        let mut chosen = Vec::new();
+        for place in places {
+            let sum = place.map_or(Some(&nothing), |place| sums.get(place));
+            let sum = sum.ok_or_else(|| PyValueError::new_err("expected places of sums"))?;
+            sum.pack(&mut chosen).map_err(|_| not_finite())?;
+        }
+        bytes_of(py, &chosen)
+    })
+}
+
 /// Sums, each rounded once.
 #[pyfunction]
 pub fn round_sums(packed: &[u8]) -> PyResult<Vec<f64>> {

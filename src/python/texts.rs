@@ -1,6 +1,9 @@
 //! Identifiers and notes as Python strings.
 
-use crate::memory::{self, Vec};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+
+use crate::memory::{self, Vec, guard};
 use crate::qrels::axis::Axis;
 
 /// Rows of notes: a code, how often it was noted, and the first line.
@@ -15,4 +18,14 @@ pub(super) fn names(axis: &Axis) -> Vec<String> {
 pub(super) fn text(id: &[u8]) -> String {
     memory::check();
     String::from_utf8_lossy(id).into_owned()
+}
+
+/// The places of texts, in the order of their code points; equal texts in the order given.
+#[pyfunction]
+pub(super) fn order_texts(texts: Vec<PyBackedStr>) -> PyResult<Vec<u64>> {
+    guard(|| {
+        let mut order: Vec<(&str, u64)> = texts.iter().map(|text| &**text).zip(0..).collect();
+        order.sort_unstable();
+        Ok(order.into_iter().map(|(_, place)| place).collect())
+    })
 }

@@ -102,18 +102,28 @@ struct Pair {
     differing: usize,
 }
 
-/// Counts the flips with sums as large as those observed, for all pairs of all families.
+/// Counts the flips with sums as large as those observed, for all pairs of all families. Flips are drawn
+/// for all units there are, so that those of a pair don't depend on the other pairs and families.
 ///
 /// # Errors
 /// Where it is stopped.
 pub fn count_flips(
     families: &[Family],
+    units: usize,
     flips: usize,
     seed: u64,
     threads: usize,
     watch: Watch<'_>,
 ) -> Result<Counted> {
-    let (families, units) = renumber(families);
+    let (mut families, differing) = drop_equal(families, units);
+    let drawn = if differing.len() <= MOST_ENUMERATED {
+        for unit in families.iter_mut().flat_map(|family| &mut family.units) {
+            *unit = differing.partition_point(|other| other < unit);
+        }
+        Flips::enumerate(differing.len())
+    } else {
+        Flips::draw(units, flips, seed)
+    };
     let columns: Vec<(&[usize], &[f64])> = families
         .iter()
         .flat_map(|family| {
@@ -131,11 +141,6 @@ pub fn count_flips(
         pairs.extend(family.pairs.iter().map(|&pair| measure(family, pair, first)));
         first += family.values.len() / family.units.len();
     }
-    let drawn = if units <= MOST_ENUMERATED {
-        Flips::enumerate(units)
-    } else {
-        Flips::draw(units, flips, seed)
-    };
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_unstable_by(|&one, &other| {
         let size = |at: usize| pairs[at].statistic.abs();
@@ -173,11 +178,10 @@ pub fn count_flips(
     Ok(found)
 }
 
-/// The families with only the units on which systems differ, numbered without gaps, and their number.
-fn renumber(families: &[Family]) -> (Vec<Family>, usize) {
-    let highest = families.iter().filter_map(|family| family.units.iter().max()).max();
-    let mut is_used = fill(false, highest.map_or(0, |unit| unit + 1));
-    let mut kept = Vec::with_capacity(families.len());
+/// The families with only the units on which systems differ, and these units in ascending order.
+fn drop_equal(families: &[Family], units: usize) -> (Vec<Family>, Vec<usize>) {
+    let mut is_used = fill(false, units);
+    let mut made = Vec::with_capacity(families.len());
     for family in families {
         let mut differs = fill(false, family.units.len());
         for &pair in &family.pairs {
@@ -185,31 +189,17 @@ fn renumber(families: &[Family]) -> (Vec<Family>, usize) {
                 *differs |= difference != 0.0;
             }
         }
-        for (&unit, _) in family.units.iter().zip(&differs).filter(|(_, differs)| **differs) {
-            is_used[unit] = true;
-        }
-        kept.push(differs);
-    }
-    let mut units = 0;
-    let numbers: Vec<usize> = is_used
-        .iter()
-        .map(|&is_used| {
-            units += usize::from(is_used);
-            units.saturating_sub(1)
-        })
-        .collect();
-    let mut made = Vec::with_capacity(families.len());
-    for (family, kept) in families.iter().zip(&kept) {
         let mut values = Vec::new();
         for row in family.values.chunks_exact(family.units.len().max(1)) {
-            let row = row.iter().zip(kept).filter(|(_, kept)| **kept);
+            let row = row.iter().zip(&differs).filter(|(_, differs)| **differs);
             values.extend(row.map(|(&value, _)| value));
         }
-        let numbered = family.units.iter().zip(kept).filter(|(_, kept)| **kept);
-        let numbered = numbered.map(|(&unit, _)| numbers[unit]).collect();
-        made.push(Family { units: numbered, values, pairs: copy(&family.pairs) });
+        let kept = family.units.iter().zip(&differs).filter(|(_, differs)| **differs);
+        let kept: Vec<usize> = kept.map(|(&unit, _)| unit).collect();
+        kept.iter().for_each(|&unit| is_used[unit] = true);
+        made.push(Family { units: kept, values, pairs: copy(&family.pairs) });
     }
-    (made, units)
+    (made, (0..units).filter(|&unit| is_used[unit]).collect())
 }
 
 /// A pair without any difference.
@@ -441,7 +431,7 @@ mod tests {
     }
 
     fn count(families: &[Family], flips: usize, seed: u64, threads: usize) -> Counted {
-        count_flips(families, flips, seed, threads, &mut |_| Ok(())).unwrap()
+        count_flips(families, 70, flips, seed, threads, &mut |_| Ok(())).unwrap()
     }
 
     fn numbers(count: usize, seed: u64) -> std::vec::Vec<f64> {
@@ -504,6 +494,21 @@ mod tests {
         assert_ne!(one, count(&made, 300_000, 6, 3));
         // The same pair in another family is the same hypothesis.
         assert_eq!(one.larger[15], one.larger[4]);
+    }
+
+    #[test]
+    fn a_pair_has_the_same_flips_in_any_company() {
+        let [one, other, third] = [numbers(70, 1), numbers(70, 2), numbers(70, 3)];
+        let [narrow, close]: [std::vec::Vec<f64>; 2] = [[5, 2], [3, 9]].map(|[start, step]| {
+            let moves = |at: &usize| *at >= start && at % step == 0;
+            one.iter().enumerate().map(|(at, value)| value + f64::from(u8::from(moves(&at)))).collect()
+        });
+        let alone = count(&[family(&[&one, &narrow], &[(0, 1)])], 999, 5, 1);
+        assert_eq!(alone.differing[0], 32);
+        let wide = family(&[&one, &other, &third], &[(0, 1), (1, 2)]);
+        let beside = [wide, family(&[&one, &narrow], &[(0, 1)]), family(&[&one, &close], &[(0, 1)])];
+        let beside = count(&beside, 999, 5, 1);
+        assert_eq!(beside.larger[2], alone.larger[0]);
     }
 
     #[test]

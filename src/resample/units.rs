@@ -33,7 +33,7 @@ impl Terms {
 }
 
 impl<'a> Units<'a> {
-    /// Groups parts into units: by code, in ascending order, or each part by itself.
+    /// Groups parts into units: by code, in the order of the first part of each, or each part by itself.
     #[must_use]
     pub fn new(parts: &'a [Part], codes: Option<&[i64]>) -> Self {
         Self { parts, clusters: codes.map(Clusters::new) }
@@ -120,8 +120,18 @@ impl<'a> Units<'a> {
 impl Clusters {
     fn new(codes: &[i64]) -> Self {
         let mut members: Vec<usize> = (0..codes.len()).collect();
-        crate::memory::sort_by(&mut members, |&a, &b| (codes[a], a).cmp(&(codes[b], b)));
-        let is_first = |&at: &usize| at == 0 || codes[members[at]] != codes[members[at - 1]];
+        members.sort_unstable_by_key(|&at| (codes[at], at));
+        let mut firsts = vec![0; codes.len()];
+        let mut first = 0;
+        for (place, &at) in members.iter().enumerate() {
+            if place == 0 || codes[at] != codes[first] {
+                first = at;
+            }
+            firsts[at] = first;
+        }
+        // What number a cluster has says nothing about it.
+        members.sort_unstable_by_key(|&at| (firsts[at], at));
+        let is_first = |&at: &usize| at == 0 || firsts[members[at]] != firsts[members[at - 1]];
         let mut starts: Vec<usize> = (0..members.len()).filter(is_first).collect();
         starts.push(members.len());
         Self { starts, members }
@@ -143,10 +153,10 @@ mod tests {
         let units = Units::new(&parts, Some(&[7, 2, 7, 9]));
         assert_eq!(units.count(), 3);
         let terms = units.terms(Aggregate::Mean).unwrap();
-        assert_eq!(terms.numerators.into_std(), [0.25, 1.5, 0.125]);
-        assert_eq!(terms.denominators.into_std(), [1.0, 2.0, 1.0]);
+        assert_eq!(terms.numerators.into_std(), [1.5, 0.25, 0.125]);
+        assert_eq!(terms.denominators.into_std(), [2.0, 1.0, 1.0]);
         let mut appended = Vec::new();
-        units.append(1, &mut appended);
+        units.append(0, &mut appended);
         assert_eq!(appended.into_std(), [part(0.5), part(1.0)]);
     }
 }

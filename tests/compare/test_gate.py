@@ -11,7 +11,7 @@ import pytest
 import rankscope as rs
 from rankscope.compare.checks import MOST_RESAMPLES, Settings, check_budgets
 from rankscope.compare.gate import decide, parse_budget
-from rankscope.data.interval import Interval
+from rankscope.data.interval import Interval, of_measure
 from rankscope.stats.comparison import MeasureValues
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
@@ -45,8 +45,18 @@ def make_run(seed: int, good: float) -> dict[str, dict[str, float]]:
 OLD, SAME, WORSE = make_run(1, 0.7), make_run(2, 0.7), make_run(3, 0.1)
 
 
+ORDER = np.argsort(QUERIES)
+"""The order in which queries are resampled."""
+
+
 def values(run: dict[str, dict[str, float]]) -> np.ndarray:
-    return rs.evaluate(QRELS, run, "nDCG@10").per_query("nDCG@10")
+    """Return the values of the queries in the order in which they are resampled."""
+    return rs.evaluate(QRELS, run, "nDCG@10").per_query("nDCG@10")[ORDER]
+
+
+def interval(level: float = 0.95, resamples: int = 9999) -> Interval:
+    """Return the interval with the random numbers of nDCG@10."""
+    return of_measure(Interval(level, resamples=resamples), "nDCG@10")
 
 
 def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings: object) -> Check:
@@ -75,7 +85,7 @@ def test_without_an_interval_a_budget_is_inconclusive() -> None:
 def test_the_interval_is_that_of_the_mean_difference() -> None:
     result = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
     (check,) = result.checks
-    expected = estimate_mean(values(SAME) - values(OLD), interval=Interval(), low=-1, high=1)
+    expected = estimate_mean(values(SAME) - values(OLD), interval=interval(), low=-1, high=1)
     assert (check.value, check.lower, check.upper) == (
         expected.value,
         expected.lower,
@@ -150,7 +160,7 @@ def test_identical_values_hold_whatever_the_number_of_queries() -> None:
 def test_a_relative_budget_is_the_interval_of_what_is_left() -> None:
     (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": "20%"})
     ours, theirs = values(WORSE), values(OLD)
-    left = estimate_mean(ours - 0.8 * theirs, interval=Interval(), low=-0.8, high=1)
+    left = estimate_mean(ours - 0.8 * theirs, interval=interval(), low=-0.8, high=1)
     moved = 0.2 * theirs.mean()
     assert check.threshold == pytest.approx(-moved, rel=1e-15)
     assert check.value == pytest.approx(ours.mean() - theirs.mean(), rel=1e-12)
@@ -169,7 +179,7 @@ def test_a_relative_budget_of_nothing_is_an_absolute_one() -> None:
 def test_a_minimum_is_about_the_mean_of_the_candidate() -> None:
     budgets = [rs.Budget("nDCG@10", minimum=limit) for limit in (0.5, 0.999)]
     low, high = rs.gate(QRELS, OLD, SAME, budgets)
-    expected = estimate_mean(values(SAME), interval=Interval(), low=0, high=1)
+    expected = estimate_mean(values(SAME), interval=interval(), low=0, high=1)
     assert (low.lower, low.upper) == (expected.lower, expected.upper)
     assert (low.verdict, high.verdict) == ("holds", "broken")
     assert low.value == low.candidate_mean
@@ -213,9 +223,9 @@ def test_slices_are_corrected_for_their_number() -> None:
         ("fr", 20),
     ]
     for check in result:
-        chosen = np.array([country == check.slice for country in COUNTRIES])
+        chosen = (np.array(COUNTRIES) == check.slice)[ORDER]
         # 50 resamples beyond each end: 50 / (0.05 / 4 / 2)
-        settings = Interval(1 - 0.05 / 4, resamples=max(9999, math.ceil(50 / (0.0125 / 2))))
+        settings = interval(1 - 0.05 / 4, max(9999, math.ceil(50 / (0.0125 / 2))))
         expected = estimate_mean(
             (values(WORSE) - values(OLD))[chosen], interval=settings, low=-1, high=1
         )
@@ -247,9 +257,9 @@ def test_by_checks_all_queries_and_slices() -> None:
 def test_clusters_are_the_units() -> None:
     result = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, cluster="user", attributes=ATTRIBUTES)
     (check,) = result
-    codes = np.arange(120) // 5
+    codes = (np.arange(120) // 5)[ORDER]
     expected = estimate_mean(
-        values(SAME) - values(OLD), interval=Interval(), low=-1, high=1, clusters=codes
+        values(SAME) - values(OLD), interval=interval(), low=-1, high=1, clusters=codes
     )
     assert (check.lower, check.upper, check.clusters) == (expected.lower, expected.upper, 24)
     assert result.cluster == "user"

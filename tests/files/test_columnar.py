@@ -113,7 +113,7 @@ def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
 def test_a_locked_file_is_refused() -> None:
     """P11: the footer of a file that is encrypted ends with other letters."""
     good = parquet(TABLE)
-    assert refusal(b"PARE" + good[4:-4] + b"PARE", "parquet").code == "parquet_invalid"
+    assert refusal(b"PARE" + good[4:-4] + b"PARE", "parquet").code == "parquet_encrypted"
 
 
 def test_rows_that_a_file_cannot_hold_are_refused_before_they_are_read() -> None:
@@ -177,3 +177,33 @@ def test_parquet_cannot_come_through_a_pipe(tmp_path: Path) -> None:
     with pytest.raises(rs.FormatError, match="in a pipe"):
         rs.evaluate_table(rs.File(path, "parquet"), "RR")
     os.close(descriptor)
+
+
+def test_rows_come_together_however_many_parts_a_file_has() -> None:
+    """Each batch costs as much as thousands of rows, and each row group that is asked for, too."""
+    many = TABLE.to_batches(max_chunksize=1)
+    buffer = io.BytesIO()
+    with pa.ipc.new_file(buffer, TABLE.schema) as writer:
+        for batch in many:
+            writer.write_batch(batch)
+    files = {"parquet": parquet(TABLE, row_group_size=1), "arrow": buffer.getvalue()}
+    for form, text in files.items():
+        with open_batches(text, wanted=WANTED, format=form) as table:
+            sizes = [batch.num_rows for batch in table]
+        assert sizes == [ROWS]
+
+
+def test_texts_of_several_dictionaries_are_joined_as_texts() -> None:
+    parts = [[f"q{row}", "a"] for row in range(0, 40, 2)]
+    kind = pa.dictionary(pa.int8(), pa.string())
+    batches = [
+        pa.record_batch({"query_id": pa.array(part, kind), "doc_id": part, "score": [1.0, 0.5]})
+        for part in parts
+    ]
+    buffer = io.BytesIO()
+    with pa.ipc.new_stream(buffer, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    with open_batches(buffer.getvalue(), wanted=WANTED, format="arrow") as table:
+        found = [text for batch in table for text in batch.column("query_id").to_pylist()]
+    assert found == [text for part in parts for text in part]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
-HOOKS = Path(__file__).resolve().parents[2] / "docs" / "hooks"
-COSTS = runpy.run_path(str(HOOKS / "costs.py"))
+from dev.costs import WRITERS, read_costs, write_sizes
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 NUMBER = re.compile(r"[\d.,]+(?:e\+\d+)?")
 POWERS = {power: 10**power for power in range(5, 10)}
 UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -29,8 +29,8 @@ def read_bytes(text: str) -> float:
 
 
 def test_sizes_follow_from_costs() -> None:
-    costs = COSTS["read_costs"]()
-    _, _, *rows = COSTS["write_sizes"]().splitlines()
+    costs = read_costs()
+    _, _, *rows = write_sizes().splitlines()
     assert len(rows) == len(costs["sizes"]) >= 5
     for row, size in zip(rows, costs["sizes"], strict=True):
         _, rankings, setup, time, cores, disk, days, _ = (each.strip() for each in row.split("|"))
@@ -56,17 +56,16 @@ def test_sizes_follow_from_costs() -> None:
 
 
 def test_costs_are_told_once_each() -> None:
-    costs = COSTS["read_costs"]()
+    costs = read_costs()
     for write in ("stages", "limits"):
-        _, _, *rows = COSTS["WRITERS"][write]().splitlines()
+        _, _, *rows = WRITERS[write]().splitlines()
         assert len(rows) == len(costs["stages"])
         for row, stage in zip(rows, costs["stages"].values(), strict=True):
             assert stage["name"] in row
-    pages = HOOKS.parent
     for stage in costs["stages"].values():
-        assert (pages / stage["where"].partition("#")[0]).exists()
-    page = (pages / "from-a-laptop-to-a-billion.md").read_text(encoding="utf-8")
-    for write in COSTS["WRITERS"]:
+        assert (DOCS / stage["where"].partition("#")[0]).exists()
+    page = (DOCS / "from-a-laptop-to-a-billion.md").read_text(encoding="utf-8")
+    for write in WRITERS:
         assert f"<!-- table: costs {write} -->" in page
     assert "`× 3 ÷ 0.6`" in page
     assert (costs["plan"]["busy"], costs["plan"]["full"]) == (3, 0.6)

@@ -14,8 +14,8 @@ import pytest
 import rankscope
 from rankscope.measures import objects as measures
 
+from dev.tables import EVENTS, write_fields, write_measures, write_routes
 from docs.hooks.blocks import read_blocks
-from docs.hooks.tables import EVENTS, write_fields, write_measures, write_routes
 from tests.house.pages import run_console, run_page, run_python
 
 ROOT = Path(__file__).resolve().parents[2]

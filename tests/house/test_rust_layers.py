@@ -16,6 +16,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 FOLDERS = (
     "number",
     "text",
+    "parquet",
     "table",
     "ids",
     "qrels",

@@ -161,6 +161,51 @@ def test_other_ways_to_write_several_categories_are_seen() -> None:
     assert evaluate("ILD", items=of_each).diagnostics == found.diagnostics
 
 
+def about_items(found: rankscope.Evaluation) -> dict[str, int]:
+    return {note.code: note.count for note in found.notes if note.file == "items"}
+
+
+@pytest.mark.parametrize("extra", [[], ["Comedy Action Drama"], ["War"]])
+def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
+    genres = MOVIES.genres.str.replace("|", " ").tolist()
+    genres[: len(extra)] = extra
+    of_each = dict(zip(MOVIES.movieId, genres, strict=True))
+    count = len({each for each in genres if " " in each})
+    for items in (of_each, MOVIES[["movieId"]].assign(genres=genres)):
+        found = evaluate("ILD", items=items)
+        assert about_items(found) == {"categories_with_blanks": count}
+        assert "separate several by |" in str(found.notes[-1])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Science Fiction", "Film Noir", "War"],
+        ["Home Office", "Home Garden", "Men Shoes", "Women Shoes"],
+        ["rock", "hard rock", "folk"][::2],
+    ],
+)
+def test_names_with_blanks_are_not(names: list[str]) -> None:
+    items = {item: names[item % len(names)] for item in GENRES}
+    assert about_items(evaluate("ILD", items=items)) == {}
+
+
+def test_numbers_of_another_scale_are_noted(tmp_path: Path) -> None:
+    flags = pd.DataFrame(
+        {name: [float(name in genres) for genres in GENRES.values()] for name in ("Action", "War")}
+    ).assign(movieId=[*GENRES], title=MOVIES.title)
+    table = flags.assign(year=range(1990, 2020), score=0.5)
+    table.to_csv(tmp_path / "items.csv", index=False)
+    for items in (table, tmp_path / "items.csv"):
+        found = evaluate("ILD(distance='euclidean')", items=items)
+        assert about_items(found) == {"item_names": 1, "item_scales": 1}
+        assert "numbers of 'year' are at least 10 times" in str(found.notes[-1])
+    assert about_items(evaluate("ILD", items=flags)) == {"item_names": 1}
+    vectors = pd.DataFrame(np.random.default_rng(7).normal(size=(30, 16))).add_prefix("v")
+    vectors = vectors.assign(movieId=[*GENRES])
+    assert about_items(evaluate("ILD", items=vectors)) == {}
+
+
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
 def test_an_empty_history_is_an_error(history: object) -> None:
     with pytest.raises(rankscope.EmptyError, match="expected interactions"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from typing import TYPE_CHECKING, Any
@@ -239,3 +240,27 @@ def test_reports_and_differences_read_strata_and_subtopics(tmp_path: Path) -> No
             assert [mean.value for mean in made.means_of(name)] == expected
             found = rankscope.diff(qrels, one, other, name)
             assert found.difference == pytest.approx(expected[1] - expected[0])
+
+
+@pytest.mark.parametrize("relevant", [{"a", "d"}, {"a", "c", "e"}])
+@pytest.mark.parametrize("sampled", [1, 2, 3, 4])
+def test_estimates_are_too_high_where_the_top_is_judged_in_full_and_the_rest_is_sampled(
+    relevant: set[str], sampled: int
+) -> None:
+    rest = ["b", "c", "d", "e"]
+    grades = {document: int(document in relevant) for document in ["a", *rest]}
+    run = {"q": {document: -rank for rank, document in enumerate(grades)}}
+    estimates = []
+    for judged in itertools.combinations(rest, sampled):  # each is as likely as the others
+        rows = [("q", "top", "a", grades["a"])]
+        rows += [("q", "rest", one, grades[one] if one in judged else -1) for one in rest]
+        estimates.append(rankscope.evaluate(rows, run, ["infNDCG", "xinfAP"]))
+    whole = rankscope.evaluate({"q": grades}, run, ["nDCG", "AP"])
+    for estimate, exact in (("infNDCG", "nDCG"), ("xinfAP", "AP")):
+        mean = sum(one[estimate] for one in estimates) / len(estimates)
+        if sampled == len(rest):
+            # xinfAP smooths counts by 0.00001.
+            assert math.isclose(mean, whole[exact], rel_tol=1e-4)
+        else:
+            assert mean > whole[exact] + 0.005
+        assert "the mean over queries is too high" in TABLE[estimate].definition

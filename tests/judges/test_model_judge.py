@@ -101,9 +101,20 @@ def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path: P
     few = {query: human[query] for query in [*human][:40]}
     found = rs.evaluate_with_model_judge(few, model, run, ["nDCG@5", "RR"])
     mean = found["nDCG@5"]
-    by_human = rs.evaluate(few, run, "nDCG@5").per_query("nDCG@5")
-    by_model = rs.evaluate(model, run, "nDCG@5").per_query("nDCG@5")
-    expected = estimate_powered(by_human, by_model[:40], by_model[40:], level=0.95, low=0, high=1)
+    by_human, by_model = (
+        dict(zip(each.query_texts, each.per_query("nDCG@5").tolist(), strict=True))
+        for each in (rs.evaluate(few, run, "nDCG@5"), rs.evaluate(model, run, "nDCG@5"))
+    )
+    # In the order of the ids as text.
+    chosen, others = sorted(few), sorted(model.keys() - few.keys())
+    expected = estimate_powered(
+        np.array([by_human[query] for query in chosen]),
+        np.array([by_model[query] for query in chosen]),
+        np.array([by_model[query] for query in others]),
+        level=0.95,
+        low=0,
+        high=1,
+    )
     assert (mean.value, mean.lower, mean.upper) == (expected.value, expected.lower, expected.upper)
     assert (mean.human_queries, mean.queries) == (40, 120)
     assert found.agreement is not None

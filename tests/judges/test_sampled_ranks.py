@@ -159,6 +159,13 @@ def test_lists_that_look_like_sampled_candidates_are_noted() -> None:
     assert "see correct_sampled_ranks" in str(evaluation)
 
 
+@pytest.mark.parametrize(("queries", "noted"), [(9, {}), (10, {"sampled_candidates": 10})])
+def test_ten_lists_look_like_sampled_candidates_and_fewer_do_so_by_chance(
+    queries: int, noted: dict[str, int]
+) -> None:
+    assert rs.Rankings.from_lists(lists(queries, 101)).evaluate("nDCG@10").diagnostics == noted
+
+
 def test_a_run_and_a_table_of_sampled_candidates_are_noted() -> None:
     rows = {"q": [], "doc_id": [], "label": [], "score": []}
     for query, grades in enumerate(lists(15, 21)):

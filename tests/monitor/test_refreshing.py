@@ -12,6 +12,7 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.doctor import recompute_windows
 from rankscope.monitor.evaluate import refresh as refreshing
 from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.refresh import read_slicing
@@ -340,6 +341,54 @@ def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, 
         monitor.store.append("default", [late, Label("l", "late", "b", 6, ("click",))])
         assert look() == before
         assert monitor.series("nDCG@3", every="day").times == (to_datetime(0), to_datetime(DAY))
+
+
+def test_measures_keep_their_days_without_events_when_others_come_and_go(tmp_path: Path) -> None:
+    """The cut is within the first day, whose other hours are summed again."""
+    others = define(
+        measures=["P@2", "nDCG@3"], positive={"click": 1, "buy": 3}, window=CLICKS.window
+    )
+    changed = Configuration(definition=others, attributes=("device",))
+
+    def look(monitor: Monitor, measure: str) -> dict[tuple[object, ...], Series]:
+        places = ((), (("device", "tv"),))
+        return {
+            (every, place): monitor.series(measure, every=every, slice=place)
+            for every in ("hour", "day")
+            for place in places
+        }
+
+    with open_monitor(tmp_path, "whole", [NOW]) as whole:
+        whole.store.append("default", make_events(3))
+        whole.configure(changed)
+        whole.evaluate()
+        expected = look(whole, "P@2")
+    with open_monitor(tmp_path, "x", [NOW]) as monitor:
+        monitor.store.append("default", make_events(3))
+        monitor.evaluate()
+        before, delays = look(monitor, "nDCG@3"), monitor.maturity()
+        assert monitor.delete_before(to_datetime(12 * HOUR)).rankings > 0
+        monitor.configure(changed)
+        monitor.evaluate()
+        # Some values are NaN.
+        assert repr(look(monitor, "nDCG@3")) == repr(before)
+        assert monitor.maturity() == delays
+        for (every, place), series in look(monitor, "P@2").items():
+            other = expected[every, place]
+            assert (series.times, series.rankings) == (other.times, other.rankings)
+            for at, time in enumerate(series.times):
+                if time < to_datetime(12 * HOUR) and every == "hour":
+                    assert (series.defined[at], repr(series.values[at])) == (0, "nan")
+                elif time >= to_datetime(12 * HOUR):
+                    assert repr(series.values[at]) == repr(other.values[at])
+                    assert repr(series.lower[at]) == repr(other.lower[at])
+        assert recompute_windows(monitor.store, "default", changed, is_complete=True).wrong == ()
+        monitor.verify()
+        # With other weights, all values are others.
+        heavier = define(measures=["nDCG@3"], positive={"click": 2, "buy": 3}, window=CLICKS.window)
+        monitor.configure(replace(changed, definition=heavier))
+        monitor.evaluate()
+        assert monitor.series("nDCG@3").times[0] >= to_datetime(12 * HOUR)
 
 
 def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path: Path) -> None:

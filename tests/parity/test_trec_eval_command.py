@@ -216,7 +216,7 @@ def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(
     )
     one, every = values(printed), values(printed, "all")
     assert one == {"Znum_ret": "0.5000", "Zmap": "-1000000.0000", "ZP_1": "2.0000"}
-    assert every == {**one, "num_q": "1"}
+    assert every == {**one, "Znum_q": "1.0000"}
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,8 @@ def test_what_is_refused_has_the_exit_status_of_trec_eval(
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        (["-m", "P.5.10"], 2),
+        (["-m", "P.5.10.15"], 2),
+        (["-m", "P.5abc"], 2),
         (["-m", "P.1e2"], 2),
         (["-m", "set_F.-1"], 2),
         (["-m", "iprec_at_recall.2"], 2),

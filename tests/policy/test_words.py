@@ -14,7 +14,7 @@ from rankscope._core import EMPTY_VALUES
 from rankscope.data import policy
 from rankscope.data.policy import CHOICES, FIELDS
 
-from docs.hooks.tables import write_words
+from dev.tables import write_words
 
 ROOT = Path(__file__).parents[2]
 NUMBERS = {"missing_gain"}

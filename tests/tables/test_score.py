@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import rankscope as rs
+import sklearn.metrics
 
 
 def make_matrices(seed: int, *, kind: str, decimals: int) -> tuple[np.ndarray, np.ndarray]:
@@ -140,3 +141,30 @@ def test_no_queries_have_no_mean() -> None:
 def test_ignoring_ties_beside_a_choice_of_ties_is_a_contradiction() -> None:
     with pytest.raises(rs.PolicyError):
         rs.ndcg_score([[1, 0]], [[1, 2]], ignore_ties=True, ties="best")
+
+
+@pytest.mark.parametrize("documents", [5, 30, 300])
+@pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
+def test_ignoring_ties_gives_the_number_of_scikit_learn_in_the_order_of_its_sort(
+    name: str, documents: int
+) -> None:
+    generator = np.random.default_rng(documents)
+    ours, theirs = getattr(rs, name), getattr(sklearn.metrics, name)
+    for _ in range(20):
+        grades = generator.integers(0, 5, (1, documents))
+        scores = generator.integers(0, 10, (1, documents)).astype(float)
+        # It isn't stable, so that tied documents come in any order.
+        order = np.argsort(scores)[:, ::-1]
+        sorted_grades = np.take_along_axis(grades, order, axis=1)
+        expected = theirs(grades, scores, ignore_ties=True)
+        found = ours(sorted_grades, -np.arange(documents)[None])
+        assert math.isclose(found, expected, rel_tol=1e-12)  # it multiplies by reciprocals
+        stable = np.argsort(scores, kind="stable")[:, ::-1]
+        last_first = ours(np.take_along_axis(grades, stable, axis=1), -np.arange(documents)[None])
+        assert ours(grades, scores, ignore_ties=True) == last_first
+        distinct = generator.permuted(np.arange(documents))[None] / 7
+        assert math.isclose(
+            ours(grades, distinct, ignore_ties=True),
+            theirs(grades, distinct, ignore_ties=True),
+            rel_tol=1e-12,
+        )

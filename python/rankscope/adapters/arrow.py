@@ -19,7 +19,8 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
         FormatError: It is not installed.
     """
     try:
-        return import_module(module)
+        # Importing what is loaded costs more than many of the calls that need it.
+        return sys.modules.get(module) or import_module(module)
     except ModuleNotFoundError as error:
         raise FormatError(
             "reading tables and compressed text needs pyarrow, which is not installed",

@@ -42,12 +42,16 @@ class Values:
     """A column of ids or other values, as codes.
 
     Args:
-        codes: The number of the value of each row, from 0 in order of first appearance.
+        codes: The number of the value of each row, from 0 in the order of the texts.
         texts: The values as text, by number.
     """
 
     codes: NDArray[np.int64]
     texts: tuple[str, ...]
+
+    def take(self, rows: NDArray[np.int64]) -> Values:
+        """Return the values of some rows."""
+        return Values(codes=self.codes[rows], texts=self.texts)
 
     def separate(self) -> NDArray[np.int64]:
         """Return the codes as clusters, from 0: each row without a value is one of its own."""
@@ -77,6 +81,18 @@ class Log:
 
     def __len__(self) -> int:
         return next((len(column) for column in self.numbers.values()), 0)
+
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """All columns, those of ids as codes."""
+        return [*self.numbers.values(), *(each.codes for each in self.values.values())]
+
+    def take(self, rows: NDArray[np.int64]) -> Log:
+        """Return some rows."""
+        return Log(
+            numbers={role: column[rows] for role, column in self.numbers.items()},
+            values={role: column.take(rows) for role, column in self.values.items()},
+        )
 
 
 def read_log(
@@ -253,11 +269,11 @@ def _read_codes(column: Foreign, name: str) -> Values:
 
     read = read_values(column, name)
     if not isinstance(read, tuple):
-        kinds, first, codes = np.unique(read, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        return Values(codes=places[codes], texts=tuple(map(str, kinds[order].tolist())))
-    known: dict[str, int] = {}
-    codes = np.array([known.setdefault(text, len(known)) for text in decode(read)], dtype=np.int64)
-    return Values(codes=codes, texts=tuple(known))
+        kinds, codes = np.unique(read, return_inverse=True)
+        names = [str(kind) for kind in kinds.tolist()]
+    else:
+        known: dict[str, int] = {}
+        found = (known.setdefault(text, len(known)) for text in decode(read))
+        codes, names = np.fromiter(found, dtype=np.int64), [*known]
+    places = {text: place for place, text in enumerate(sorted(names))}
+    return Values(codes=np.array([places[text] for text in names])[codes], texts=tuple(places))

@@ -28,6 +28,7 @@ from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     import numpy as np
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from rankscope.adapters.columns import IdColumn
     from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.items import Described
+
+OTHER_SCALE = 10
+"""Numbers that are so many times as large as most others are noted."""
 
 
 def describe_items(
@@ -152,7 +156,26 @@ def _describe_columns(
     if lists:
         raise _no_attributes("a column of vectors beside other numbers")
     numbers = [column.cast(_doubles()).to_numpy(zero_copy_only=False) for column in held.values()]
+    _note_scales(held, numbers, notes)
     return _keep_described(ids, np.column_stack(numbers))
+
+
+def _note_scales(
+    names: Iterable[str], numbers: Sequence[NDArray[np.float64]], notes: list[Diagnostic]
+) -> None:
+    """Note columns whose numbers are far larger than those of most others, such as years."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    sizes = {
+        name: float(np.fmax.reduce(abs(column), initial=0))
+        for name, column in zip(names, numbers, strict=True)
+    }
+    ascending = sorted(size for size in sizes.values() if size > 0)
+    usual = ascending[(len(ascending) - 1) // 2] if ascending else 0.0
+    large = [quote(name) for name, size in sizes.items() if size >= OTHER_SCALE * usual > 0]
+    if large:
+        settings = {"column": ", ".join(large), "factor": OTHER_SCALE}
+        notes.append(describe("item_scales", len(large), settings, file="items"))
 
 
 def _describe_vectors(ids: IdColumn, lists: Any) -> Described:  # noqa: ANN401 - PyArrow has no types

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import count_ids
 from rankscope.data.diagnostics import describe
@@ -11,7 +13,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -116,8 +118,26 @@ def note_other_separators(name: str, texts: Any, notes: list[Diagnostic]) -> Non
     compute = load_arrow("pyarrow.compute")
     distinct = texts.unique()
     found = compute.sum(compute.match_substring_regex(distinct, OTHER_SEPARATORS)).as_py() or 0
+    code = "categories_with_commas"
+    if not found:
+        found, code = _count_lists_with_blanks(distinct.to_pylist()), "categories_with_blanks"
     if found:
-        notes.append(describe("categories_with_commas", found, {"column": name}, file="items"))
+        notes.append(describe(code, found, {"column": name}, file="items"))
+
+
+def _count_lists_with_blanks(texts: Iterable[str]) -> int:
+    """Count texts such as `Animation Comedy` whose words are categories of other texts.
+
+    Either all words are in other texts, or one begins another text or is all of it. The words of a
+    name, such as `Science Fiction`, are seldom elsewhere, and keep their places.
+    """
+    split = [text.split() for text in texts]
+    counts = Counter(word for words in split for word in {*words})
+    moved = {words[0] for words in split if words} & {word for words in split for word in words[1:]}
+    return sum(
+        len(words) > 1 and (not moved.isdisjoint(words) or all(counts[word] > 1 for word in words))
+        for words in split
+    )
 
 
 def number_lists(column: Any) -> Tokens:  # noqa: ANN401 - as above

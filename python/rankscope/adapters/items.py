@@ -234,6 +234,8 @@ def _type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyAr
     compute, arrow = load_arrow("pyarrow.compute"), load_arrow()
     for name in names:
         cells = table.column(name).combine_chunks()
+        if not arrow.types.is_large_string(cells.type):  # as `score` is, by its name
+            continue
         numbers, _ = read_numbers(cells, name)
         words = compute.utf8_lower(cells.drop_null())
         if numbers is None and set(words.unique().to_pylist()) <= {"true", "false"}:

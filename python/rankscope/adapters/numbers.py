@@ -14,10 +14,12 @@ from rankscope.errors import EmptyError, FormatError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sized
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    Scale: TypeAlias = tuple[float, float]
 
 
 def to_numbers(
@@ -151,6 +153,16 @@ def is_judged(grades: NDArray[np.float64]) -> bool:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return len(grades) > 0 and not (np.isnan(grades[0]) and np.isnan(grades).all())
+
+
+def widen_scale(scale: Scale | None, grades: NDArray[Any]) -> Scale | None:
+    """Return the lowest and the highest grade of a scale and of more grades, NaN where unknown."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    if not is_judged(grades):
+        return scale
+    lowest, highest = float(np.fmin.reduce(grades)), float(np.fmax.reduce(grades))
+    return (lowest, highest) if scale is None else (min(lowest, scale[0]), max(highest, scale[1]))
 
 
 def no_judgments(file: str | None) -> EmptyError:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rankscope import engine
 from rankscope.data.ids import MISSING
 from rankscope.errors import UsageError
+from rankscope.hints import Hinted
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -41,7 +42,7 @@ class Choices:
     has_ideal: bool = False
 
 
-class Columns:
+class Columns(Hinted):
     """Ragged columns on a query axis, over the core's memory; immutable.
 
     Args:

@@ -12,6 +12,7 @@ from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.diagnostics import gather
 from rankscope.data.interval import Interval, read_interval
 from rankscope.errors import PolicyError, UsageError
+from rankscope.hints import refuse_argument
 from rankscope.names import find_closest
 from rankscope.records import replace
 from rankscope.results import Evaluation
@@ -108,8 +109,9 @@ def compare(
             the number of comparisons, one of `"holm"` (default), `"bh"`, `"max-t"`, `"none"`;
             `interval`, the confidence level (default: 0.95) or an `Interval`; `margin`, the largest
             difference that doesn't matter, for tests of non-inferiority and equivalence;
-            `permutations` (default: by the size of the data, up to 99,999); `seed` (default: 0);
-            `threads` (default: all cores); `progress`, whether to show a bar in a notebook or on a
+            `permutations` (default: by the size of the data, up to 99,999); `seed`, the random seed
+            of the test and the intervals (default: that of `interval`, which is 0); `threads`
+            (default: all cores); `progress`, whether to show a bar in a notebook or on a
             terminal (default: `False`).
 
     Raises:
@@ -308,7 +310,9 @@ def _compare(
             name=measure.name,
             low=measure.row.value_range[0],
             high=measure.row.value_range[1],
-            values=np.stack([each.per_query(measure) for each in evaluations.values()]),
+            values=np.stack([each.per_query(measure) for each in evaluations.values()])[
+                :, axis.order
+            ],
             direction=measure.better,
         )
         for measure in measures
@@ -340,15 +344,13 @@ def compare_columns(
 
     unknown = set(testing) - set(ARGUMENTS)
     if unknown:
-        message = f"a comparison got an unexpected keyword argument {min(unknown)!r}"
-        raise TypeError(message)
-    interval = read_interval(testing.get("interval", 0.95))
+        raise refuse_argument("compare", min(unknown), ARGUMENTS)
+    interval = read_interval(testing.get("interval", 0.95)) or Interval()
     choices = Choices(
         test=testing.get("test", "permutation"),
         correction=testing.get("correction", "holm"),
-        interval=interval or Interval(),
+        interval=_seed(interval, testing.get("seed")),
         permutations=testing.get("permutations"),
-        seed=testing.get("seed", 0),
         margin=testing.get("margin"),
     )
     baseline = testing.get("baseline")
@@ -391,6 +393,23 @@ ARGUMENTS = (
     "progress",
 )
 """The arguments about tests and intervals."""
+
+
+def _seed(interval: Interval, seed: int | None) -> Interval:
+    """Return the interval with the seed of the comparison, which is that of its tests, too.
+
+    Raises:
+        UsageError: The interval has another seed.
+    """
+    if seed is None:
+        return interval
+    if interval.seed not in {0, seed}:
+        raise UsageError(
+            f"expected one seed, found seed={seed!r} and an interval with seed={interval.seed!r}",
+            hint="remove one of them: the test and the intervals use the same seed",
+            code="bad_parameter",
+        )
+    return replace(interval, seed=seed)
 
 
 def _find_baseline(name: str, runs: Sequence[str]) -> int:

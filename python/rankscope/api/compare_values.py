@@ -100,7 +100,11 @@ def compare_values(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     made = MeasureValues(
-        name=measure, low=low, high=high, values=np.stack([*columns.values()]), direction=better
+        name=measure,
+        low=low,
+        high=high,
+        values=np.stack([*columns.values()])[:, axis.order],
+        direction=better,
     )
     return compare_columns([made], runs=tuple(columns), axis=axis, testing=testing, policy=None)
 

@@ -111,6 +111,7 @@ def dcg_from_clicks(
         Reranked,
         evaluate_rankings,
     )
+    from rankscope.stats.offpolicy.row_order import order_rows  # noqa: PLC0415 - as above
 
     check_level(level)
     check_clip(clip)
@@ -160,19 +161,23 @@ def dcg_from_clicks(
         else looks
         for end in ("lower", "upper")
     ]
-    clusters = rankings if cluster is None else read.values["cluster"].separate()
+    expected = looks if propensity is None else _read_propensities(numbers["propensity"], old)
+    guessed = None if predicted is None else _read_predictions(numbers["predicted"])
+    order = order_rows(read.columns)
+    rankings = rankings[order]
+    clusters = rankings if cluster is None else read.values["cluster"].take(order).separate()
     made = Reranked(
-        clicks=clicks,
-        looks=looks,
-        looks_lower=ends[0],
-        looks_upper=ends[1],
-        expected=looks if propensity is None else _read_propensities(numbers["propensity"], old),
-        gains=gains[new],
-        logged_gains=gains[old],
+        clicks=clicks[order],
+        looks=looks[order],
+        looks_lower=ends[0][order],
+        looks_upper=ends[1][order],
+        expected=expected[order],
+        gains=gains[new[order]],
+        logged_gains=gains[old[order]],
         rankings=rankings,
         clusters=clusters,
         cluster_count=None if cluster is None else int(clusters.max()) + 1,
-        predicted=None if predicted is None else _read_predictions(numbers["predicted"]),
+        predicted=None if guessed is None else guessed[order],
         has_propensities=propensity is not None,
     )
     return evaluate_rankings(made, method=method, clip=clip, level=float(level))

@@ -201,13 +201,11 @@ def diff_rankings(
         bound=pair.bound,
         unjudged=range_despite_unjudged(rankings[1], rankings[0], measure, policy, threads),
         tied=range_despite_ties(rankings[1], rankings[0], measure, policy, threads),
-        comparison=_test(one, other, measure, made[0].policy, threads),
+        comparison=_test(pair),
     )
 
 
-def _test(
-    one: Side, other: Side, measure: Measure, policy: Policy, threads: int | None
-) -> Compared | None:
+def _test(pair: RankedPair) -> Compared | None:
     """Return the interval of the difference and its p-value, if values are averaged."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -217,10 +215,12 @@ def _test(
         compare_values,
     )
 
-    if policy.aggregate != "mean" or measure.row.mean != "mean":
+    (one, other), measure = pair.sides, pair.measure
+    if pair.policy.aggregate != "mean" or measure.row.mean != "mean":
         return None
     low, high = measure.row.value_range
-    values = np.stack([one.columns["value"], other.columns["value"]])
+    order = engine.order_queries(pair.rankings[0].query_texts)
+    values = np.stack([one.columns["value"], other.columns["value"]])[:, order]
     if np.isnan(values).any(axis=0).all():
         return None
     column = MeasureValues(
@@ -228,7 +228,7 @@ def _test(
     )
     names = (one.name, other.name)
     found, *_ = compare_values(
-        [column], runs=names, baseline=None, choices=Choices(), threads=threads
+        [column], runs=names, baseline=None, choices=Choices(), threads=pair.threads
     )
     return found[0]
 

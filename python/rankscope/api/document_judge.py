@@ -170,12 +170,14 @@ def _list_documents(
 
     rows: list[tuple[int, float, float, float, float]] = []
     offsets, relevance = rankings.offsets.tolist(), rankings.relevance.tolist()
-    for number, query in enumerate(rankings.query_texts):
+    queries = rankings.query_texts
+    for number, place in enumerate(engine.order_queries(queries)):
+        query = queries[place]
         at = human.judgments.find(query)
         grades = {} if at is None else dict(human.judgments.documents(at))
         docs = rankings.doc_texts(query)[: len(gains.discounts)]
         for rank, doc in enumerate(docs):
-            grade = relevance[offsets[number] + rank]
+            grade = relevance[offsets[place] + rank]
             chance = 1.0
             if doc in grades and probabilities is not None:
                 chance = _find_chance(probabilities, query, doc)

@@ -116,6 +116,7 @@ def evaluate_off_policy(
     """
     from rankscope.adapters.click_log import read_log  # noqa: PLC0415 - logs alone need it
     from rankscope.stats.offpolicy.policy import Weighted, evaluate  # noqa: PLC0415 - as above
+    from rankscope.stats.offpolicy.row_order import order_rows  # noqa: PLC0415 - as above
 
     _check(
         target,
@@ -148,6 +149,12 @@ def evaluate_off_policy(
         encoding=encoding,
     )
     _check_chances(read, "propensity", "propensities above 0, up to 1", is_above=True)
+    if "target" in read.numbers:
+        _check_chances(read, "target", "target probabilities from 0 to 1", is_above=False)
+    if "rank" in read.numbers:
+        check_ranks(read.numbers["rank"])
+    # Errors name rows as they came.
+    read = read.take(order_rows(read.columns))
     clusters = read.values["cluster"].separate() if cluster is not None else None
     chances, unsupported = _read_target(read, target)
     held = None
@@ -266,7 +273,6 @@ def _read_target(read: Log, target: object) -> tuple[Numbers, float | None]:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if "target" in read.numbers:
-        _check_chances(read, "target", "target probabilities from 0 to 1", is_above=False)
         return read.numbers["target"], None
     items = read.values["doc"]
     if "chosen" in read.values:
@@ -310,7 +316,7 @@ def _predict(
     items = read.values["doc"]
     chances = _read_mapping(target)
     # Items that the log never shows are predicted to earn as much as all others.
-    texts = [*items.texts, *(text for text in chances if text not in set(items.texts))]
+    texts = [*items.texts, *sorted(chances.keys() - set(items.texts))]
     return leave_out(
         read.numbers["reward"],
         items.codes,
@@ -329,7 +335,7 @@ def _stratify(read: Log, discount: Discount | None, examination: object) -> Stra
     if "rank" not in read.numbers:
         codes = np.zeros(count, dtype=np.int64)
         return Strata(codes=codes, counts=np.array([float(count)]), shares=np.ones(1))
-    codes = check_ranks(read.numbers["rank"]) - 1
+    codes = read.numbers["rank"].astype(np.int64) - 1
     counts = np.bincount(codes).astype(np.float64)
     if not counts.all():
         raise FormatError(

@@ -150,6 +150,7 @@ def _harvest(
         Shown,
         harvest,
     )
+    from rankscope.stats.offpolicy.row_order import order_rows  # noqa: PLC0415 - as above
 
     if propensity is not None:
         raise UsageError(
@@ -174,15 +175,16 @@ def _harvest(
             code="bad_parameter",
         )
     _refuse_clicks(clicks)
-    kept = places <= deepest
+    read = read.take(order_rows(read.columns))
+    kept = read.numbers["rank"] <= deepest
     queries = read.values["query"].codes[kept]
     documents = queries * len(read.values["doc"].texts) + read.values["doc"].codes[kept]
     clusters = queries if cluster is None else read.values["cluster"].separate()[kept]
     return harvest(
         Shown(
             documents=np.unique(documents, return_inverse=True)[1],
-            ranks=places[kept],
-            clicks=clicks[kept],
+            ranks=read.numbers["rank"][kept].astype(np.int64),
+            clicks=read.numbers["click"][kept],
             clusters=np.unique(clusters, return_inverse=True)[1],
         ),
         level,

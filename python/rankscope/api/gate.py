@@ -187,9 +187,8 @@ def gate(
             hint="remove aggregate from the policy",
             code="aggregate_unavailable",
         )
-    groups, clusters = _read_axis(
-        next(iter(rankings.values())), wanted, attributes, cluster, encoding
-    )
+    axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, encoding)
+    clusters = axis.clusters
     from rankscope.compare.checks import (  # noqa: PLC0415 - with the statistics
         Settings,
         check_budgets,
@@ -197,7 +196,7 @@ def gate(
 
     checks = check_budgets(
         [
-            (budget, _stack(measure, evaluations))
+            (budget, _stack(measure, evaluations, axis.order))
             for budget, measure in zip(wanted, measures, strict=True)
         ],
         groups=groups,
@@ -241,8 +240,8 @@ def _read_axis(
     attributes: object,
     cluster: Attribute | None,
     encoding: str,
-) -> tuple[dict[tuple[str, ...], Groups], Groups | None]:
-    """Return the slices of each combination of attributes that budgets name, and the clusters."""
+) -> tuple[Axis, dict[tuple[str, ...], Groups]]:
+    """Return the queries and their clusters, and the slices of the attributes that budgets name."""
     wanted = dict.fromkeys(each.attributes for each in budgets if each.attributes)
     named = [name for each in wanted for name in each]
     named += [cluster] if isinstance(cluster, str) else []
@@ -263,10 +262,10 @@ def _read_axis(
         ).groups
         if found is not None:
             groups[names] = found
-    return groups, axis.clusters
+    return axis, groups
 
 
-def _stack(measure: Measure, evaluations: Sequence[Evaluation]) -> MeasureValues:
+def _stack(measure: Measure, evaluations: Sequence[Evaluation], order: list[int]) -> MeasureValues:
     """Return the values of all queries by a measure, of the baseline and of the candidate."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -277,7 +276,7 @@ def _stack(measure: Measure, evaluations: Sequence[Evaluation]) -> MeasureValues
         name=measure.name,
         low=low,
         high=high,
-        values=np.stack([each.per_query(measure) for each in evaluations]),
+        values=np.stack([each.per_query(measure) for each in evaluations])[:, order],
     )
 
 

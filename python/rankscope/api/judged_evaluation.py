@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from rankscope import engine
-from rankscope.api.model_judge import find_range, hold_run, refuse_aggregate
+from rankscope.api.model_judge import (
+    find_range,
+    hold_run,
+    notes_of_grades,
+    refuse_aggregate,
+)
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import check_choice
 from rankscope.errors import InputError
@@ -134,9 +139,11 @@ def evaluate_judges(
     refuse_aggregate(whole[0].policy)
     others = [evaluate(group) for group in group_judges(len(items.judges))]
 
+    order = engine.order_queries(whole[0].query_texts)
+
     def values_of(evaluations: Sequence[Evaluation], name: str) -> NDArray[np.float64]:
-        values = evaluations[0].per_query(name)
-        return values if len(evaluations) == 1 else values - evaluations[1].per_query(name)
+        values = evaluations[0].per_query(name)[order]
+        return values if len(evaluations) == 1 else values - evaluations[1].per_query(name)[order]
 
     means = []
     for measure in whole[0].measures:
@@ -173,6 +180,7 @@ def evaluate_judges(
         policy=whole[0].policy,
         is_difference=baseline is not None,
         alone=int(((~np.isnan(items.grades)).sum(axis=1) == 1).sum()),
+        notes=notes_of_grades(whole),
     )
 
 

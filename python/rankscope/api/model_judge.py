@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from rankscope import engine
 from rankscope.data.interval import read_interval
@@ -13,12 +14,13 @@ from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Literal
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.engine import Measures
@@ -126,13 +128,15 @@ def evaluate_with_model_judge(
 
     by_human, by_model = ([evaluate(qrels, each) for each in runs] for qrels in (human, model))
     refuse_aggregate(by_human[0].policy)
-    places = {query: at for at, query in enumerate(by_model[0].query_texts)}
-    at = [places.get(query, -1) for query in by_human[0].query_texts]
+    of_human, of_model = by_human[0].query_texts, by_model[0].query_texts
+    orders = engine.order_queries(of_human), engine.order_queries(of_model)
+    places = {of_model[query]: at for at, query in enumerate(orders[1])}
+    at = [places.get(of_human[query], -1) for query in orders[0]]
     means = [
         _estimate(
             measure,
-            _subtract(by_human, measure),
-            _subtract(by_model, measure),
+            _subtract(by_human, measure)[orders[0]],
+            _subtract(by_model, measure)[orders[1]],
             at,
             level,
             is_difference=baseline is not None,
@@ -146,7 +150,14 @@ def evaluate_with_model_judge(
         is_difference=baseline is not None,
         agreement=compare_documents(human, model),
         not_modelled=at.count(-1),
+        notes=notes_of_grades([*by_human, *by_model]),
     )
+
+
+def notes_of_grades(evaluations: Iterable[Evaluation]) -> tuple[Diagnostic, ...]:
+    """Return the notes about the scale of the grades, each once."""
+    every = chain.from_iterable(evaluation.notes for evaluation in evaluations)
+    return tuple(dict.fromkeys(note for note in every if note.code == "all_relevant"))
 
 
 def hold_run(run: InputLike) -> InputLike:

@@ -25,13 +25,13 @@ class Axis:
     """The queries of a comparison, their slices and their clusters.
 
     Args:
-        query_ids: The queries.
-        groups: The slices, or `None`.
+        order: The places of the queries, in the order in which they are resampled.
+        groups: The slices, or `None`. Like clusters, they are in that order.
         clusters: The clusters, or `None`.
         attributes: The attributes of the slices, unless they come from a mapping.
     """
 
-    query_ids: list[str]
+    order: list[int]
     groups: Groups | None
     clusters: Groups | None
     attributes: tuple[SliceAttribute, ...] = ()
@@ -54,6 +54,8 @@ class Axis:
             InputError: The table of attributes doesn't have the expected format.
             FileError: It can't be read.
         """
+        order = engine.order_queries(query_ids)
+        query_ids = [query_ids[at] for at in order]
         by, cluster = engine.read_series(by), engine.read_series(cluster)
         for each in (by, cluster):
             if each is not None and not isinstance(each, str | Mapping | list | tuple):
@@ -85,7 +87,8 @@ class Axis:
                     hint="pass attributes=, a table with one row per query and this column",
                     code="unknown_attribute",
                 )
-            return _encode(given, rankings.attribute(given))
+            texts = rankings.attribute(given)
+            return _encode(given, [texts[at] for at in order])
 
         def describe(name: str) -> AttributeColumn:
             if name in types or rankings is None:
@@ -96,7 +99,7 @@ class Axis:
         parts = [group(each) for each in several]
         groups = engine.join_groups(parts)
         return cls(
-            query_ids=query_ids,
+            order=order,
             groups=groups,
             clusters=None if cluster is None else _name_cluster(group(cluster), cluster),
             attributes=()

@@ -14,6 +14,7 @@ from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
 from rankscope.errors import FormatError, UsageError
 from rankscope.explain.explanation import LIMIT
+from rankscope.hints import refuse_argument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -579,8 +580,7 @@ def _read_attribution(
     """Read how labels are converted to grades, and raise an error for arguments that conflict."""
     odd = [name for name in settings if name not in SETTINGS]
     if odd:
-        message = f"a table got an unexpected keyword argument {odd[0]!r}"
-        raise TypeError(message)
+        raise refuse_argument("from_table", odd[0], SETTINGS)
     if labels is None:
         beside = {"predicted": predicted, "positive": positive}
         given = [*(name for name, value in beside.items() if value is not None), *settings]

@@ -97,6 +97,8 @@ def correct_sampled_ranks(
             code="bad_parameter",
         )
     (first, last), size = _read_ranks(ranks, sampled)
+    order = np.lexsort((last, first))
+    first, last = first[order], last[order]
     if not size < items:
         raise UsageError(
             f"expected more items than the {size} sampled ones, found {items!r}",

@@ -75,7 +75,8 @@ def dcg_score(
         sample_weight: The weight of each query, in the order of the rows of the matrix, or in which
             the groups first appear.
         ignore_ties: Whether to take tied documents last first, which is faster, rather than average
-            over their orders.
+            over their orders. scikit-learn takes them in the order of an unstable sort, so its
+            number is the same only if no scores are tied.
         **settings: Settings beyond scikit-learn's: `gain`, `discount`, `base` and `s` as in `DCG`,
             and `ties`, `empty`, `negative` and `missing_gain` as in `Policy`.
 

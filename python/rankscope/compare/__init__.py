@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
     from rankscope.compare.gate import Budget as Budget
     from rankscope.compare.gate import Check as Check
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 else:
     from rankscope.deferred import defer as _defer
 
-    __getattr__ = _defer(
+    __getattr__, __dir__ = _defer(
         __name__,
         {
             "Budget": "rankscope.compare.gate",

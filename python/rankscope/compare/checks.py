@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.compare.gate import HOLDS, INCONCLUSIVE, Check, decide
-from rankscope.data.interval import Interval
+from rankscope.data.interval import Interval, of_measure
 from rankscope.errors import EmptyError
 from rankscope.records import record, replace
 from rankscope.stats.comparison import CLOSE, POWER, find_deviation
@@ -288,7 +288,7 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
     values = sample.candidate - kept * sample.baseline if kept else sample.candidate
     estimate = estimate_mean(
         values,
-        interval=sample.interval,
+        interval=of_measure(sample.interval, measure.name),
         low=_combine(measure.low, measure.high, kept),
         high=_combine(measure.high, measure.low, kept),
         clusters=sample.clusters,

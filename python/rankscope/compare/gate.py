@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
+from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
 from rankscope.records import record
 
@@ -238,7 +239,7 @@ CHECK_FIELDS = (
 )
 
 
-class GateResult:
+class GateResult(Hinted):
     """The verdict of a gate, with the check of each budget.
 
     It prints as a table. `markdown()` fits a pull request, and `junit()` is XML that CI servers

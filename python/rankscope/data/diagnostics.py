@@ -37,11 +37,17 @@ SENTENCES = {
     "items are alike: {count} categories",
     "categories_with_commas": "categories of {column} with a comma or semicolon, each of which "
     "counts as one: {count}; separate several by |",
+    "categories_with_blanks": "categories of {column} with blanks, each of which counts as one, "
+    "although their words are in several: {count}; separate several by |",
+    "item_scales": "the numbers of {column} are at least {factor} times as large as those of most "
+    "other columns, so that distances between items depend on little else",
     "categories_split": "texts of {column} that name several categories, separated by |: {count}",
     "uneven_samples": "queries that only some of the rankings have, averaged over those: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
     "multiple_tags": "different run names in one run: {count}",
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
+    "all_relevant": "grades are from {lowest:g} to {highest:g}, so every judged document is "
+    "relevant for {names}; set rel, as in {example}",
     "grades_clipped": "measures whose max_rel is below the highest grade, which counts as max_rel: "
     "{count}",
     "duplicate_measures": "duplicate measures, evaluated once: {count}",
@@ -63,6 +69,9 @@ SENTENCES = {
     "identical_runs": "runs that are identical to an earlier one: {count}",
 }
 """The message of each code. Its fields are the count and settings of the evaluation."""
+
+MOST_NAMED = 3
+"""A note of more runs says how many they are."""
 
 
 @record(frozen=True, slots=True)
@@ -106,7 +115,7 @@ def describe(
 
 
 def gather(notes: Mapping[str, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """Return the notes of several runs, each once; one that not all have names its run.
+    """Return the notes of several runs, those of one kind as one; what not all have names its runs.
 
     Args:
         notes: The notes of each run, by its name.
@@ -117,10 +126,56 @@ def gather(notes: Mapping[str, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
         ...     print(note)
         both [a]
         new: one run alone [b]
+        >>> missing = [describe("n_missing", count, {"missing": "zero"}) for count in (3, 1, 3, 2)]
+        >>> print(*gather({f"run{at}": [note] for at, note in enumerate(missing)}))
+        4 runs: judged queries that are not in the run: 1 to 3 (missing=zero) [n_missing]
     """
-    gathered: dict[Diagnostic, None] = {}
+    gathered = []
+    for note, runs in merge(notes):
+        if not runs or (note.file and len(runs) == 1):
+            gathered.append(note)
+            continue
+        named = len(runs) <= MOST_NAMED
+        count = (
+            f"{len(runs)} runs" if len(runs) == len(notes) else f"{len(runs)} of {len(notes)} runs"
+        )
+        gathered.append(replace(note, file=", ".join(runs) if named else count))
+    return tuple(gathered)
+
+
+def merge(
+    notes: Mapping[str, Sequence[Diagnostic]],
+) -> list[tuple[Diagnostic, tuple[str, ...]]]:
+    """Return the notes of several runs, those of one kind as one, each with the runs that have it.
+
+    A note that is the same in all runs has no runs, and one of several has no file.
+    """
+    alike: dict[tuple[str, str], dict[str, Diagnostic]] = {}
     for run, own in notes.items():
         for note in own:
             is_shared = all(note in others for others in notes.values())
-            gathered[note if is_shared or note.file else replace(note, file=run)] = None
-    return tuple(gathered)
+            # Two of a run, such as those of two columns, are not of one kind.
+            kind = str(note) if is_shared else _count_as(note, "…")
+            alike.setdefault((note.code, kind), {}).setdefault(run, note)
+    merged: list[tuple[Diagnostic, tuple[str, ...]]] = []
+    for of_runs in alike.values():
+        first, *others = of_runs.values()
+        if len(of_runs) == len(notes) and all(note == first for note in others):
+            merged.append((first, ()))
+        elif not others:
+            merged.append((first, tuple(of_runs)))
+        else:
+            counts = [note.count for note in of_runs.values()]
+            low, high = min(counts), max(counts)
+            sentence = _count_as(first, f"{low} to {high}" if low < high else str(low))
+            merged.append((Diagnostic(first.code, sum(counts), sentence), tuple(of_runs)))
+    return merged
+
+
+def _count_as(note: Diagnostic, text: str) -> str:
+    """Return the message with another text in place of the count."""
+    before, counted, _ = SENTENCES.get(note.code, "").partition("{count}")
+    before = before.rpartition("}")[2]
+    if not counted:
+        return note.sentence
+    return note.sentence.replace(f"{before}{note.count}", f"{before}{text}", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.data.policy import check_choice
 from rankscope.errors import PolicyError
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Interval:
             are clusters; betting bets on the sums of clusters.
         resamples: The number of bootstrap samples, from 100 to 1,000,000.
         seed: The random seed of the bootstrap, 0 or more. The same seed always gives the same
-            interval.
+            interval. Each measure has random numbers of its own.
 
     Raises:
         PolicyError: A value is not one of these.
@@ -68,6 +68,23 @@ class Interval:
             raise _bad(wanted, self.resamples, "9999 is the default")
         if not (_is_whole(self.seed) and 0 <= self.seed < 2**64):
             raise _bad("a seed of 0 or more, below 2^64", self.seed, "0 is the default")
+
+
+def stream_of(seed: int, measure: str) -> int:
+    """Return the seed of the random numbers that a measure has to itself.
+
+    It depends only on the seed and the measure's canonical name, so that other measures of the same
+    call change nothing.
+    """
+    from hashlib import blake2b  # noqa: PLC0415 - only where something is resampled
+
+    written = f"{seed} {measure}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(written, digest_size=8).digest(), "little")
+
+
+def of_measure(interval: Interval, measure: str) -> Interval:
+    """Return an interval with the random numbers of a measure."""
+    return replace(interval, seed=stream_of(interval.seed, measure))
 
 
 def read_interval(given: float | Interval | None) -> Interval | None:

@@ -26,6 +26,7 @@ from rankscope.engine.memory import read_memory as read_memory
 from rankscope.engine.progress import follow as follow
 from rankscope.engine.progress import tick as tick
 from rankscope.engine.progress import watch as watch
+from rankscope.engine.query_order import order_queries as order_queries
 from rankscope.engine.query_values import line_up as line_up
 from rankscope.engine.query_values import name_queries as name_queries
 from rankscope.engine.query_values import read_series as read_series

@@ -22,11 +22,13 @@ from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
 from rankscope.engine.column_runs import ColumnRun
 from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
+from rankscope.engine.query_order import order_queries
 from rankscope.engine.requests import (
     DUPLICATES,
     ENCODINGS,
     SCORE_TYPES,
     count_threads,
+    note_scale,
     read_columns,
     read_request,
 )
@@ -406,6 +408,7 @@ def make_evaluation(
     if attributes:
         refuse_whole_run(request.measures, "by")
     estimates: dict[str, Estimate] = {}
+    order = order_queries(queries.read_ids()) if interval else []
     if interval:
         of_all = make_estimates(
             answer,
@@ -413,6 +416,7 @@ def make_evaluation(
             [0] * counts.queries,
             1,
             interval,
+            order=order,
             clusters=clusters,
             threads=threads,
         )
@@ -440,6 +444,7 @@ def make_evaluation(
             attributes,
             interval,
             source=queries.source,
+            order=order,
             clusters=clusters,
             threads=threads,
         ),
@@ -500,6 +505,7 @@ def describe_answer(
         describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
         for name, tool, difference in request.differences
     ]
+    notes += note_scale(request)
     if all(measure.row.strata for measure in request.measures):
         # In sampled judgments, a negative grade marks a document that wasn't judged.
         notes = [note for note in notes if note.code != "negative_rel"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable
+from math import floor
 
+from rankscope.data.diagnostics import describe
 from rankscope.data.policy import CHOICES, Policy, check_choice, ties_of
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.file import File
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
+    from rankscope.adapters.numbers import Scale
     from rankscope.conventions import Convention
+    from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import ScoreType, Ties
     from rankscope.typing import InputLike, Second
 
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 DUPLICATES = CHOICES["duplicates"]
 SCORE_TYPES = CHOICES["score_type"]
+FEWEST_GRADES = 3
+"""A scale that ends below may only tell the relevant from the highly relevant."""
 ENCODINGS = ("utf-8", "latin-1")
 ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum")
 """What the columns of judgments and runs may be."""
@@ -143,6 +149,7 @@ class Request:
         names: Under a convention, what the measures that were asked for are called here.
         clipped: How many measures have a scale that ends below the highest grade.
         differences: Names of other tools that mean something else there: name, tool and reason.
+        scale: The lowest and the highest grade of the judgments, if there are any.
     """
 
     measures: list[Measure]
@@ -153,6 +160,7 @@ class Request:
     names: Mapping[str, str]
     clipped: int = 0
     differences: Sequence[tuple[str, str, str]] = ()
+    scale: Scale | None = None
 
     @property
     def ties(self) -> Ties:
@@ -178,6 +186,7 @@ def read_request(
     asked, repeated = read_measures(measures)
     if score_type is not None:
         check_choice("score_type", score_type, SCORE_TYPES)
+    scale = (min(grades), max(grades)) if grades else None
     if convention is None:
         return Request(
             measures=asked,
@@ -188,6 +197,7 @@ def read_request(
             names={},
             clipped=_count_clipped(asked, grades),
             differences=_find_differences(measures),
+            scale=scale,
         )
     from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
 
@@ -200,7 +210,33 @@ def read_request(
         repeated=repeated,
         convention=adapted.convention,
         names=adapted.names,
+        scale=scale,
     )
+
+
+def note_scale(request: Request) -> list[Diagnostic]:
+    """Note measures for which every judged document is relevant, such as ratings from 1 to 5."""
+    if request.scale is None:
+        return []
+    lowest, highest = request.scale
+    found = [
+        measure
+        for measure in request.measures
+        if "rel" not in measure.settings
+        and isinstance(rel := measure.value_of("rel"), float)
+        and rel <= lowest
+    ]
+    if not found or highest < FEWEST_GRADES:
+        return []
+    names = ", ".join(measure.name for measure in found)
+    upper = floor((lowest + highest) / 2) + 1
+    choices = {
+        "lowest": lowest,
+        "highest": highest,
+        "names": names,
+        "example": found[0](rel=upper).name,
+    }
+    return [describe("all_relevant", len(found), choices)]
 
 
 def _count_clipped(measures: Sequence[Measure], grades: Sequence[float]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rankscope.data.estimate import read_estimate
+from rankscope.data.interval import stream_of
 from rankscope.errors import LimitError, UsageError
 from rankscope.results.slices import Slices
 
@@ -32,6 +33,7 @@ def make_slices(
     interval: Interval | None,
     *,
     source: SourceIds,
+    order: Sequence[int],
     clusters: Sequence[int] | None,
     threads: int,
 ) -> Slices | None:
@@ -58,18 +60,31 @@ def make_slices(
         for each, words, numbers in attributes
     }
     keys = list(zip(*texts.values(), strict=True))
-    order = sorted(range(len(values)), key=lambda group: (-sizes[group], keys[group]))
-    columns: dict[str, list[str | int | float]] = {"queries": [sizes[group] for group in order]}
+    largest_first = sorted(range(len(values)), key=lambda group: (-sizes[group], keys[group]))
+    columns: dict[str, list[str | int | float]] = {
+        "queries": [sizes[group] for group in largest_first]
+    }
     means = answer.over(codes, len(values))
     estimates = interval and make_estimates(
-        answer, measures, codes, len(values), interval, clusters=clusters, threads=threads
+        answer,
+        measures,
+        codes,
+        len(values),
+        interval,
+        order=order,
+        clusters=clusters,
+        threads=threads,
     )
     for index, measure in enumerate(measures):
-        columns[measure.name] = [means[index][group][0] for group in order]
-        columns[f"{measure.name} n"] = [means[index][group][1] for group in order]
+        columns[measure.name] = [means[index][group][0] for group in largest_first]
+        columns[f"{measure.name} n"] = [means[index][group][1] for group in largest_first]
         if estimates:
-            columns[f"{measure.name} lower"] = [estimates[index][group].lower for group in order]
-            columns[f"{measure.name} upper"] = [estimates[index][group].upper for group in order]
+            columns[f"{measure.name} lower"] = [
+                estimates[index][group].lower for group in largest_first
+            ]
+            columns[f"{measure.name} upper"] = [
+                estimates[index][group].upper for group in largest_first
+            ]
     doubled = [each for each in texts if each in columns]
     if doubled:
         raise UsageError(
@@ -77,7 +92,7 @@ def make_slices(
             hint="rename the attribute: the table of slices has a column of this name",
             code="bad_parameter",
         )
-    shown = {each: [column[group] for group in order] for each, column in texts.items()}
+    shown = {each: [column[group] for group in largest_first] for each, column in texts.items()}
     return Slices([source.attribute(each) for each in texts], {**shown, **columns})
 
 
@@ -109,23 +124,24 @@ def make_estimates(
     count: int,
     interval: Interval,
     *,
+    order: Sequence[int],
     clusters: Sequence[int] | None,
     threads: int,
 ) -> list[list[Estimate]]:
-    """Estimate each measure over the queries of each group.
+    """Estimate each measure over the queries of each group, resampled in an order.
 
     Raises:
         PolicyError: A measure has no such interval.
     """
     made = answer.intervals(
+        order,
         codes,
         count,
         clusters,
-        [measure.row.value_range for measure in measures],
+        [(measure.row.value_range, stream_of(interval.seed, measure.name)) for measure in measures],
         interval.level,
         interval.method,
         interval.resamples,
-        interval.seed,
         threads,
     )
     is_clustered = clusters is not None

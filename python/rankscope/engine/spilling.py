@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope._core import SpilledTable
 from rankscope.adapters import tables
 from rankscope.adapters.column_names import SYNONYMS
-from rankscope.adapters.numbers import is_judged, no_judgments
+from rankscope.adapters.numbers import no_judgments, widen_scale
 from rankscope.data.ids import TEXT
 from rankscope.data.qrels import Queries
 from rankscope.engine.batches import evaluate_parts, push_batches
@@ -14,6 +14,7 @@ from rankscope.engine.memory import SpillNotice
 from rankscope.engine.streaming import number_stream_clusters
 from rankscope.engine.weights import read_weights
 from rankscope.errors import RankscopeError
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def evaluate_spilled(
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     names = {role: opened.columns.get(role) for role in SYNONYMS}
-    source, has_rows, has_grades = TEXT, False, False
+    source, has_rows, scale = TEXT, False, None
     with opened as file:
         spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
 
@@ -68,14 +69,14 @@ def evaluate_spilled(
             return tables.read_table(table, names, reading.columns, ids=file.describe_ids())
 
         def push(columns: TableColumns) -> None:
-            nonlocal source, has_rows, has_grades
+            nonlocal source, has_rows, scale
             source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
-            has_grades = has_grades or is_judged(columns.relevance)
+            scale = widen_scale(scale, columns.relevance)
             spilled.push(columns.to_core())
 
         notice = SpillNotice(file.name, memory)
         push_batches(file, read, push, spilled, notice)
-        if has_rows and not has_grades:
+        if has_rows and scale is None:
             raise no_judgments(file.name)
         notes = tuple(file.notes)
         try:
@@ -94,7 +95,7 @@ def evaluate_spilled(
         answer = answer.reweigh(read_weights(weights, lambda: ids) or [])
     return make_evaluation(
         answer,
-        request,
+        replace(request, scale=scale),
         queries=Queries(file.name, reading.duplicates, lambda: ids, source=source),
         run_name=file.name,
         run_notes=notes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope._core import Plan, TableStream
 from rankscope.adapters import tables
 from rankscope.adapters.column_names import SYNONYMS
-from rankscope.adapters.numbers import is_judged, no_judgments
+from rankscope.adapters.numbers import no_judgments, widen_scale
 from rankscope.data.ids import TEXT
 from rankscope.data.qrels import Queries
 from rankscope.engine.batches import count_rows_at_once, whole_queries
@@ -13,13 +13,14 @@ from rankscope.engine.clusters import number_clusters
 from rankscope.engine.evaluating import make_evaluation, make_plan
 from rankscope.engine.weights import read_weights
 from rankscope.errors import EmptyError, FormatError, RankscopeError
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankscope.adapters.files.table import TableFile
+    from rankscope.adapters.numbers import Scale
     from rankscope.data.ids import SourceIds
     from rankscope.data.interval import Interval
     from rankscope.engine.requests import Request
@@ -88,7 +89,7 @@ def evaluate_stream(
         notes = tuple(file.notes)
     if pushed is None:
         return None
-    stream, source = pushed
+    stream, source, scale = pushed
     finished = stream.finish(plan)
     if finished is None:
         raise EmptyError(
@@ -102,7 +103,7 @@ def evaluate_stream(
         answer = answer.reweigh(read_weights(weights, lambda: ids) or [])
     return make_evaluation(
         answer,
-        request,
+        replace(request, scale=scale),
         queries=Queries(file.name, reading.duplicates, lambda: ids, notes, source),
         run_name=file.name,
         duplicates=reading.duplicates,
@@ -115,10 +116,10 @@ def evaluate_stream(
 
 def _push_batches(
     file: TableFile, plan: Plan, reading: StreamSettings
-) -> tuple[TableStream, SourceIds] | None:
+) -> tuple[TableStream, SourceIds, Scale | None] | None:
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
-    rows, has_grades = 0, False
+    rows, scale = 0, None
     for table in whole_queries(file, names["query"], reading.rows_at_once):
         try:
             columns = tables.read_table(table, names, reading.columns, ids=file.describe_ids())
@@ -139,10 +140,10 @@ def _push_batches(
         if not is_new:
             return None
         rows, source = rows + table.num_rows, columns.source
-        has_grades = has_grades or is_judged(columns.relevance)
-    if rows > 0 and not has_grades:
+        scale = widen_scale(scale, columns.relevance)
+    if rows > 0 and scale is None:
         raise no_judgments(file.name)
-    return stream, source
+    return stream, source, scale
 
 
 def number_stream_clusters(attributes: Sequence[Groups], name: str | None) -> list[int] | None:

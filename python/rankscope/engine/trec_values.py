@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from array import array
+
 from rankscope._core import Lines, Plan, evaluate_path
 from rankscope.adapters import recognise
 from rankscope.data.policy import Policy
 from rankscope.engine.memory import Room
 from rankscope.engine.requests import count_threads
+from rankscope.errors import FormatError
+from rankscope.file import File
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal, TypeAlias
 
     from rankscope._core import Judgments
     from rankscope.data.policy import ScoreType
     from rankscope.data.qrels import Qrels
-    from rankscope.file import File
 
     Doubles: TypeAlias = memoryview[float] | array[float]
     Form: TypeAlias = Literal["value", "count", "text"]
     Kernel: TypeAlias = tuple[str, Mapping[str, object]]
+
+
+STAND_IN = b"ceci_nest_pas_un_docno"
+"""The document of a query that isn't in the run, by its name in version 10."""
 
 
 @record(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class QueryValues:
     """
 
     judgments: Judgments
-    columns: list[memoryview[float]]
+    columns: list[Doubles]
     retrieved: list[int]
     judged: list[int]
 
@@ -65,6 +71,7 @@ def evaluate_kernels(
     score_type: ScoreType,
     depth: int | None,
     judged_only: bool,
+    fills_missing: bool = False,
 ) -> QueryValues:
     """Evaluate kernels on a run in one pass, as trec_eval ranks and cuts it.
 
@@ -75,6 +82,8 @@ def evaluate_kernels(
         score_type: How scores are compared.
         depth: How many documents of each query count.
         judged_only: Whether to remove unjudged documents after that.
+        fills_missing: Whether a judged query that isn't in the run gets a list of one unjudged
+            document, which is what version 10 evaluates with `-c`.
 
     Raises:
         InputError: The run is not of the format, or no query is judged.
@@ -90,26 +99,52 @@ def evaluate_kernels(
         (name, name, params, False, ("mean", None)) for name, params in kernels
     ]
     plan = Plan(rows, policy.to_dict(), "error", score_type, [None], None, depth)
-    found = recognise(run, "run")
+    ids = [query.encode("utf-8", "surrogatepass") for query in qrels.query_texts]
+    judged = sorted(range(len(ids)), key=ids.__getitem__)
+    columns: list[Doubles]
+    try:
+        columns, is_present = _evaluate(qrels, run, plan, len(kernels))
+    except FormatError as error:
+        if not fills_missing or error.code != "no_common_queries":
+            raise
+        is_present = bytes(len(ids))
+        columns = [array("d", bytes(8 * len(ids))) for _ in kernels]
+    missing = [query for query in judged if not is_present[query]] if fills_missing else []
+    if missing:
+        filled, _ = _evaluate(qrels, stand_in(ids[query] for query in missing), plan, len(kernels))
+        columns = [array("d", column) for column in columns]
+        for column, others in zip(columns, filled, strict=True):
+            for query in missing:
+                column[query] = others[query]
+    return QueryValues(
+        judgments=qrels.judgments,
+        columns=columns,
+        retrieved=[query for query in judged if is_present[query]],
+        judged=judged,
+    )
+
+
+def stand_in(queries: Iterable[bytes]) -> File:
+    """Return a run that has one unjudged document for each of these queries."""
+    return File(b"\n".join(b"%b Q0 %b 1 1 -" % (query, STAND_IN) for query in queries), "trec")
+
+
+def _evaluate(
+    qrels: Qrels, run: File, plan: Plan, count: int
+) -> tuple[list[Doubles], Sequence[int]]:
+    """Return the values of each kernel, and which queries are in the run."""
     room = Room(None, None)
     answer, _ = evaluate_path(
         qrels.judgments,
         plan,
-        found.source,
+        recognise(run, "run").source,
         "utf-8",
         (room.unasked, room.find),
         count_threads(None),
         None,
     )
-    ids = [query.encode("utf-8", "surrogatepass") for query in qrels.query_texts]
-    judged = sorted(range(len(ids)), key=ids.__getitem__)
-    is_present = answer.is_present()
-    return QueryValues(
-        judgments=qrels.judgments,
-        columns=[memoryview(answer.values(number)).cast("d") for number in range(len(kernels))],
-        retrieved=[query for query in judged if is_present[query]],
-        judged=judged,
-    )
+    values = [memoryview(answer.values(number)).cast("d") for number in range(count)]
+    return list(values), answer.is_present()
 
 
 def make_lines(measures: Sequence[PrintedColumns], order: list[int]) -> Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
     from rankscope.explain.derive.swap import Swap as Swap
     from rankscope.explain.derive.swap import find_best_swap as find_best_swap
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
     from rankscope.deferred import defer as _defer
 
-    __getattr__ = _defer(
+    __getattr__, __dir__ = _defer(
         __name__,
         {
             "Explanation": "rankscope.explain.explanation",

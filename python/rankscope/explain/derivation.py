@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.data.policy import Policy
+from rankscope.hints import Hinted
 from rankscope.measures import Measure
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ DIGITS = 4
 """Places after the point, unless others are asked for."""
 
 
-class Derivation:
+class Derivation(Hinted):
     """A value with the terms it is made of: the base of all explanations."""
 
     __slots__ = ()

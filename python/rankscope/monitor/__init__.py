@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from rankscope.monitor.client.client import Client
 
-TYPE_CHECKING = False
+TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.rule import Rule
-    from rankscope.monitor.ask.trace import Span
-    from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
-    from rankscope.monitor.definition.definition import define
-    from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.alerts.rule import Rule as Rule
+    from rankscope.monitor.ask.trace import Span as Span
+    from rankscope.monitor.definition.configuration import BaselineChoice as BaselineChoice
+    from rankscope.monitor.definition.configuration import Configuration as Configuration
+    from rankscope.monitor.definition.definition import define as define
+    from rankscope.monitor.monitor import Monitor as Monitor
+else:
+    # The client is for processes that serve rankings: what it does not need loads when it is named.
+    from rankscope.deferred import defer as _defer
 
-# The client is for processes that serve rankings: what it does not need loads when it is named.
-LAZY = {
-    "BaselineChoice": "definition.configuration",
-    "Configuration": "definition.configuration",
-    "Monitor": "monitor",
-    "Rule": "alerts.rule",
-    "Span": "ask.trace",
-    "define": "definition.definition",
-}
+    __getattr__, __dir__ = _defer(
+        __name__,
+        {
+            "BaselineChoice": "rankscope.monitor.definition.configuration",
+            "Configuration": "rankscope.monitor.definition.configuration",
+            "Monitor": "rankscope.monitor.monitor",
+            "Rule": "rankscope.monitor.alerts.rule",
+            "Span": "rankscope.monitor.ask.trace",
+            "define": "rankscope.monitor.definition.definition",
+        },
+    )
 
 __all__ = ["BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "Span", "define"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{LAZY[name]}"), name)
-    globals()[name] = value
-    return value

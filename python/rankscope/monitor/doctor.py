@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.days import SummedDay
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import CellRow, HourRow, Progress
+    from rankscope.monitor.store.records import CellRow, Coverage, HourRow, Progress, Version
     from rankscope.monitor.store.store import StoreReader
 
     WindowKey: TypeAlias = tuple[int, int]
@@ -108,11 +108,13 @@ def examine(
         return tuple(findings)
     checks: tuple[Callable[[Quality, int], Finding], ...] = (
         _check_evaluation,
-        _check_flow,
+        partial(_check_flow, monitor.store.versions(monitor.project)),
         _check_late_labels,
         _check_unshown_labels,
         _check_values,
     )
+    if quality.coverage is not None:
+        findings.append(_check_lake(quality.coverage))
     findings += [check(quality, monitor.clock()) for check in checks]
     findings += [_check_incidents(monitor), _check_rules(monitor)]
     return (*findings, _check_notifications(monitor))
@@ -268,11 +270,26 @@ def _check_evaluation(quality: Quality, now: int) -> Finding:
     return Finding("evaluation", not is_late, told, hint)
 
 
-def _check_flow(quality: Quality, now: int) -> Finding:
-    if quality.newest is None:
+def _check_lake(coverage: Coverage) -> Finding:
+    left_out = coverage.left_out
+    if not left_out:
+        return Finding("lake", True, f"all {coverage.files:,} files can be read")
+    named = ", ".join(show(one.path) for one in left_out[:MOST_SHOWN])
+    more = f" and {len(left_out) - MOST_SHOWN:,} more" if len(left_out) > MOST_SHOWN else ""
+    told = f"{len(left_out):,} of {coverage.files:,} files can't be read: {named}{more}"
+    return Finding("lake", False, told, left_out[0].hint)
+
+
+def _check_flow(versions: Iterable[Version], quality: Quality, now: int) -> Finding:
+    # Rankings that are not evaluated yet have no windows, and windows outlive what was deleted.
+    times = [one.last - one.last % HOUR for one in versions if one.environment == "production"]
+    if quality.newest is not None:
+        times.append(to_micros(quality.newest))
+    if not times:
         return Finding("flow", False, "there are no production rankings", "log rankings")
-    told = f"the newest production ranking is from the hour of {describe_time(quality.newest)}"
-    is_good = now - to_micros(quality.newest) < QUIET + HOUR
+    newest = max(times)
+    told = f"the newest production ranking is from the hour of {describe_time(newest)}"
+    is_good = now - newest < QUIET + HOUR
     return Finding("flow", is_good, told, "" if is_good else "check that rankings are still logged")
 
 

@@ -240,6 +240,7 @@ class Monitor(ProjectReader):
         label_names: Mapping[str, str] | None = None,
         attributes: Sequence[str] | None = None,
         duplicates_within: Duration = "24h",
+        timezone: str | None = None,
         actor: str = "local",
     ) -> bool:
         """Read the events of this project from a data lake, in place, and not from the store.
@@ -255,6 +256,7 @@ class Monitor(ProjectReader):
             label_names: Likewise for labels.
             attributes: The columns that describe a ranking (default: those of the configuration).
             duplicates_within: A ranking counts once if it comes again at most so long after.
+            timezone: The zone of times that have none, such as `Europe/Berlin`.
             actor: The name for the audit log.
 
         Returns:
@@ -277,6 +279,7 @@ class Monitor(ProjectReader):
             attributes=configuration.attributes if attributes is None else attributes,
             window=configuration.definition.window * SECOND,
             within=duplicates_within,
+            timezone=timezone,
             now=self.clock(),
             actor=actor,
         )
@@ -401,9 +404,8 @@ class Monitor(ProjectReader):
             UsageError: The project does not measure what the rule needs.
             FileError: The store cannot be written.
         """
-        store = self.writer
         management.set_rule(
-            store, self.project, self.configuration, rule, now=self.clock(), actor=actor
+            self.writer, self.project, self.configuration, rule, now=self.clock(), actor=actor
         )
 
     def remove_rule(self, name: str, *, actor: str = "local") -> None:
@@ -413,8 +415,7 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule.
             FileError: The store cannot be written.
         """
-        store = self.writer
-        management.remove_rule(store, self.project, name, now=self.clock(), actor=actor)
+        management.remove_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def silence(self, name: str, until: Time | None, *, actor: str = "local") -> None:
         """Send no notifications of a rule until a time; it is still checked.
@@ -443,8 +444,7 @@ class Monitor(ProjectReader):
             UsageError: There is no such rule.
             FileError: The store cannot be written.
         """
-        store = self.writer
-        management.resolve_rule(store, self.project, name, now=self.clock(), actor=actor)
+        management.resolve_rule(self.writer, self.project, name, now=self.clock(), actor=actor)
 
     def acknowledge(self, incident_id: str, *, note: str = "", actor: str = "local") -> Incident:
         """Acknowledge an incident: somebody works on it, so that no more reminders are sent.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
     from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Exported
+    from rankscope.monitor.store.records import Coverage, Exported
     from rankscope.monitor.store.store import StoreReader
     from rankscope.results import Table
     from rankscope.results.trace import Trace
@@ -128,6 +128,7 @@ class ProjectReader:
             model=model,
             version=version,
             slice=slice,
+            coverage=self.coverage(),
         )
 
     def all_series(
@@ -153,7 +154,9 @@ class ProjectReader:
         """
         cells = self._read_cells(every, since, until, slice)
         definition = self.configuration.definition
-        return make_all_series(cells, definition, parts, every=every, slice=slice)
+        return make_all_series(
+            cells, definition, parts, every=every, slice=slice, coverage=self.coverage()
+        )
 
     def slices(
         self,
@@ -203,6 +206,10 @@ class ProjectReader:
             slice=None if slice_ is None else name_place(slice_),
         )
         return unpack_cells(rows)
+
+    def coverage(self) -> Coverage | None:
+        """Return which files of the project's data lake can't be read; `None` if it reads none."""
+        return self.store.coverage(self.project)
 
     def baseline(self) -> Baseline | None:
         """Return the baseline as of the last call of `evaluate`, or `None` if there is none."""
@@ -376,8 +383,8 @@ class ProjectReader:
 
         Args:
             state: `open` for all that last, whether they are acknowledged, snoozed or neither;
-                `acknowledged`, `snoozed`, `recovered` or `resolved` for those in that state; or
-                `all`.
+                `acknowledged`, `snoozed`, `recovered`, `superseded` or `resolved` for those in that
+                state; or `all`.
             rule: The rule that found them (default: all).
             limit: How many are listed at most (default: all).
 

@@ -8,6 +8,7 @@ import sys
 
 from rankscope._core import __version__
 from rankscope.adapters.inputs import shorten_names
+from rankscope.data.diagnostics import merge
 from rankscope.records import record
 from rankscope.report.audit import read_bounds, read_ties
 from rankscope.report.choices import explain_policy
@@ -31,7 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rankscope.data import Diagnostic
     from rankscope.explain import Explanation
     from rankscope.measures import Measure
     from rankscope.report.report import ReportCommand
@@ -296,15 +296,9 @@ def _spread(row: Sequence[float]) -> float:
 
 
 def _merge_notes(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> tuple[Remark, ...]:
-    """Merge notes, each with the runs it occurs in unless it occurs in all."""
-    seen: dict[Diagnostic, list[str]] = {}
-    for name, run in zip(names, runs, strict=True):
-        for note in run.evaluation.notes:
-            seen.setdefault(note, []).append(name)
-    return tuple(
-        Remark(note=note, runs=() if len(where) == len(runs) else tuple(where))
-        for note, where in seen.items()
-    )
+    """Merge notes, each with the runs it occurs in unless it is the same in all."""
+    of_runs = zip(names, (run.evaluation.notes for run in runs), strict=True)
+    return tuple(Remark(note=note, runs=where) for note, where in merge(dict(of_runs)))
 
 
 def _versions() -> tuple[tuple[str, str], ...]:

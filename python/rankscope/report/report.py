@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.hints import Hinted
 from rankscope.records import record
 from rankscope.results.text import format_value, show
 from rankscope.writing import write_text
@@ -234,7 +235,7 @@ class ReportCommand:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Hinted):
     """A report. `to_html` renders it as a page, and `write` writes the page to a file.
 
     One input gives one report, byte by byte: it has no date in it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
     from rankscope.results.bounds import Bounds as Bounds
     from rankscope.results.comparison import Compared as Compared
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     from rankscope.deferred import defer as _defer
 
-    __getattr__ = _defer(
+    __getattr__, __dir__ = _defer(
         __name__,
         {
             "Bounds": "rankscope.results.bounds",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from rankscope.hints import Hinted
 from rankscope.records import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Counts:
+class Counts(Hinted):
     """The numbers of queries and documents in an evaluation.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.hints import Hinted
 from rankscope.records import record
 from rankscope.results.fused_run import label_fusion, show_fusion
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class FusedFile:
+class FusedFile(Hinted):
     """A run that was fused from others into a file. Pass its `path` to `evaluate` as a run.
 
     Args:

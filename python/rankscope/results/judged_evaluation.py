@@ -7,13 +7,14 @@ from rankscope.results.evaluation import find_mean
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.tables import Tabular
-from rankscope.results.text import format_share, format_value
+from rankscope.results.text import format_share, format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
+    from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.tables import Held
@@ -67,6 +68,7 @@ class JudgedEvaluation(Printed, Tabular):
         is_difference: Whether values are differences: those of the run minus those of the baseline.
         alone: The number of documents with one grade. How much judges would disagree on them is
             unknown, so they make the intervals too narrow.
+        notes: Notes about the grades.
     """
 
     means: tuple[JudgedMean, ...]
@@ -76,6 +78,7 @@ class JudgedEvaluation(Printed, Tabular):
     policy: Policy
     is_difference: bool
     alone: int
+    notes: tuple[Diagnostic, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> JudgedMean:
         return find_mean(self.means, measure)
@@ -127,6 +130,7 @@ class JudgedEvaluation(Printed, Tabular):
         ]
         if self.alone:
             parts.append(f"documents with one grade, of unknown disagreement: {self.alone}")
-        return [*parts, f"policy: {self.policy}"]
+        notes = (f"note: {show(str(note))}" for note in self.notes)
+        return [*parts, f"policy: {self.policy}", *notes]
 
     __repr__ = Printed.__str__

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankscope.data.diagnostics import Diagnostic
     from rankscope.data.policy import Policy
     from rankscope.measures import Measure
     from rankscope.results.judge_agreement import JudgeAgreement
@@ -119,6 +120,7 @@ class ModelJudgedEvaluation(Printed, Tabular):
             are left out.
         human_documents: The number of documents that people judged, where these are a sample;
             `None` if people judged whole queries.
+        notes: Notes about the grades.
     """
 
     means: tuple[ModelJudgedMean, ...]
@@ -128,6 +130,7 @@ class ModelJudgedEvaluation(Printed, Tabular):
     agreement: JudgeAgreement | None
     not_modelled: int
     human_documents: int | None = None
+    notes: tuple[Diagnostic, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> ModelJudgedMean:
         return find_mean(self.means, measure)
@@ -187,7 +190,8 @@ class ModelJudgedEvaluation(Printed, Tabular):
                 f"human queries that the model did not judge, left out: {self.not_modelled}"
             )
         parts += [f"warning: {show(text)}" for text in self.warnings]
-        return [*parts, f"policy: {self.policy}"]
+        notes = (f"note: {show(str(note))}" for note in self.notes)
+        return [*parts, f"policy: {self.policy}", *notes]
 
     __repr__ = Printed.__str__
 

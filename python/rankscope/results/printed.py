@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from rankscope.hints import Hinted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from rankscope.results.table import Table
 
 
-class Printed:
+class Printed(Hinted):
     """A result that prints as lines and tables, and that a notebook shows with the same content."""
 
     __slots__ = ()

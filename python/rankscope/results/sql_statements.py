@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.hints import Hinted
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True)
-class SqlStatements:
+class SqlStatements(Hinted):
     """SQL that computes measures where the tables are. `str()` is that of the means.
 
     Args:

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from rankscope.data.ids import are_uuids
 from rankscope.errors import UsageError, hint_extra
+from rankscope.hints import Hinted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
     return table
 
 
-class Tabular:
+class Tabular(Hinted):
     """A result that leaves as a table of pandas, Polars or Arrow."""
 
     __slots__ = ()

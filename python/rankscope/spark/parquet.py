@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.checked_parquet import open_path
+from rankscope.errors import FormatError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -84,24 +86,24 @@ def find_pieces(frame: Frame, names: Sequence[str]) -> list[list[Piece]]:
 
 def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
     """Estimate how many rows pieces of files have, by the rows and the size of the first file."""
-    pa, pq = load_arrow(), load_arrow("pyarrow.parquet")
+    pa = load_arrow()
     sizes = {piece.path: Path(piece.path).stat().st_size for task in tasks for piece in task}
     first = max(sizes, key=lambda path: sizes[path])
     try:
-        with pq.ParquetFile(first) as file:
+        with open_path(first) as file:
             rows = int(file.metadata.num_rows)
-    except (OSError, pa.ArrowException):
+    except (OSError, FormatError, pa.ArrowException):
         return None
     return rows * sum(sizes.values()) // max(1, sizes[first])
 
 
 def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
     """Check whether the rows of a query are apart where the first file begins."""
-    pa, pq = load_arrow(), load_arrow("pyarrow.parquet")
+    pa = load_arrow()
     try:
-        with pq.ParquetFile(tasks[0][0].path) as file:
+        with open_path(tasks[0][0].path) as file:
             first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
-    except (OSError, pa.ArrowException):
+    except (OSError, FormatError, pa.ArrowException):
         return False
     if first is None:
         return False
@@ -120,7 +122,7 @@ def read_whole(tasks: Sequence[Sequence[Piece]], schema: Any) -> Any:  # noqa: A
     pieces = [piece for task in tasks for piece in task]
     try:
         return pa.Table.from_batches(list(_read_pieces(pieces, schema)), schema)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, FormatError, pa.ArrowException) as error:
         raise UnreadableError from error
 
 
@@ -142,14 +144,13 @@ def read_assigned(
     pieces = [piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]]
     try:
         yield from _read_pieces(pieces, schema)
-    except (OSError, load_arrow().ArrowException) as error:
+    except (OSError, FormatError, load_arrow().ArrowException) as error:
         raise UnreadableError from error
 
 
 def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
-    pq = load_arrow("pyarrow.parquet")
     for piece in pieces:
-        with pq.ParquetFile(piece.path, pre_buffer=False) as file:
+        with open_path(piece.path, pre_buffer=False) as file:
             for field in schema:
                 place = file.schema_arrow.get_field_index(field.name)
                 if place < 0 or file.schema_arrow.field(place).type != field.type:

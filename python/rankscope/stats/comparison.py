@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.data.interval import Interval
+from rankscope.data.interval import Interval, of_measure
 from rankscope.data.policy import check_choice
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS
@@ -46,10 +46,11 @@ class MeasureValues:
     """The values of one measure for all queries under all runs.
 
     Args:
-        name: The name of the measure.
+        name: The name of the measure, on which its random numbers depend.
         low: The lowest value a query can have, `None` if there is no bound.
         high: The highest value.
-        values: float64 [runs, queries], NaN where a run has no value for a query.
+        values: float64 [runs, queries], NaN where a run has no value for a query. Queries are in
+            the order of `rankscope.engine.order_queries`, in which they are resampled.
         direction: Which values are better.
     """
 
@@ -74,9 +75,8 @@ class Choices:
     Args:
         test: The name of the test.
         correction: The name of the correction.
-        interval: The settings of the intervals.
+        interval: The settings of the intervals. Its seed is that of the test, too.
         permutations: The number of permutations, or `None` to choose by the size of the data.
-        seed: The random seed of the test.
         margin: The margin of equivalence, or `None`.
     """
 
@@ -84,7 +84,6 @@ class Choices:
     correction: Correction = "holm"
     interval: Interval = Interval()
     permutations: int | None = None
-    seed: int = 0
     margin: float | None = None
 
     def __post_init__(self) -> None:
@@ -170,7 +169,8 @@ def compare_values(
         [_make_family(each, pairs) for each in cases],
         test=choices.test,
         permutations=choices.permutations,
-        seed=choices.seed,
+        seed=choices.interval.seed,
+        slices=0 if groups is None else len(groups[1]),
         threads=threads,
         check=check,
     )
@@ -195,7 +195,7 @@ def compare_values(
         level=choices.interval.level,
         permutations=tested.permutations,
         is_exact=tested.is_exact,
-        seed=choices.seed,
+        seed=choices.interval.seed,
         power=POWER,
         clusters="" if clusters is None else clusters[0],
     )
@@ -274,7 +274,7 @@ def _make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     else:
         values, sizes = np.zeros((len(cases.values), count)), np.zeros(count)
         values[:, cases.chosen], sizes[cases.chosen] = cases.values, 1
-    return Family(values=values, sizes=sizes, pairs=tuple(pairs))
+    return Family(values=values, sizes=sizes, pairs=tuple(pairs), measure=cases.measure.name)
 
 
 def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numbers]:
@@ -303,7 +303,7 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     low, high = cases.measure.range_of_difference
     estimate = estimate_mean(
         differences,
-        interval=choices.interval,
+        interval=of_measure(choices.interval, cases.measure.name),
         low=low,
         high=high,
         clusters=cases.clusters,

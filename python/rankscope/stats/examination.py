@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import merge_sums, round_sums, sum_groups
 from rankscope.adapters.clicks import MOST_RANKS, refuse_clicked_only
 from rankscope.data.ids import MISSING
 from rankscope.errors import EmptyError
 from rankscope.records import record
 from rankscope.results.examination import ExaminationCurve
 from rankscope.stats.offpolicy.reliability import Reliability, kish
+from rankscope.stats.offpolicy.row_order import order_rows
 from rankscope.stats.proportions import divide, quantile_of, wilson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.clicks import Clicks
 
+LARGEST = 1e70
+"""Larger weights count as this, so that the sum of their fourth powers is finite."""
 EVEN = 1e-9
 """Weights whose effective sample size is this close to the number of impressions are equal."""
 
@@ -72,52 +77,49 @@ def tally(batches: Iterable[Clicks], ranks: int | None) -> Tallies:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    sums = np.zeros((len(ADDED), 0))
+    deepest = ranks or MOST_RANKS
+    sums: list[bytes] = []
+    columns: list[tuple[NDArray[Any], ...]] = []
     known: dict[str, int] = {}
-    by_cluster = np.zeros((0, 2, 0))
     for batch in batches:
-        is_kept = batch.ranks <= (ranks or MOST_RANKS)
-        rank, click = batch.ranks[is_kept], batch.clicks[is_kept]
-        weight = np.ones_like(click) if batch.weights is None else batch.weights[is_kept]
-        sums = _add(sums, _add_up(rank, click, weight))
+        weights = np.ones_like(batch.clicks) if batch.weights is None else batch.weights
+        is_kept = batch.ranks <= deepest
+        sums = _merge(sums, _add_up(batch.ranks[is_kept], batch.clicks[is_kept], weights[is_kept]))
         if batch.clusters is not None:
-            codes = _number_clusters(batch.clusters, known)
-            found = _add_up_clusters(codes[is_kept], len(known), rank, click, weight)
-            by_cluster = _add(by_cluster, found)
-    totals = zip(ADDED, map(tuple, sums.tolist()), strict=True)
-    return Tallies(**dict(totals), clusters=by_cluster if known else None)
-
-
-def _number_clusters(clusters: list[str], known: dict[str, int]) -> NDArray[np.int64]:
-    """Return the number of each cluster. An impression without a cluster is one of its own."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    texts = (f"{MISSING}{len(known)}" if each == MISSING else each for each in clusters)
-    return np.array([known.setdefault(each, len(known)) for each in texts], dtype=np.int64)
-
-
-def _add(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add arrays, as if the smaller one went on with zeros."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    shape = [max(lengths) for lengths in zip(one.shape, other.shape, strict=True)]
-    one, other = (
-        np.pad(each, [(0, more - less) for more, less in zip(shape, each.shape, strict=True)])
-        for each in (one, other)
+            codes = (known.setdefault(each, len(known)) for each in batch.clusters)
+            clusters = np.fromiter(codes, dtype=np.int64)
+            columns.append((clusters, batch.ranks, batch.clicks, weights))
+    by_rank = zip(*map(round_sums, sums), strict=True) if sums else [()] * len(ADDED)
+    return Tallies(
+        **dict(zip(ADDED, by_rank, strict=True)),
+        clusters=_add_up_clusters([*known], columns, deepest) if columns else None,
     )
-    return one + other
+
+
+def _merge(one: list[bytes], other: list[bytes]) -> list[bytes]:
+    """Add sums by rank."""
+    short, long = sorted((one, other), key=len)
+    both = [merge_sums(*pair, False) for pair in zip(short, long, strict=False)]
+    return both + long[len(short) :]
 
 
 def _add_up_clusters(
-    clusters: NDArray[np.int64],
-    count: int,
-    rank: NDArray[np.int64],
-    click: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    names: list[str], batches: list[tuple[NDArray[Any], ...]], deepest: int
 ) -> NDArray[np.float64]:
+    """Return the sums by cluster. An impression without a cluster is one of its own."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    depth = int(rank.max(initial=0))
+    clusters, rank, click, weight = map(np.concatenate, zip(*batches, strict=True))
+    places = {name: place for place, name in enumerate(sorted(names))}
+    clusters = np.array([places[name] for name in names], dtype=np.int64)[clusters]
+    order = order_rows((clusters, rank, click, weight))
+    clusters, rank, click, weight = (each[order] for each in (clusters, rank, click, weight))
+    alone = clusters == places.get(MISSING, -1)
+    clusters[alone] = len(names) + np.arange(alone.sum())
+    known, clusters = np.unique(clusters, return_inverse=True)
+    kept = rank <= deepest
+    clusters, rank, click, weight = (each[kept] for each in (clusters, rank, click, weight))
+    count, depth = len(known), int(rank.max(initial=0))
     cells = clusters * depth + rank - 1
     found = [
         np.bincount(cells, weights=column, minlength=count * depth).reshape(count, depth)
@@ -128,10 +130,12 @@ def _add_up_clusters(
 
 def _add_up(
     rank: NDArray[np.int64], click: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+) -> list[bytes]:
+    """Return the exact sums of each rank, packed."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    columns = (
+    weight = np.minimum(weight, LARGEST)
+    columns = [
         np.ones_like(click),
         click,
         weight,
@@ -139,8 +143,8 @@ def _add_up(
         weight**4,
         weight * click,
         weight * weight * click,
-    )
-    return np.array([np.bincount(rank, weights=column)[1:] for column in columns])
+    ]
+    return sum_groups(rank - 1, columns, int(rank.max(initial=0)))
 
 
 def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationCurve:

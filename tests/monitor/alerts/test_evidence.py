@@ -9,10 +9,12 @@ from base64 import b64decode
 
 import pytest
 from rankscope.monitor.alerts.advance import advance_rules
+from rankscope.monitor.alerts.detect.findings import make_findings
 from rankscope.monitor.alerts.detect.grades import compare_grades
 from rankscope.monitor.alerts.detect.progress import PACKED, RuleProgress
 from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.alerts.management import set_rule
+from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -127,6 +129,12 @@ def test_early_values_find_a_bad_release_before_final_ones_are_there(store: SQLi
     assert whole.since is not None
     assert to_datetime(RELEASE) <= whole.since <= to_datetime(RELEASE + 3 * HOUR)
     assert "found by early values" in state_of(store).reason
+    # One pair of values says how far it fell; when is said once, by the incident.
+    found = next(one for one in list_incidents(store, PROJECT) if not one.slice)
+    value, usual = found.evidence["value"], found.evidence["expected"]
+    assert f"RR@3 is {value:.4f}, below the usual {usual:.4f}; found by" in found.reason
+    assert "since" not in found.reason
+    assert found.began == whole.since
 
 
 def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final(
@@ -274,7 +282,37 @@ def test_a_drop_is_found_although_labels_are_lost_too(store: SQLiteStore) -> Non
     )
     stream = check(store, RELEASE + 9 * DAY + 2 * HOUR)["2", ""]
     assert (stream.labels, stream.state) == ("lost", "ALERT")
-    assert "labels or quality" in state_of(store).reason
+    reason = state_of(store).reason
+    assert "relevant documents are ranked lower than usual" in reason
+    # Nothing tells whether fewer labels follow from worse rankings.
+    assert f"there are {stream.told}, which worse rankings alone can explain" in reason
+    assert "labels or quality" not in reason
+
+
+@pytest.mark.parametrize(("phones", "is_loss"), [(0.4, True), (0.0, False)])
+def test_labels_are_lost_too_only_if_they_are_where_the_order_is_as_usual(
+    store: SQLiteStore, phones: float, is_loss: bool
+) -> None:
+    place(store, slices=("device",))
+    until = RELEASE + 8 * DAY
+    for device, quality, lost in (("phone", 0.7, phones), ("tv", 0.3, 0.4)):
+        store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", device=device))
+        more = make_searches(
+            RELEASE, until, seed=2, version="2", device=device, quality=quality, lost=lost
+        )
+        store.append(PROJECT, more)
+    streams = check(store, RELEASE + 9 * DAY + 2 * HOUR)
+    assert (streams["2", "tv"].labels, streams["2", "tv"].state) == ("lost", "ALERT")
+    assert streams["2", "phone"].state == "OK"
+    assert streams["2", "tv"].has_lost_labels == is_loss
+    progress = RuleProgress.from_text(store.list_rules(PROJECT)[0].progress)
+    (tv,) = (
+        one
+        for one in make_findings(make_rule(), progress)
+        if (one.version, one.slice) == ("2", (("device", "tv"),))
+    )
+    assert ("labels or quality" in tv.reason) == is_loss
+    assert ("worse rankings alone" in tv.reason) != is_loss
 
 
 def test_a_slice_without_new_rankings_is_stale(store: SQLiteStore) -> None:

@@ -284,7 +284,7 @@ def test_what_comes_back_only_in_part_says_so() -> None:
         moment = START + (hour + 1) * HOUR
         found.append(check_data(drawn, default_rule(), found[-1][1], moment))
     (bad,) = found[-1][0]
-    assert (bad.kind, bad.verdict) == ("freshness", "bad")
+    assert (bad.kind, bad.verdict) == ("volume", "bad")
     assert bad.reason.startswith("Rankings have fallen to")
 
 

@@ -158,7 +158,7 @@ def test_labels_that_stop_are_reported_within_hours_and_once(empty: SQLiteStore)
         found.append([one for one in findings if one.verdict == "bad"])
     first = next(at for at, one in enumerate(found) if one)
     [bad] = found[first]
-    assert (bad.kind, bad.model) == ("labels", "")
+    assert (bad.kind, bad.model) == ("label_freshness", "")
     assert bad.began is not None
     # The last rankings that have a click were shown half an hour before labels stopped.
     assert to_micros(bad.began) == START + SILENT

@@ -477,15 +477,21 @@ def test_columns_with_other_names_are_named(log: Log) -> None:
     assert log.lake.series("RR@10", every="day").values == (0.5,)
 
 
-def test_damaged_files_and_empty_listings_are_errors_and_keep_the_values(log: Log) -> None:
+def test_empty_listings_and_lakes_without_a_good_file_are_errors_and_keep_the_values(
+    log: Log,
+) -> None:
     log.write(make_events(20))
     log.connect()
     log.check()
     before = describe(log.lake)
-    (log.folder / "impressions" / "bad.parquet").write_bytes(b"PAR1 not PAR1")
+    files = {path: path.read_bytes() for path in (log.folder / "impressions").rglob("*.parquet")}
+    for path in files:
+        path.write_bytes(b"PAR1 not PAR1")
     with pytest.raises(FileError) as damaged:
         log.lake.evaluate()
-    assert damaged.value.code == "lake_read"
+    assert damaged.value.code == "lake_damaged"
+    for path, content in files.items():
+        path.write_bytes(content)
     (log.folder / "impressions").rename(log.folder / "elsewhere")
     with pytest.raises(FileError) as empty:
         log.lake.evaluate()

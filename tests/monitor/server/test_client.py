@@ -9,20 +9,23 @@ import os
 import subprocess
 import sys
 import threading
-import time
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 import numpy as np
 import pytest
-from rankscope import UsageError
+from rankscope import FormatError, UsageError
 from rankscope.monitor import Client
 from rankscope.monitor.client.batches import Sizes
 from rankscope.monitor.client.http import Answer, HTTPTransport
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
-from tests.monitor.server.service import make_label, make_ranking
+from tests.monitor.server.service import NOW as NOW_MICROS
+from tests.monitor.server.service import Service, make_label, make_ranking
 from tests.monitor.server.test_listening import Listener
+from tests.monitor.test_read_events import DIALECTS, LABEL, REFUSED, SHOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,13 +74,18 @@ def test_what_comes_alone_is_sent_too() -> None:
 
 def test_an_event_has_a_time_and_numbers_of_numpy() -> None:
     taking = Taking()
-    before = time.time_ns() // 1_000_000
-    with Client(URL, "rk_x", transport=taking) as client:
-        client.log_label({"value": np.float32(0.5), "ranks": np.arange(2), "k": np.int64(3)})
-        client.log_label({"ts": 5})
-    first, second = taking.events
-    assert before <= first.pop("time") <= time.time_ns() // 1_000_000  # type: ignore[operator]
-    assert (first, second) == ({"value": 0.5, "ranks": [0, 1], "k": 3}, {"ts": 5})
+    now = datetime(2026, 11, 21, 18, tzinfo=UTC)
+    moment = round(now.timestamp() * 1000)
+    label = {"ranking_id": "r", "doc_id": "a"}
+    with Client(URL, "rk_x", transport=taking, now=lambda: now) as client:
+        assert client.log_label(label | {"value": np.float32(0.5)})
+        assert client.log_label(label | {"value": np.int64(3), "ts": moment - 5})
+        assert client.log_ranking({"ranking_id": "r", "doc_id": ["a", "b"], "score": -np.arange(2)})
+    assert taking.events == [
+        label | {"value": 0.5, "time": moment},
+        label | {"value": 3, "ts": moment - 5},
+        {"ranking_id": "r", "doc_id": ["a", "b"], "score": [0, -1], "time": moment},
+    ]
 
 
 class Hostile:
@@ -92,6 +100,84 @@ def test_what_is_no_event_is_counted_and_raises_nothing(fields: object) -> None:
     with Client(URL, "rk_x", transport=Taking()) as client:
         assert client.log_ranking(fields) is False  # type: ignore[arg-type]
         assert client.counts().invalid == 1
+
+
+LABELS_REFUSED = {
+    "no label": {"labels": None},
+    "a label and a value": {"value": 1},
+    "a number as label": {"labels": 1},
+    "a number among labels": {"labels": ["a", 1]},
+    "an empty label": {"labels": [""]},
+    "too many labels": {"labels": ["x"] * 101},
+    "another kind": {"kind": "other"},
+    "no document": {"doc_id": None},
+    "text as value": {"labels": None, "value": "high"},
+}
+CATALOGUE: list[tuple[str, object]] = [
+    *(("/v1/rankings", SHOWN | change) for change, _, _ in REFUSED.values()),
+    *(("/v1/labels", LABEL | change) for change in LABELS_REFUSED.values()),
+    *(("/v1/rankings", shown) for shown in DIALECTS.values()),
+    ("/v1/rankings", {1: "a", "1": "b", **SHOWN}),
+    ("/v1/rankings", SHOWN | {"time": NOW_MICROS // 1000 + 5 * 60_000 + 1}),
+    ("/v1/rankings", SHOWN | {"time": NOW_MICROS // 1_000_000}),
+    ("/v1/rankings", SHOWN),
+    ("/v1/labels", LABEL),
+]
+
+
+def test_the_client_refuses_what_the_service_rejects_and_nothing_else(service: Service) -> None:
+    clock = lambda: to_datetime(NOW_MICROS)  # noqa: E731 - of the service of tests, too
+    client = Client(URL, "rk_x", transport=Taking(), is_strict=True, now=clock)
+    seen = {"accepted": 0, "rejected": 0}
+    for path, event in CATALOGUE:
+        log = client.log_ranking if path == "/v1/rankings" else client.log_label
+        try:
+            body = json.dumps(event).encode()
+        except ValueError:  # an integer of more digits than Python writes
+            with pytest.raises(FormatError):
+                log(event)  # type: ignore[arg-type]
+            continue
+        [told] = service.ask("POST", path, body).json()["items"]
+        status = "rejected" if told["status"] == "rejected" else "accepted"
+        seen[status] += 1
+        if status == "accepted":
+            assert log(event), event  # type: ignore[arg-type]
+            continue
+        with pytest.raises(FormatError) as refused:
+            log(event)  # type: ignore[arg-type]
+        error = refused.value
+        where = f"{told['field']}: " if told.get("field") else ""
+        assert error.message.endswith(f": {where}{told['message']}")
+        assert (error.code, error.hint) == (told["code"], told.get("hint", ""))
+        ranking_id = dict(event).get("ranking_id")  # type: ignore[call-overload]
+        if isinstance(ranking_id, str) and 0 < len(ranking_id) < 99 and ranking_id.isprintable():
+            named = "ranking" if path == "/v1/rankings" else "label of"
+            assert error.message.startswith(f"{named} '{ranking_id}': ")
+    # Of what is refused, one is deep for smaller limits only, and one is no JSON.
+    accepted = len(DIALECTS) + 3
+    assert seen == {"accepted": accepted, "rejected": len(CATALOGUE) - accepted - 1}
+    client.close(0.0)
+
+
+def test_an_invalid_event_is_counted_and_its_field_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    taking = Taking()
+    wrong = make_ranking(1, items=[{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 1}])
+    with (
+        caplog.at_level(logging.WARNING, "rankscope.monitor"),
+        Client(URL, "rk_x", transport=taking) as client,
+    ):
+        assert client.log_ranking(wrong) is False
+        assert client.log_ranking(wrong) is False
+        assert client.log_ranking(make_ranking(2)) is True
+        assert client.flush()
+        counts = client.counts()
+    assert (counts.invalid, counts.accepted, counts.rejected) == (2, 1, 0)
+    [message] = caplog.messages
+    assert message.startswith("not sent: ranking 'r1': items[1].rank: expected ")
+    assert message.endswith(" [duplicate_rank]")
+    assert taking.events == [make_ranking(2)]
 
 
 def test_nobody_waits_for_a_service_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
@@ -163,7 +249,7 @@ def test_a_child_has_a_client_of_its_own() -> None:
 PROGRAM = """
 import sys
 from rankscope.monitor import Client
-client = Client(sys.argv[1], sys.argv[2])
+client = Client(sys.argv[1], sys.argv[2], exit_seconds=float(sys.argv[3]))
 for number in range(1000):
     client.log_label({"event_id": f"l{number}", "ranking_id": "r", "doc_id": "a", "labels": "x"})
 """
@@ -173,7 +259,7 @@ def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
     listener = Listener(tmp_path / "events.db")
     try:
         url = f"http://127.0.0.1:{listener.port}"
-        program = [sys.executable, "-c", PROGRAM, url, listener.shown.reveal()]
+        program = [sys.executable, "-c", PROGRAM, url, listener.shown.reveal(), "300"]
         subprocess.run(program, check=True, timeout=300)
         with Client(url, listener.shown.reveal()) as client:
             client.log_label(make_label(0, ranking_id="other"))
@@ -182,7 +268,7 @@ def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
             client.log_ranking(make_ranking(5))
             assert client.flush(30.0)
             counts = client.counts()
-        told = (counts.accepted, counts.duplicate, counts.conflict, counts.rejected)
+        told = (counts.accepted, counts.duplicate, counts.conflict, counts.invalid)
         assert told == (1, 1, 1, 1)
         wrong = HTTPTransport(url, Secret("rk_x"), 30.0)
         assert wrong.post("/v1/labels", gzip.compress(b"{}")) == Answer(401, {})
@@ -194,7 +280,7 @@ def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
 
 
 def test_a_process_ends_though_the_service_is_gone() -> None:
-    program = [sys.executable, "-c", PROGRAM, "http://127.0.0.1:1", "rk_x"]
+    program = [sys.executable, "-c", PROGRAM, "http://127.0.0.1:1", "rk_x", "2"]
     ended = subprocess.run(program, check=True, timeout=300, capture_output=True, text=True)
     assert ended.stderr == "1000 events were not sent\n"
 

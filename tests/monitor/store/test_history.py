@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import stat
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -20,7 +22,7 @@ from rankscope.monitor.doctor import examine
 from rankscope.monitor.evaluate.worker import Worker
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.history import archiver
@@ -122,6 +124,39 @@ def test_an_archived_event_is_known_when_it_is_sent_again(store: SQLiteStore) ->
     with pytest.raises(UsageError) as refused:
         store.replace_set("music", "validation", [replace(FULL, environment="validation")])
     assert refused.value.code == "set_conflict"
+
+
+def test_an_hour_that_the_manifest_lost_is_told_by_the_doctor_and_stops_a_backup(
+    tmp_path: Path,
+) -> None:
+    with open_monitor(tmp_path, "music", [NOW]) as monitor:
+        monitor.writer.append("default", make_events(30))
+        monitor.evaluate()
+        monitor.archive()
+        path = tmp_path / "music.db"
+        monitor.backup(tmp_path / "whole.db")
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("DELETE FROM history WHERE hour_id = 1")
+        [store, *_] = examine(monitor, path)
+        assert not store.is_good
+        assert "archived hours instead of" in store.told
+        with pytest.raises(FileError) as refused:
+            monitor.backup(tmp_path / "copy.db")
+        assert refused.value.code == "store_damaged"
+        assert not list(tmp_path.glob("copy*"))
+    with Monitor.open(str(tmp_path / "whole.db"), writes=False) as restored:
+        assert examine(restored, tmp_path / "whole.db")[0].is_good
+
+
+def test_the_doctor_finds_the_newest_ranking_where_all_are_archived(tmp_path: Path) -> None:
+    with open_monitor(tmp_path, "music", [NOW]) as monitor:
+        events = make_events(30)
+        monitor.writer.append("default", events)
+        monitor.archive()
+        found = {one.name: one for one in examine(monitor, tmp_path / "music.db")}
+    newest = max(event.time for event in events if isinstance(event, Ranking))
+    told = describe_time(newest - newest % HOUR)
+    assert found["flow"].told == f"the newest production ranking is from the hour of {told}"
 
 
 def test_labels_that_come_later_belong_to_their_archived_ranking(store: SQLiteStore) -> None:

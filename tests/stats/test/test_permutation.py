@@ -169,9 +169,10 @@ def test_a_check_can_stop_the_flips() -> None:
 def test_the_core_refuses_what_does_not_fit() -> None:
     units = np.arange(3)
     with pytest.raises(ValueError, match="do not fit"):
-        _core.count_flips([(units, np.zeros(5), 2, [(0, 1)])], 99, 0, 1, None)
-    with pytest.raises(ValueError, match="do not fit"):
-        _core.count_flips([(units - 1, np.zeros(6), 2, [(0, 1)])], 99, 0, 1, None)
+        _core.count_flips([(units, np.zeros(5), 2, [(0, 1)])], 3, 99, 0, 1, None)
+    for wrong in (units - 1, units + 1):
+        with pytest.raises(ValueError, match="do not fit"):
+            _core.count_flips([(wrong, np.zeros(6), 2, [(0, 1)])], 3, 99, 0, 1, None)
 
 
 def test_arguments_are_checked() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import math
 import re
+from contextlib import suppress
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Lines
-from rankscope.adapters.files.logical import WIDTH, Allowance, cut, measure
+from rankscope.adapters.files.checked_parquet import read_footer, read_from, read_metadata
+from rankscope.adapters.files.logical import AT_ONCE, WIDTH, Allowance, cut, measure
 from rankscope.adapters.files.opening import check_unchanged, facts_of
 from rankscope.adapters.files.roles import ITEMS
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, BinaryIO, Self
 
+    from rankscope._core import ParquetFooter
     from rankscope.adapters.files.opening import OpenFile, Progress
     from rankscope.adapters.files.roles import Wanted
 
@@ -26,8 +29,6 @@ BATCH_OF_LISTS = 1 << 10
 BUFFER = 1 << 20
 MOST_COLUMNS = 16_384
 MOST_ROW_GROUPS = 100_000
-TEXT_WIDTH = 24
-"""The bytes of a usual text, and of its place."""
 SHORT_TEXT = 64
 """The bytes of a text that may be in lists any number of times."""
 MOST_PROBED = 256
@@ -72,14 +73,17 @@ class ParquetFile:
         self._facts = facts_of(self._file)
         self._size = _size_of(file)
         self._allowance = Allowance(name, self._size)
-        self._parquet = self._guard(self._open)
+        self._footer: ParquetFooter = self._guard(lambda: read_footer(file, name))
         self._check_limits()
+        self._metadata = self._guard(lambda: read_metadata(self._footer))
+        self._parquet = self._guard(self._open)
         schema = self._parquet.schema_arrow
         names, inside = self._guard(lambda: names_of(schema))
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(names, inside, name)
         self.schema = load_arrow().schema(choose_fields(schema, self.columns))
         self._check_size()
+        self._most_rows = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
         self._swelling = self._guard(self._find_swelling)
 
     @classmethod
@@ -91,6 +95,7 @@ class ParquetFile:
         """Open the file. Columns at the given paths keep their dictionary encoding."""
         return load_arrow("pyarrow.parquet").ParquetFile(
             self._file,
+            metadata=self._metadata,
             buffer_size=BUFFER,
             pre_buffer=False,
             page_checksum_verification=True,
@@ -104,21 +109,27 @@ class ParquetFile:
         """Find text columns that could exceed the limit once their dictionaries are decoded.
 
         Keeping dictionaries is slow where most texts differ, so only these are read that way.
+        PyArrow can't do so for pages that share the beginnings of texts: of these, fewer rows are
+        read at once.
         """
-        facts = self._parquet.metadata
-        leaves = [self._parquet.schema.column(at) for at in range(facts.num_columns)]
-        paths = [
-            leaf.path
-            for leaf in leaves
-            if leaf.physical_type == "BYTE_ARRAY"
-            and leaf.path.partition(".")[0] in self.schema.names
-            and ".key_value." not in leaf.path  # PyArrow has no maps of dictionaries
-        ]
+        texts = self._footer.check_pages(read_from(self._file), self.schema.names)
+        longest = max((longest for *_, longest in texts), default=0)
+        if longest:
+            self._most_rows = max(1, min(self._most_rows, self._allowance.most // longest))
+        grown = {
+            path: most
+            for path, most, longest in texts
+            if not longest and ".key_value." not in path  # PyArrow has no maps of dictionaries
+        }
+        paths = list(grown)
+        if sum(grown.values()) <= self._allowance.most:
+            return []
+        facts = self._metadata
         if facts.num_row_groups > MOST_PROBED:
             return paths
         probe = self._open(paths)
         worst = 0
-        for number in range(facts.num_row_groups if paths else 0):
+        for number in range(facts.num_row_groups):
             rows = facts.row_group(number).num_rows
             # A dictionary comes whole, with the first row.
             first = probe.iter_batches(
@@ -142,32 +153,12 @@ class ParquetFile:
 
     def estimate(self) -> tuple[int, int]:
         """Estimate the number of rows, counting each value of a list, and their bytes in memory."""
-        facts = self._parquet.metadata
-        groups = min(facts.num_row_groups, MOST_PROBED)
-        counts: dict[str, int] = {}
-        size = 0
-        paths = [self._parquet.schema.column(at).path for at in range(facts.num_columns)]
-        # PyArrow ends the process for what a damaged file says of a column, so only those are asked
-        # for that were read before.
-        wanted = [
-            at for at, path in enumerate(paths) if path.partition(".")[0] in self.schema.names
-        ]
-        for number in range(groups):
-            group = facts.row_group(number)
-            for at in wanted:
-                leaf = group.column(at)
-                counts[paths[at]] = counts.get(paths[at], 0) + leaf.num_values
-                is_text = leaf.physical_type == "BYTE_ARRAY"
-                least = leaf.num_values * (TEXT_WIDTH if is_text else WIDTH)
-                size += max(leaf.total_uncompressed_size * is_text, least)
-        share = facts.num_row_groups / max(groups, 1)
-        return int(max(counts.values(), default=0) * share), int(size * share)
+        return self._footer.estimate(self.schema.names)
 
     def _check_limits(self) -> None:
-        facts = self._parquet.metadata
         for count, most, what in (
-            (facts.num_columns, MOST_COLUMNS, "columns"),
-            (facts.num_row_groups, MOST_ROW_GROUPS, "row groups"),
+            (self._footer.columns, MOST_COLUMNS, "columns"),
+            (self._footer.row_groups, MOST_ROW_GROUPS, "row groups"),
         ):
             if count > most:
                 raise LimitError(
@@ -181,17 +172,14 @@ class ParquetFile:
 
     def _check_size(self) -> None:
         """Raise an error if the metadata claims more than a file of this size can hold."""
-        facts = self._parquet.metadata
+        rows = self._footer.rows
         width = WIDTH * len(self.schema)
-        stored = sum(
-            facts.row_group(number).total_byte_size for number in range(facts.num_row_groups)
-        )
-        self._allowance.check(max(facts.num_rows * width, stored), facts.num_rows)
+        self._allowance.check(max(rows * width, self._footer.unpacked), rows)
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         batches = self._read_batches()
         rows = logical = 0
-        total = max(self._parquet.metadata.num_rows, 1)
+        total = max(self._footer.rows, 1)
         while (batch := self._guard(lambda: next(batches, None))) is not None:
             found = batch.select(self.schema.names)
             self._guard(found.validate)
@@ -208,9 +196,8 @@ class ParquetFile:
 
     def _read_batches(self) -> Iterator[Any]:
         """Read batches, dictionary-encoded where decoding could exceed the limit."""
-        is_of_lists = any(map(_is_list, self.schema.types))
         settings: dict[str, Any] = {
-            "batch_size": BATCH_OF_LISTS if is_of_lists else BATCH,
+            "batch_size": self._most_rows,
             "columns": list(self.schema.names),
             "use_threads": True,
         }
@@ -218,10 +205,10 @@ class ParquetFile:
             yield from self._parquet.iter_batches(**settings)
             return
         coded = self._open(self._swelling)
-        if not is_of_lists:
+        if not any(map(_is_list, self.schema.types)):
             yield from coded.iter_batches(**settings)
             return
-        for number in range(self._parquet.metadata.num_row_groups):
+        for number in range(self._footer.row_groups):
             rows = 0
             try:
                 for batch in coded.iter_batches(row_groups=[number], **settings):
@@ -266,6 +253,7 @@ class ArrowFile:
         self._file = file
         self._facts = facts_of(self._file)
         self._allowance = Allowance(name, _size_of(file))
+        self._received = 0
         self._reader = self._guard(self._open)
         schema = self._reader.schema
         names, inside = self._guard(lambda: names_of(schema))
@@ -307,17 +295,12 @@ class ArrowFile:
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         rows = logical = 0
         step = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
-        for whole in self._batches():
-            batch = whole.select(self.schema.names)
-            # A length of somebody else may be any number.
-            self._allow(logical + WIDTH * batch.num_rows * max(batch.num_columns, 1), rows, whole)
-            # Offsets of somebody else may point anywhere.
-            self._guard(lambda batch=batch: batch.validate(full=True))  # type: ignore[misc]
+        for batch in self._join(step):
             for start in range(0, batch.num_rows, step):
                 some = batch.slice(start, step)
                 size = self._guard(lambda some=some: sum(map(measure, some.columns)))  # type: ignore[misc]
                 logical += size
-                self._allow(logical, rows + start + some.num_rows, whole)
+                self._allow(logical, rows + start + some.num_rows)
                 for within, part in cut(some, size):
                     yield part, Lines(rows + start + within + 1)
             rows += batch.num_rows
@@ -325,10 +308,40 @@ class ArrowFile:
                 self._progress(self._file.tell())
         check_unchanged(self._file, self._facts, self.name)
 
-    def _allow(self, logical: int, rows: int, batch: Any) -> None:  # noqa: ANN401 - as above
+    def _join(self, most: int) -> Iterator[Any]:
+        """Join small batches: each costs as much as thousands of rows."""
+        kept: list[Any] = []
+        rows = size = logical = total = 0
+        for whole in self._batches():
+            batch = whole.select(self.schema.names)
+            stored = whole.get_total_buffer_size()
+            if kept and (rows + batch.num_rows > most or size + stored > AT_ONCE):
+                yield from self._put_together(kept, logical, total)
+                kept, rows, size = [], 0, 0
+            kept.append(batch)
+            rows += batch.num_rows
+            size += stored
+            self._received += stored
+            total += batch.num_rows
+            logical += WIDTH * batch.num_rows * max(batch.num_columns, 1)
+        if kept:
+            yield from self._put_together(kept, logical, total)
+
+    def _put_together(self, batches: list[Any], logical: int, rows: int) -> list[Any]:
+        # A length of somebody else may be any number.
+        self._allow(logical, rows)
+        arrow = load_arrow()
+        table = arrow.Table.from_batches(batches)
+        # Offsets of somebody else may point anywhere.
+        self._guard(lambda: table.validate(full=True))
+        if len(batches) > 1:
+            with suppress(arrow.ArrowException):  # not every type can be put together
+                return list(table.combine_chunks().to_batches())
+        return batches
+
+    def _allow(self, logical: int, rows: int) -> None:
         """Raise an error for more logical bytes than a file of this size can hold."""
-        stored = self._allowance.stored or batch.get_total_buffer_size()
-        Allowance(self.name, stored).check(logical, rows)
+        Allowance(self.name, self._allowance.stored or self._received).check(logical, rows)
 
 
 def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) -> Any:  # noqa: ANN401 - as above
@@ -341,7 +354,8 @@ def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) ->
     arrow = load_arrow()
     try:
         return act()
-    except RankscopeError:
+    except RankscopeError as error:
+        error.file = error.file or allowance.name
         raise
     except (arrow.ArrowException, *FAILURES) as error:
         wanted = re.search(r"of size (\d+) failed", str(error))

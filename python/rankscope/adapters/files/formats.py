@@ -6,6 +6,7 @@ import os
 import stat
 
 from rankscope import file
+from rankscope.adapters.files.lakehouse import refuse_lakehouse
 from rankscope.errors import FormatError, UsageError
 from rankscope.file import FORMATS, TABLE_FORMATS
 from rankscope.records import record
@@ -105,18 +106,22 @@ def list_files(path: str) -> list[str]:
     Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
 
     Raises:
-        FormatError: They are of several formats.
+        FormatError: They are of several formats, or those of a lakehouse table, as a file may be.
     """
     # pathlib and glob take long to load; a path of one file needs neither.
     if os.path.isdir(path):  # noqa: PTH112
+        refuse_lakehouse(path, [path])
         found = _list_folder(path)
     elif _is_pattern(path):
         from glob import glob  # noqa: PLC0415 - as above
 
         found = glob(path, recursive=True)  # noqa: PTH207
     else:
+        if tell_format(path) == "parquet":
+            refuse_lakehouse(path, [os.path.dirname(path)])  # noqa: PTH120 - as above
         return []
     files = sorted(name for name in found if tell_format(name) != "trec")
+    refuse_lakehouse(path, map(os.path.dirname, files))
     formats: dict[str, str] = {}
     for name in files:
         formats.setdefault(tell_format(name), name)
@@ -233,7 +238,8 @@ def size_of(given: object) -> int:
     """Return the size in bytes of a file, or of all files of a folder or pattern, 0 if unknown."""
     if not isinstance(given, str):
         return len(given) if isinstance(given, bytes) else 0
-    files = list_files(given) or [given]
+    is_file = os.path.isfile(given)  # noqa: PTH113 - as above
+    files = [given] if is_file else list_files(given) or [given]
     try:
         return sum(os.stat(file).st_size for file in files)  # noqa: PTH116 - as above
     except (OSError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
@@ -11,6 +12,7 @@ from rankscope.adapters.columns import name_id_type
 from rankscope.adapters.files.formats import list_files, size_of, tell_format
 from rankscope.adapters.files.lists import RANK, explode, is_list
 from rankscope.adapters.files.opening import OpenFile, close, open_binary
+from rankscope.adapters.files.partitions import PartitionedFile, WantedBeside, read_partitions
 from rankscope.adapters.files.roles import ID_ROLES, Wanted, normalise, role_of
 from rankscope.data.ids import IdColumn, SourceIds
 from rankscope.errors import FormatError, RankscopeError
@@ -150,6 +152,7 @@ class TableFile:
         self.empty_lists = 0
         self._files = files
         self._wanted = wanted
+        self._varying = _find_varying(files)
         self._form = form
         self._encoding = encoding
         self._progress = progress
@@ -304,18 +307,22 @@ class TableFile:
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
+        partitions = read_partitions(given) if isinstance(given, str) else {}
+        # Readers only ask it to choose.
+        wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
         try:
-            return open_reader(
+            file = open_reader(
                 OpenFile(
                     file=self._handle,
                     given=given,
                     name=called,
                     form=form,
-                    wanted=self._wanted,
+                    wanted=wanted if partitions else self._wanted,
                     encoding=self._encoding,
                     progress=watch,
                 )
             )
+            return PartitionedFile(file, wanted, partitions) if partitions else file
         except BaseException:
             self.close()
             raise
@@ -394,6 +401,15 @@ class TableFile:
             code="schema_mismatch",
             file=file,
         )
+
+
+def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:
+    """Return the columns that folders name, and that differ among files."""
+    cells = {
+        cell for path in files if isinstance(path, str) for cell in read_partitions(path).items()
+    }
+    counts = Counter(name for name, _ in cells)
+    return [name for name, count in counts.items() if count > 1]
 
 
 @record(frozen=True, slots=True)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 STORE = "rankscope.db"
 REFUSED = 3
+MOST_NAMED = 5
+"""Files that are left out are named, up to so many."""
 OUTCOMES = ("accepted", "duplicate", "conflict")
 CONNECTING = (
     "rankings",
@@ -42,6 +44,7 @@ CONNECTING = (
     "format",
     "attributes",
     "duplicates_within",
+    "timezone",
     "col",
     "label_col",
 )
@@ -120,6 +123,14 @@ def add_arguments(parser: Parser) -> None:
         help="a ranking that comes again counts once if no more than so many hours are between the "
         "two (default: as before, at first 24h)",
     )
+    parser.add_argument(
+        "--timezone",
+        action=Once,
+        type=read_word,
+        metavar="ZONE",
+        help="the time zone of times without one, such as Europe/Berlin (default: as before; at "
+        "first, files with such times are left out)",
+    )
     parser.add_examples(
         "rankscope monitor run --rankings 'impressions/**.parquet' --labels 'clicks/**.parquet'",
         "rankscope monitor run music.db --rankings s3://log/impressions --labels s3://log/clicks",
@@ -145,7 +156,7 @@ def run(options: Namespace) -> int:
         if code not in OUTCOMES and count > before.get(code, 0)
     }
     _print(options, done, rejected, pending)
-    return REFUSED if rejected else 0
+    return REFUSED if rejected or (done.scan and done.scan.left_out) else 0
 
 
 def _choose_store(options: Namespace) -> str:
@@ -165,6 +176,12 @@ def _print(options: Namespace, done: Round, rejected: Mapping[str, int], pending
         raise TypeError("a project with a lake is scanned in every thorough round")
     for kind, columns in scan.unused.items():
         print(f"note: columns of {kind} that are not used: {_join(columns)}", file=sys.stderr)
+    for one in scan.left_out[:MOST_NAMED]:
+        said = f"note: left out {show(one.path)}: {one.message} [{one.code}]"
+        print(f"{said}\nhint: {one.hint}", file=sys.stderr)
+    if len(scan.left_out) > MOST_NAMED:
+        more = len(scan.left_out) - MOST_NAMED
+        print(f"note: {more:,} more files are left out", file=sys.stderr)
     for code, count in rejected.items():
         example = f": {scan.examples[code]}" if code in scan.examples else ""
         print(f"note: {count:,} rejected [{code}]{example}", file=sys.stderr)
@@ -212,11 +229,13 @@ def _connect(
     if not options.no_labels and all(getattr(options, name) in (None, []) for name in CONNECTING):
         return
     attributes, within = options.attributes, options.duplicates_within
+    timezone = options.timezone
     rankings, labels = options.rankings, options.labels
     if known is not None:
         rankings = known.rankings.url if rankings is None else rankings
         names = names or dict(known.rankings.names)
         within = known.within if within is None else within
+        timezone = timezone or known.timezone
         if attributes is None:
             configured = monitor.configuration.attributes
             attributes = list(dict.fromkeys([*known.rankings.attributes, *configured]))
@@ -231,6 +250,7 @@ def _connect(
         label_names=label_names,
         attributes=attributes,
         duplicates_within="24h" if within is None else timedelta(microseconds=within),
+        timezone=timezone,
         actor=ACTOR,
     )
 

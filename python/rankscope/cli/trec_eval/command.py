@@ -218,25 +218,31 @@ def _evaluate(options: Namespace) -> None:
     requests = read_requests(options.measure, options.dialect)
     for one in requests:
         _check_format(one.entry, options.Rel_info_format)
+        if one.entry.takes == "cutoffs" and "." in one.text:
+            notes.append(f"{one.entry.name}.{one.text}: trec_eval leaves out decimals of cutoffs")
     needs_id = any(one.entry.name == "runid" for one in requests) and not options.nosummary
     # These formats may read the run more than once.
     keeps_text = needs_id or options.Rel_info_format != "qrels"
-    source = Source(options.results, keeps_text=keeps_text)
+    # Version 10 skips comments in all files.
+    has_comments = options.dialect == "10"
+    source = Source(options.results, keeps_text=keeps_text, has_comments=has_comments)
     moments = read_moments(options.Zscore) if options.Zscore else None
     if options.Rel_info_format == "qrels_jg":
-        judges = read_judges(options.qrels)
+        judges = read_judges(options.qrels, has_comments=has_comments)
         qrels = judges.every
         evaluated, values = source.read(
             lambda: evaluate_judges(requests, judges, source, options), notes.append
         )
     elif options.Rel_info_format in {"prefs", "qrels_prefs"}:
-        preferences = read_preferences(options.qrels, options.Rel_info_format)
+        preferences = read_preferences(
+            options.qrels, options.Rel_info_format, has_comments=has_comments
+        )
         qrels = preferences.qrels
         evaluated, values = source.read(
             lambda: evaluate_preferences(requests, preferences, source, options), notes.append
         )
     else:
-        qrels = read_judgments(options.qrels, notes.append)
+        qrels = read_judgments(options.qrels, notes.append, has_comments=has_comments)
         evaluated, values = evaluate_requests(requests, qrels, source, options, notes.append)
     ids = qrels.query_texts
     is_complete = options.complete_rel_info_wanted

@@ -1,91 +1,51 @@
-"""Tells where trec_eval would crash, print a wrong number, or leave something out in silence."""
+"""Tells where trec_eval prints a wrong number, or no number, or leaves something out in silence."""
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 from rankscope.cli.trec_eval.requests import POOLED, gain_table, rbp_scale
-from rankscope.measures import parse
+from rankscope.cli.trec_eval.undefined import UNJUDGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from rankscope.cli.trec_eval.evaluating import Evaluated
     from rankscope.cli.trec_eval.requests import Requested
-    from rankscope.data.qrels import Qrels
-    from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
-
-INTERPOLATED = {"iprec_at_recall", "11pt_avg"}
-UNJUDGED: Kernel = parse("Unjudged(denominator='retrieved')@1000000000").kernel_spec()
-POSITIVE: Kernel = parse("NumRel").kernel_spec()
-RETRIEVED: Kernel = parse("NumRet").kernel_spec()
-
-
-def num_rel(options: Namespace) -> Kernel:
-    """Return the computation of how many documents are relevant at the level of `-l`."""
-    return parse("NumRel")(rel=options.level).kernel_spec()
-
-
-def kernels_of_differences(requests: Sequence[Requested], options: Namespace) -> list[Kernel]:
-    """Return the computations that `describe_differences`, `-l` and `-c` need."""
-    names = {one.entry.name for one in requests}
-    kernels: list[Kernel] = []
-    if "rbp_resid" in names:
-        kernels.append(UNJUDGED)
-    if options.Judged_docs_only and names & INTERPOLATED:
-        kernels.append(RETRIEVED)
-    if "num_rel" in names and options.complete_rel_info_wanted:
-        kernels.append(POSITIVE)
-    if "Rndcg" in names:
-        kernels.append(num_rel(options))
-        if options.level == 0:
-            kernels.append(POSITIVE)
-    return kernels
+    from rankscope.cli.trec_eval.undefined import Known
 
 
 def describe_differences(
-    requests: Sequence[Requested],
-    qrels: Qrels,
-    found: QueryValues,
-    columns: Mapping[str, Doubles],
-    options: Namespace,
+    requests: Sequence[Requested], evaluated: Sequence[Evaluated], known: Known
 ) -> Iterator[str]:
     """Return what to tell about this evaluation.
 
     Args:
         requests: The measures.
-        qrels: The judgments.
-        found: The queries.
-        columns: The values of kernels, by the text of the kernel.
-        options: The arguments of the command.
+        evaluated: The measures with their values.
+        known: The arguments of the command, the judgments, and what else is known of the queries.
     """
+    options, found, qrels = known.options, known.found, known.qrels
     names = {one.entry.name for one in requests}
     grades = [grade for grade in qrels.judgments.grades() if grade >= 0]
     missing = len(found.judged) - len(found.retrieved)
     if options.dialect == "10" and missing and not options.complete_rel_info_wanted:
         yield f"trec_eval 10 stops at a judged query that isn't in the run; there are {missing}"
     yield from _describe_rbp(requests, grades)
-
-    def count(kernel: Kernel) -> int:
-        values = columns[repr(kernel)]
-        return sum(values[query] == 0 for query in found.retrieved)
-
-    if "rbp_resid" in names and (whole := count(UNJUDGED)):
-        yield (
-            "rbp_resid includes the ranks below the end of the list; trec_eval 10 prints 0 for "
-            f"queries of which all retrieved documents are judged: {whole}"
-        )
-    if options.Judged_docs_only and names & INTERPOLATED and (empty := count(RETRIEVED)):
-        yield (
-            "interpolated precision is 0 for queries of which no retrieved document is judged; "
-            f"trec_eval prints -nan for them and for the mean: {empty}"
-        )
-    if options.level == 0 and "Rndcg" in names and (empty := count(POSITIVE)):
-        yield (
-            "Rndcg is 0 for queries without a document of grade 1 or more; with -l 0, trec_eval "
-            f"prints -nan for them and for the mean: {empty}"
-        )
+    if "rbp_resid" in names:
+        unjudged = known.column(UNJUDGED)
+        if whole := sum(unjudged[query] == 0 for query in found.retrieved):
+            yield (
+                "rbp_resid is 0, as in trec_eval 10, for queries of which all retrieved documents "
+                f"are judged: {whole}; RBPResidual of rankscope eval includes the ranks below the "
+                "end of the list"
+            )
+    for name in names:
+        columns = [one.columns[0] for one in evaluated if one.entry.name == name]
+        if empty := sum(any(math.isnan(of[query]) for of in columns) for query in found.retrieved):
+            yield f"{name} is -nan, as in trec_eval, for queries without a value: {empty}"
     if "num_rel" in names and options.complete_rel_info_wanted and options.level != 1:
         yield "with -c, num_rel of all queries counts grades of 1 or more, as in trec_eval: not -l"
     yield from _describe_gains(requests, qrels.judgments.grades())

@@ -5,14 +5,11 @@ from __future__ import annotations
 from array import array
 
 from rankscope.cli.trec_eval.catalog import UNQUERIED
-from rankscope.cli.trec_eval.differences import (
-    POSITIVE,
-    describe_differences,
-    kernels_of_differences,
-    num_rel,
-)
+from rankscope.cli.trec_eval.differences import describe_differences
 from rankscope.cli.trec_eval.requests import gain_table, make_measures, rbp_kernel
+from rankscope.cli.trec_eval.undefined import Known, correct, kernels_needed
 from rankscope.engine.trec_values import evaluate_kernels
+from rankscope.measures import parse
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from rankscope.data.qrels import Qrels
     from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
 
+POSITIVE: Kernel = parse("NumRel").kernel_spec()
 CHARACTERS = 6
 """How many characters of relstring a value of the core holds."""
 
@@ -73,31 +71,25 @@ def evaluate_requests(
         FileError: The run can't be read.
     """
     wanted = [
-        (one, name, kernels) for one in requests for name, kernels in _plan(one, qrels, options)
+        (one, name, place, kernels)
+        for one in requests
+        for place, (name, kernels) in enumerate(_plan(one, qrels, options))
     ]
-    kernels = {repr(kernel): kernel for _, _, several in wanted for kernel in several}
-    for kernel in kernels_of_differences(requests, options):
-        kernels.setdefault(repr(kernel), kernel)
+    kernels = {repr(kernel): kernel for *_, several in wanted for kernel in several}
+    counts_all = options.complete_rel_info_wanted
+    needed = [*kernels_needed(requests, qrels, options), *([POSITIVE] if counts_all else ())]
+    kernels |= {repr(kernel): kernel for kernel in needed}
     found = _evaluate(qrels, source, list(kernels.values()), options, note)
     columns = dict(zip(kernels, found.columns, strict=True))
-    positive = columns.get(repr(POSITIVE)) if options.complete_rel_info_wanted else None
-    evaluated = [
-        Evaluated(
-            one.entry,
-            name,
-            _cut_text(one, [columns[repr(kernel)] for kernel in several]),
-            positive if one.entry.name == "num_rel" else None,
+    known = Known(options, qrels, found, columns)
+    evaluated = []
+    for one, name, place, several in wanted:
+        texts = _cut_text(one, [columns[repr(kernel)] for kernel in several])
+        complete = columns[repr(POSITIVE)] if counts_all and one.entry.name == "num_rel" else None
+        evaluated.append(
+            Evaluated(one.entry, name, correct(one, name, texts, place, known), complete)
         )
-        for one, name, several in wanted
-    ]
-    relevant = columns.get(repr(num_rel(options)))
-    evaluated = [
-        Evaluated(one.entry, one.name, [_keep_relevant(one.columns[0], relevant)])
-        if one.entry.name == "Rndcg" and relevant is not None
-        else one
-        for one in evaluated
-    ]
-    for difference in describe_differences(requests, qrels, found, columns, options):
+    for difference in describe_differences(requests, evaluated, known):
         note(difference)
     return evaluated, found
 
@@ -138,11 +130,6 @@ def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
     return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
 
 
-def _keep_relevant(values: Doubles, relevant: Doubles) -> array[float]:
-    pairs = zip(values, relevant, strict=True)
-    return array("d", (value if count > 0 else 0.0 for value, count in pairs))
-
-
 def _evaluate(
     qrels: Qrels,
     source: Source,
@@ -158,6 +145,7 @@ def _evaluate(
             score_type="float32" if options.dialect == "9" else "float64",
             depth=options.depth,
             judged_only=options.Judged_docs_only,
+            fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
         )
 
     return source.read(evaluate, note)

@@ -7,7 +7,7 @@ from array import array
 import rankscope as rs
 from rankscope.cli.trec_eval.catalog import entries_of
 from rankscope.cli.trec_eval.evaluating import Evaluated
-from rankscope.cli.trec_eval.reading import read_text
+from rankscope.cli.trec_eval.reading import read_lines
 from rankscope.cli.trec_eval.requests import Requested, make_measures
 from rankscope.engine.trec_values import evaluate_kernels
 from rankscope.errors import FormatError
@@ -41,8 +41,12 @@ class Judges:
     each: list[Qrels]
 
 
-def read_judges(path: str) -> Judges:
+def read_judges(path: str, *, has_comments: bool) -> Judges:
     """Read judgments whose second field names the judge.
+
+    Args:
+        path: The path.
+        has_comments: Whether lines that start with # are comments, as in version 10.
 
     Raises:
         FormatError: A line hasn't four fields.
@@ -51,10 +55,8 @@ def read_judges(path: str) -> Judges:
     """
     lines: dict[bytes, list[bytes]] = {}
     first: dict[tuple[bytes, bytes], bytes] = {}
-    for number, line in enumerate(read_text(path).split(b"\n"), start=1):
+    for number, line in read_lines(path, has_comments=has_comments):
         fields = line.split()
-        if not fields:
-            continue
         if len(fields) != FIELDS:
             raise FormatError(
                 f"expected 4 fields (query, judge, document, grade), found {len(fields)}",
@@ -91,6 +93,7 @@ def evaluate_judges(
         if one.entry.format == "qrels_jg"
         for name, measure in zip(one.names, _make_measures(one, options), strict=True)
     ]
+    # Version 10 also evaluates if no query is in the run.
     found = _evaluate(judges.every, source, [parse("NumQ").kernel_spec()], options)
     numbers = {query: number for number, query in enumerate(judges.every.query_texts)}
     sums = [array("d", bytes(8 * len(numbers))) for _ in planned]
@@ -131,4 +134,5 @@ def _evaluate(
         score_type="float32" if options.dialect == "9" else "float64",
         depth=options.depth,
         judged_only=options.Judged_docs_only,
+        fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
     )

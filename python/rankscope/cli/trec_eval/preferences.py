@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import rankscope as rs
 from rankscope.cli.trec_eval.evaluating import Evaluated
-from rankscope.cli.trec_eval.reading import read_text
-from rankscope.engine.trec_values import QueryValues
+from rankscope.cli.trec_eval.reading import read_lines
+from rankscope.engine.trec_values import QueryValues, stand_in
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.names import quote
@@ -71,19 +71,20 @@ class Preferences:
     documents: Sequence[dict[bytes, int]]
 
 
-def read_preferences(path: str, form: str) -> Preferences:
+def read_preferences(path: str, form: str, *, has_comments: bool) -> Preferences:
     """Read preferences.
 
     Args:
         path: The path.
         form: The format: `prefs` or `qrels_prefs`.
+        has_comments: Whether lines that start with # are comments, as in version 10.
 
     Raises:
         FormatError: A line hasn't the fields of the format, or no level.
         FileError: The file can't be read.
     """
     lines: dict[bytes, list[Line]] = {}
-    for line in _read_lines(path, form):
+    for line in _read_preferences(path, form, has_comments=has_comments):
         lines.setdefault(line.query, []).append(line)
     documents = [
         {document: number for number, document in enumerate(sorted({one.document for one in some}))}
@@ -98,12 +99,10 @@ def read_preferences(path: str, form: str) -> Preferences:
     return Preferences(path, qrels, list(lines.values()), documents)
 
 
-def _read_lines(path: str, form: str) -> Iterator[Line]:
+def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[Line]:
     names = FIELDS[form]
-    for number, text in enumerate(read_text(path).split(b"\n"), start=1):
+    for number, text in read_lines(path, has_comments=has_comments):
         fields = text.split()
-        if not fields:
-            continue
         if len(fields) != len(names):
             raise FormatError(
                 f"expected {len(names)} fields ({', '.join(names)}), found {len(fields)}",
@@ -154,21 +153,29 @@ def evaluate_preferences(
         find_values,
     )
 
-    rankings = rs.Rankings.from_run(
-        preferences.qrels,
-        source.file(),
-        # trec_eval sorts other judgments by descending IDs.
-        ties="doc_id_asc",
-        score_type="float32" if options.dialect == "9" else "float64",
-    )
+    def rank(run: File) -> rs.Rankings:
+        return rs.Rankings.from_run(
+            preferences.qrels,
+            run,
+            # trec_eval sorts other judgments by descending IDs.
+            ties="doc_id_asc",
+            score_type="float32" if options.dialect == "9" else "float64",
+        )
+
+    needs_all = options.dialect == "10" and options.complete_rel_info_wanted
+    ids = [query.encode("utf-8", "surrogatepass") for query in preferences.qrels.query_texts]
+    try:
+        rankings = rank(source.file())
+    except FormatError as error:
+        if not needs_all or error.code != "no_common_queries":
+            raise
+        rankings = rank(stand_in(ids))
     offsets = rankings.offsets.tolist()
     is_present = [start < end for start, end in pairwise(offsets)]
-    ids = [query.encode("utf-8", "surrogatepass") for query in preferences.qrels.query_texts]
     judged = sorted(range(len(ids)), key=ids.__getitem__)
     retrieved = [query for query in judged if is_present[query]]
     wanted = [one.entry for one in requests if one.entry.format == "prefs"]
     columns = {entry.name: array("d", bytes(8 * len(ids))) for entry in wanted}
-    needs_all = options.dialect == "10" and options.complete_rel_info_wanted
     for query in judged if needs_all else retrieved:
         documents = preferences.documents[query]
         shown = rankings.relevance[offsets[query] : offsets[query + 1]][: options.depth]

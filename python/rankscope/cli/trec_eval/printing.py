@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.cli.trec_eval.catalog import Entry
+    from rankscope.cli.trec_eval.catalog import Entry, Form
     from rankscope.cli.trec_eval.evaluating import Evaluated
     from rankscope.cli.trec_eval.requests import Requested
     from rankscope.cli.trec_eval.zscores import Moments
@@ -86,17 +86,15 @@ def print_values(
     summed = [one for one in evaluated if one.entry.has_summary]
     sums = make_lines([_printed(one, moments) for one in summed], layout.order).sums()
     texts: dict[str, list[str]] = {
-        "runid": [f"{'runid':<22}\tall\t{layout.run_id}\n"],
-        "num_q": [f"{'num_q':<22}\tall\t{layout.count}\n"],
+        "runid": [_write("runid", layout.run_id)],
+        "num_q": [_write(_name("num_q", moments), _show(layout.count, "count", moments))],
     }
     for one, (total, logarithms) in zip(summed, sums, strict=True):
-        if one.complete is not None and moments is None:
+        if one.complete is not None:
             total = sum(one.complete[query] for query in layout.counted)  # noqa: PLW2901 - above
         value = _average(one.entry, total, logarithms, layout)
-        is_count = one.entry.form == "count" and moments is None
-        shown_value = f"{value:.0f}" if is_count else f"{value:6.4f}"
-        name = _name(one, moments)
-        texts.setdefault(one.entry.name, []).append(f"{name}\tall\t{shown_value}\n")
+        line = _write(_name(one.name, moments), _show(value, one.entry.form, moments))
+        texts.setdefault(one.entry.name, []).append(line)
     for requested in requests:
         sys.stdout.writelines(texts.get(requested.entry.name, ()))
 
@@ -107,20 +105,31 @@ def _average(entry: Entry, total: float, logarithms: float, layout: Layout) -> f
         return total
     if entry.mean == "mean":
         return total / layout.count
-    if layout.moments is not None:
-        return math.exp(total / layout.count)
-    return math.exp((logarithms + layout.lacking * math.log(LEAST)) / layout.count)
+    added = logarithms if layout.moments is None else total
+    return math.exp((added + layout.lacking * math.log(LEAST)) / layout.count)
 
 
-def _name(one: Evaluated, moments: Moments | None) -> str:
+def _write(name: str, value: str) -> str:
+    return f"{name:<22}\tall\t{value}\n"
+
+
+def _show(value: float, form: Form, moments: Moments | None) -> str:
+    if form == "count" and moments is None:
+        return f"{value:.0f}"
+    if math.isnan(value):  # C prints its sign
+        return f"{'-nan' if math.copysign(1, value) < 0 else 'nan':>6}"
+    return f"{value:6.4f}"
+
+
+def _name(name: str, moments: Moments | None) -> str:
     """Return the name as a column, with a letter before it where values are deviations."""
-    return f"{'' if moments is None else 'Z'}{one.name:<22}"
+    return f"{'' if moments is None else 'Z'}{name:<22}"
 
 
 def _printed(one: Evaluated, moments: Moments | None) -> PrintedColumns:
     is_text = one.entry.form == "text"
     form = "value" if moments is not None and not is_text else one.entry.form
-    return PrintedColumns(one.name if is_text else _name(one, moments), form, one.columns)
+    return PrintedColumns(one.name if is_text else _name(one.name, moments), form, one.columns)
 
 
 def _standardize(one: Evaluated, ids: Sequence[str], moments: Moments) -> Evaluated:
@@ -130,4 +139,4 @@ def _standardize(one: Evaluated, ids: Sequence[str], moments: Moments) -> Evalua
     if one.entry.mean == "geometric":
         values = [math.log(max(value, LEAST)) for value in values]
     found = standardize(values, one.name, ids, moments)
-    return type(one)(one.entry, one.name, [found])
+    return type(one)(one.entry, one.name, [found], one.complete)

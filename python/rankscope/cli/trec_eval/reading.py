@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import contextmanager, suppress
 
 import rankscope as rs
 from rankscope.adapters.files.opening import TextSource, open_binary
@@ -13,7 +14,7 @@ from rankscope.file import COMPRESSIONS, File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     from rankscope.data.qrels import Qrels
@@ -29,6 +30,7 @@ PIECE = 1 << 20
 TAIL = 1 << 16
 """How much of the end of a run is read for the name of the run."""
 
+COMMENT = re.compile(rb"^[ \t]*#.*", re.MULTILINE)
 WHOLE = re.compile(rb"[+-]?\d+")
 GRADED = re.compile(rb"[ \t]*[^ \t]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+([^ \t\r]+)[ \t\r]*")
 
@@ -39,10 +41,12 @@ class Source:
     Args:
         path: The path, or `-` for standard input.
         keeps_text: Whether all of standard input is held in memory, to be read twice.
+        has_comments: Whether lines that start with # are comments, as in version 10.
     """
 
-    def __init__(self, path: str, *, keeps_text: bool) -> None:
+    def __init__(self, path: str, *, keeps_text: bool, has_comments: bool) -> None:
         self.path = path
+        self.has_comments = has_comments
         self.text = sys.stdin.buffer.read() if path == "-" and keeps_text else None
 
     def file(self) -> File:
@@ -50,40 +54,38 @@ class Source:
         return File(self.path if self.text is None else self.text, "trec")
 
     def read(self, evaluate: Callable[[], Read], note: Callable[[str], None]) -> Read:
-        """Return what a function makes of the run, without the fields after the sixth.
+        """Return what a function makes of the run, without what trec_eval ignores.
 
         Args:
             evaluate: Evaluates `file()`.
-            note: Takes a sentence if there are such fields.
+            note: Takes a sentence if there are fields after the sixth.
 
         Raises:
             InputError: The run is not of the format.
             FileError: The run can't be read.
         """
-        try:
+        with _naming("<stdin>" if self.path == "-" else self.path):
             try:
                 return evaluate()
             except InputError as error:
-                if not self._mend(error):
+                if not self._mend(error, note):
                     raise
-            note(f"{self.path}: fields after the sixth are ignored, as in trec_eval")
             return evaluate()
-        except InputError as error:
-            if error.file == IN_MEMORY:
-                error.file = "<stdin>" if self.path == "-" else self.path
-            raise
 
-    def _mend(self, error: RankscopeError) -> bool:
-        """Remove fields after the sixth, if these are the mistake, and return whether they are."""
-        if error.code != "field_count" or self.path == "-" == self.text:
+    def _mend(self, error: RankscopeError, note: Callable[[str], None]) -> bool:
+        """Remove comments and fields after the sixth, and return whether there were any."""
+        is_unread = self.path == "-" and self.text is None
+        if is_unread or (error.code != "field_count" and not self.has_comments):
             return False
-        text = self.text or read_text(self.path)
-        lines = text.split(b"\n")
+        text = read_text(self.path) if self.text is None else self.text
+        mended = _blank_comments(text) if self.has_comments else text
+        lines = mended.split(b"\n")
         cleaned = [_cut(line) for line in lines]
-        if cleaned == lines or self.text == (joined := b"\n".join(cleaned)):
-            return False
-        self.text = joined
-        return True
+        if cleaned != lines:
+            note(f"{self.path}: fields after the sixth are ignored, as in trec_eval")
+            mended = b"\n".join(cleaned)
+        self.text = mended
+        return mended != text
 
     def find_run_id(self) -> str:
         """Return the name of the run in its last line.
@@ -104,19 +106,20 @@ class Source:
         )
 
 
-def read_judgments(path: str, note: Callable[[str], None]) -> Qrels:
+def read_judgments(path: str, note: Callable[[str], None], *, has_comments: bool) -> Qrels:
     """Read judgments; grades that aren't whole numbers are cut, as trec_eval reads them.
 
     Args:
         path: The path.
         note: Takes a sentence about what is unusual in them.
+        has_comments: Whether lines that start with # are comments, as in version 10.
 
     Raises:
         DuplicateError: A document is judged twice.
         InputError: The judgments are not of the format.
         FileError: The file can't be read.
     """
-    qrels = rs.read_qrels(File(path, "trec"))
+    qrels = _read_qrels(path, has_comments=has_comments)
     twice = [line for code, _, line in qrels.notes if code == "duplicate_identical"]
     if twice:
         raise DuplicateError(
@@ -133,8 +136,33 @@ def read_judgments(path: str, note: Callable[[str], None]) -> Qrels:
         f"{path}: grades are cut to whole numbers, as trec_eval reads them: {fractions[0]:g} is "
         f"{int(fractions[0])}"
     )
-    lines = read_text(path).split(b"\n")
-    return rs.read_qrels(File(b"\n".join(map(_cut_grade, lines)), "trec"))
+    text = read_text(path)
+    lines = (_blank_comments(text) if has_comments else text).split(b"\n")
+    with _naming(path):
+        return rs.read_qrels(File(b"\n".join(map(_cut_grade, lines)), "trec"))
+
+
+def _read_qrels(path: str, *, has_comments: bool) -> Qrels:
+    if not has_comments:
+        return rs.read_qrels(File(path, "trec"))
+    with suppress(InputError):
+        qrels = rs.read_qrels(File(path, "trec"))
+        if not any(query.startswith("#") for query in qrels.query_texts):
+            return qrels
+    with _naming(path):
+        return rs.read_qrels(File(_blank_comments(read_text(path)), "trec"))
+
+
+def read_lines(path: str, *, has_comments: bool) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line, without blank lines.
+
+    Args:
+        path: The path.
+        has_comments: Whether lines that start with # are comments, which are left out.
+    """
+    text = read_text(path)
+    lines = (_blank_comments(text) if has_comments else text).split(b"\n")
+    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 
 def read_text(path: str) -> bytes:
@@ -152,6 +180,22 @@ def _read_tail(path: str) -> bytes:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
         return file.read()
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Name the file in errors about its text, which was read or changed first."""
+    try:
+        yield
+    except InputError as error:
+        if error.file == IN_MEMORY:
+            error.file = path
+        raise
+
+
+def _blank_comments(text: bytes) -> bytes:
+    """Empty the lines that are comments, so that others keep their numbers."""
+    return COMMENT.sub(b"", text)
 
 
 def _cut(line: bytes) -> bytes:

@@ -25,12 +25,15 @@ UNUSABLE = 2
 """Its exit status for a measure with parameters that it can't use."""
 TOO_FEW = 4
 """Its exit status for too few or too many numbers, which it only counts when it computes."""
+SHARING = {"dcg", "ideal_dcg", "ndcg"}
 LARGEST_P = 0.9999
 NEGLIGIBLE = 1e-18
 """How little a rank has to weigh for RBP to leave it and those below it out."""
 
 MOST_CUTOFF = 2**53
 WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
+CUTOFF = re.compile(WHOLE.pattern + r"(?:\.\d*)?", re.ASCII)
+"""A cutoff, whose decimals trec_eval leaves out."""
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 
 
@@ -100,7 +103,24 @@ def read_requests(words: Sequence[str], dialect: Dialect) -> list[Requested]:
         if dot and name not in NICKNAMES:
             written.setdefault(name, text)
     entries = [entry for entry in known.values() if entry.name in chosen]
-    return [read_parameters(entry, written.get(entry.name, "")) for entry in entries]
+    requests = [read_parameters(entry, written.get(entry.name, "")) for entry in entries]
+    return _share_gains(requests) if dialect == "10" else requests
+
+
+def _share_gains(requests: list[Requested]) -> list[Requested]:
+    """Give dcg, ideal_dcg and ndcg the gains of the last one, since version 10 keeps one table.
+
+    Those without parameters are printed with the parameters of the one before.
+    """
+    given = [one for one in requests if one.entry.name in SHARING and one.text]
+    text, shared = "", []
+    for one in requests:
+        if given and one.entry.name in SHARING:
+            text = one.text or text
+            shared.append(Requested(one.entry, text, (), given[-1].pairs))
+        else:
+            shared.append(one)
+    return shared
 
 
 def read_parameters(entry: Entry, text: str) -> Requested:
@@ -277,7 +297,7 @@ POOLED = -2
 
 
 def _read_number(entry: Entry, text: str) -> float:
-    pattern = WHOLE if entry.takes == "cutoffs" else NUMBER
+    pattern = CUTOFF if entry.takes == "cutoffs" else NUMBER
     found = pattern.fullmatch(text.rstrip())
     if found is None:
         kind = "a whole number" if entry.takes == "cutoffs" else "a number"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FIELDS = 4
 WITHOUT_MEAN = -1_000_000.0
-"""What trec_eval prints for a query and a measure of which the file has no mean."""
+"""What trec_eval prints if the file has no mean, or a deviation of 0 and another mean."""
 
 
 def read_moments(path: str) -> Moments:
@@ -65,8 +65,14 @@ def standardize(
         >>> standardize([0.5, 0.5], "map", ["q1", "q2"], {("q1", "map"): (0.25, 0.5)}).tolist()
         [0.5, -1000000.0]
     """
-    found = array("d")
-    for query, value in zip(queries, values, strict=True):
-        mean, deviation = moments.get((query, measure), (0.0, 0.0))
-        found.append((value - mean) / deviation if deviation > 0 else WITHOUT_MEAN)
-    return found
+    known = (moments.get((query, measure)) for query in queries)
+    return array("d", map(_standardize, values, known))
+
+
+def _standardize(value: float, moment: tuple[float, float] | None) -> float:
+    if moment is None:
+        return WITHOUT_MEAN
+    mean, deviation = moment
+    if deviation != 0:
+        return (value - mean) / deviation
+    return 0.0 if value == mean else WITHOUT_MEAN

@@ -14,6 +14,11 @@ STRATA = (
     "It needs the stratum of each document of the pool, of which a share was judged at random; a "
     "negative grade means not judged. "
 )
+BIAS = (
+    "On pools of which the top is judged in full and the rest thinly, the mean over queries is too "
+    "high, because values are divided by an estimate from the same sample. Compare it only with "
+    "values of other runs on the same judgments."
+)
 
 
 def _example(measure: str, formula: str, value: float) -> Example:
@@ -39,7 +44,7 @@ ROWS = (
         definition=f"nDCG inferred from a sample of judgments. {STRATA}Of the n documents of a "
         "stratum in the list, m are judged, so each judged one stands for n / m. The ideal list "
         "has as many documents of each grade as there are estimated to be, rounded to a whole "
-        "number. Values can be above 1, because they are estimates.",
+        f"number. Values can be above 1, because they are estimates. {BIAS}",
         undefined="Undefined if no judged document has a grade above 0.",
         value_range=(0, float("inf")),
         ties="unavailable",
@@ -62,7 +67,7 @@ ROWS = (
         definition=f"AP inferred from a sample of judgments. {STRATA}R is the estimated number of "
         "relevant documents, and R_s that of a stratum, of which m are judged and relevant. The "
         "precision at such a document is estimated from the documents above it, stratum by "
-        "stratum.",
+        f"stratum. {BIAS}",
         undefined="Undefined if no judged document is relevant.",
         value_range=(0, float("inf")),
         ties="unavailable",

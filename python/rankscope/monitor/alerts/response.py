@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow, RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
-    Chosen: TypeAlias = Literal["open", "all", "acknowledged", "snoozed", "recovered", "resolved"]
+    Chosen: TypeAlias = Literal[
+        "open", "all", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
+    ]
 
 TRIES = 5
 CHOICES: tuple[str, ...] = (*STATUSES, "all")

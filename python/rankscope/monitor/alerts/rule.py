@@ -39,7 +39,14 @@ if TYPE_CHECKING:
     Needs: TypeAlias = Literal["interval", "value"]
     Severity: TypeAlias = Literal["warning", "critical"]
     Watch: TypeAlias = Literal[
-        "volume", "freshness", "labels", "relevance", "attributes", "versions"
+        "volume",
+        "freshness",
+        "files",
+        "labels",
+        "label_freshness",
+        "relevance",
+        "attributes",
+        "versions",
     ]
 
 KINDS: tuple[Kind, ...] = ("drop", "threshold", "data", "trace")
@@ -47,7 +54,9 @@ SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
 WATCHES: tuple[Watch, ...] = (
     "volume",
     "freshness",
+    "files",
     "labels",
+    "label_freshness",
     "relevance",
     "attributes",
     "versions",
@@ -141,7 +150,8 @@ class Rule:
         anchor: For a drop, where the baseline is the previous version: whether each model is also
             compared with its baseline of long ago, which releases do not renew.
         watches: For the kind `data`: what is watched, among `volume`, `freshness`, `labels`,
-            `relevance`, `attributes` and `versions` (default: all of it).
+            `label_freshness`, `relevance`, `attributes`, `versions` and `files` (default: all of
+            it).
 
     Raises:
         UsageError: A part is none of these.

@@ -12,6 +12,7 @@ from rankscope.monitor.alerts.detect.findings import make_findings
 from rankscope.monitor.alerts.detect.progress import RuleProgress, begin
 from rankscope.monitor.alerts.detect.state import RuleVerdict, decide
 from rankscope.monitor.alerts.detect.step import next_step, pass_empty
+from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.alerts.incidents.conclusion import Check
 from rankscope.monitor.alerts.incidents.finding import Finding
 from rankscope.monitor.alerts.incidents.transitions import ACTOR
@@ -247,16 +248,16 @@ class QualityRun(RuleRun):
 
 
 def _leave(key: tuple[str, str, tuple[tuple[str, str], ...]]) -> Finding:
-    """Return the finding about a version that is watched no more: whatever it was is over."""
+    """Return the finding about a version that is watched no more, whether it had fallen or not."""
     model, version, place = key
-    said = f"version {version} " if version else ""
+    said = f"model {model}" if version in {"", ALL} else f"version {version}"
     return Finding(
         kind="quality",
         model=model,
         version=version,
         slice=place,
-        verdict="good",
-        reason=f"{said}is no longer served",
+        verdict="gone",
+        reason=f"{said} is no longer served",
     )
 
 

@@ -313,16 +313,11 @@ def _write_sentence(cause: Cause, share: float | None) -> str:
     # The part of a slice that fell beyond the whole, because others rose, is all of it.
     part = "" if share is None or share <= 0 else f", {format_share(min(share, 1.0))} of the drop"
     lost = f"{format_value(abs(cause.contribution))} of the mean"
-    means = cause.change.means
     if cause.by == "mix":
         before, after = (format_share(each) for each in cause.change.shares)
         return f"The share of {cause.name} changed from {before} to {after}: {lost}{part}."
-    fell = ""
-    if means[0] is not None and means[1] is not None:
-        last = cause.arrivals[0].mean if cause.arrivals else means[1]
-        fell = f" from {format_value(means[0])} to {format_value(last)}"
     where = "Everything" if cause.name == EVERYWHERE else show(cause.name)
-    return f"{where} fell{fell} by {cause.main_loss(-1.0)}: {lost}{part}."
+    return f"{where} fell by {cause.main_loss(-1.0)}: {lost}{part}."
 
 
 def shorten(span: Span, versions: Sequence[Version]) -> Span:

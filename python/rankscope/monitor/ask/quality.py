@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.store.records import HourRow
+    from rankscope.monitor.store.records import Coverage, HourRow
     from rankscope.monitor.store.store import StoreReader
 
 
@@ -51,6 +51,7 @@ class Quality:
         as_of: The time as of which windows are up to date; `None` where they never were.
         behind: How many events came since.
         lost: How many events were acknowledged and are lost, as was accepted.
+        coverage: Which files of the data lake can't be read; `None` for a project that reads none.
     """
 
     events: Mapping[str, int]
@@ -66,6 +67,7 @@ class Quality:
     as_of: datetime | None
     behind: int
     lost: int
+    coverage: Coverage | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -87,6 +89,7 @@ class Quality:
             "as_of": None if self.as_of is None else format_time(self.as_of),
             "behind": self.behind,
             "lost": self.lost,
+            "coverage": None if self.coverage is None else self.coverage.to_dict(),
         }
 
 
@@ -120,6 +123,7 @@ def inspect_data(
         as_of=None if progress is None else to_datetime(progress.as_of),
         behind=store.last_seq - (0 if progress is None else progress.seq),
         lost=store.lost_events(),
+        coverage=store.coverage(project),
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.store.records import CellRow
+    from rankscope.monitor.store.records import CellRow, Coverage
     from rankscope.monitor.store.store import StoreReader
 
     Every: TypeAlias = Literal["hour", "day"]
@@ -60,6 +60,8 @@ class Series:
         documents: How many documents were shown.
         unjudged: How many of them are pending.
         is_final: Whether all attribution windows are closed.
+        coverage: Which files of the data lake could not be read, so that their rankings and labels
+            are missing here; `None` for a project that reads no lake.
     """
 
     measure: str
@@ -82,6 +84,7 @@ class Series:
     documents: tuple[int, ...]
     unjudged: tuple[int, ...]
     is_final: tuple[bool, ...]
+    coverage: Coverage | None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -101,6 +104,7 @@ class Series:
             said[name] = [None if math.isnan(one) else one for one in getattr(self, name)]
         for name in ("defined", *COUNTED, "is_final"):
             said[name] = list(getattr(self, name))
+        said["coverage"] = None if self.coverage is None else self.coverage.to_dict()
         return said
 
 
@@ -140,6 +144,7 @@ def make_series(
     model: str | None = None,
     version: str | None = None,
     slice: Slice = (),  # noqa: A002 - the word for it
+    coverage: Coverage | None = None,
 ) -> Series:
     """Return the series of a measure from the cells of one slice.
 
@@ -147,7 +152,9 @@ def make_series(
         UsageError: There is no such measure, or windows are of neither length.
     """
     name = definition.only(measure).measures[0].name
-    [made] = make_all_series(cells, definition, [(model, version)], every=every, slice=slice)
+    [made] = make_all_series(
+        cells, definition, [(model, version)], every=every, slice=slice, coverage=coverage
+    )
     return made[name]
 
 
@@ -158,6 +165,7 @@ def make_all_series(
     *,
     every: Every = "hour",
     slice: Slice = (),  # noqa: A002 - the word for it
+    coverage: Coverage | None = None,
 ) -> list[dict[str, Series]]:
     """Return the series of all measures for several versions from the cells of one slice.
 
@@ -190,6 +198,7 @@ def make_all_series(
                     slice=slice,
                     level=LEVEL,
                     times=times,
+                    coverage=coverage,
                     **{
                         name: tuple(row[measure.name][place] for row in rows)
                         for place, name in enumerate(SUMMED)

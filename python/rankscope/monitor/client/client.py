@@ -13,13 +13,18 @@ import weakref
 
 from rankscope.monitor.client.batches import Sender, Sizes, Waiting
 from rankscope.monitor.client.http import HTTPTransport
+from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.names import LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import RefusedError, show
+from rankscope.monitor.events.times import read_clock, read_moment, to_micros
 from rankscope.monitor.store.keys import Secret
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
     from types import TracebackType
     from typing import Any, Self
 
@@ -42,7 +47,7 @@ class Counts:
         conflict: Not stored, for their ids had other content before.
         rejected: Not stored, for something is wrong with them.
         refused: Not stored, for the service cannot read what holds them.
-        invalid: Not sent, for they are no JSON.
+        invalid: Not sent, for something is wrong with them.
         dropped: Not sent, for too many waited, or the client was closed.
         waiting: Not sent yet, or not known to be.
         retries: How often a batch was to be sent again.
@@ -62,8 +67,10 @@ class Counts:
 class Client:
     """Logs rankings and labels to a service.
 
-    `log_ranking` and `log_label` only put an event aside, and raise nothing: a thread sends what
-    waits, and sends it again with the same ids while the service cannot be reached. What waits is
+    `log_ranking` and `log_label` only check an event and put it aside, and raise nothing: a thread
+    sends what waits, and sends it again with the same ids while the service cannot be reached. An
+    event that the service would reject isn't sent: it is counted, and the first one with a reason
+    is logged as a warning that names its field. What waits is
     bounded; beyond, the oldest events are dropped and counted. A child of the process that made a
     client has an empty one, with a thread of its own.
 
@@ -74,6 +81,10 @@ class Client:
         timeout: Seconds to wait for an answer.
         exit_seconds: Seconds for which what waits is still sent when the process ends.
         transport: What sends, in place of HTTP.
+        is_strict: Whether `log_ranking` and `log_label` raise an error for an invalid event, as
+            tests want it.
+        now: Returns the current time as a `datetime` with a time zone (default: the clock of the
+            system).
 
     Raises:
         UsageError: The address or the key is none.
@@ -90,6 +101,12 @@ class Client:
         sends to /v1/labels
         >>> client.counts().accepted
         1
+        >>> strict = Client("http://127.0.0.1:8000", "rk_...", is_strict=True)
+        >>> try:
+        ...     strict.log_label({"ranking_id": "r1", "doc_id": "a", "labels": 1})
+        ... except ValueError as error:
+        ...     print(error.message)
+        label of 'r1': labels: expected a label, or a list of them, found 1
     """
 
     def __init__(
@@ -101,8 +118,14 @@ class Client:
         timeout: float = 10.0,
         exit_seconds: float = 2.0,
         transport: Transport | None = None,
+        is_strict: bool = False,
+        now: Callable[[], datetime] | None = None,
     ) -> None:
         self._transport = transport or HTTPTransport(url, Secret(key), timeout)
+        self._is_strict = is_strict
+        self._now = read_clock if now is None else lambda: to_micros(read_moment(now(), "now"))
+        self._reader, self._json = EventReader(), EventJSON()
+        self._warned: set[str] = set()
         self._sizes = sizes or Sizes()
         self._exit_seconds = exit_seconds
         self._is_closing = False
@@ -142,7 +165,10 @@ class Client:
                 among them; without a time, it is now.
 
         Returns:
-            Whether it waits to be sent now.
+            Whether it waits to be sent now; not if it is invalid, or too many wait.
+
+        Raises:
+            FormatError: It is invalid, and the client is strict.
         """
         return self._log(RANKINGS, ranking)
 
@@ -153,7 +179,10 @@ class Client:
             label: Its fields, as `POST /v1/labels` takes them; without a time, it is now.
 
         Returns:
-            Whether it waits to be sent now.
+            Whether it waits to be sent now; not if it is invalid, or too many wait.
+
+        Raises:
+            FormatError: It is invalid, and the client is strict.
         """
         return self._log(LABELS, label)
 
@@ -202,10 +231,16 @@ class Client:
 
     def _log(self, path: str, fields: Mapping[str, Any]) -> bool:
         try:
-            line = _write_line(fields)
-        except Exception:  # noqa: BLE001 - whatever is logged, serving goes on
+            line = self._write_line(path, fields)
+        except RefusedError as error:
             with self._changed:
                 self._sender.counts["invalid"] += 1
+                is_new = error.code not in self._warned
+                self._warned.add(error.code)
+            if self._is_strict:
+                raise
+            if is_new:
+                logger.warning("not sent: %s [%s]", error.message, error.code)
             return False
         with self._changed:
             if self._is_closing:
@@ -219,6 +254,35 @@ class Client:
             if was_idle or sender.is_full() > was_full:
                 self._wake()
         return waits
+
+    def _write_line(self, path: str, fields: Mapping[str, Any]) -> bytes:
+        """Serialize an event with its time, as the service accepts it.
+
+        Raises:
+            RefusedError: The service would reject it.
+        """
+        now = self._now()
+        try:
+            event = dict(fields)
+            if event.keys().isdisjoint(TIMES):
+                event["time"] = now // 1000
+            line = json.dumps(event, separators=(",", ":"), default=_to_plain).encode()
+        except RefusedError:
+            raise
+        except Exception as error:  # whatever is logged, serving goes on
+            kind = type(fields).__name__
+            raise RefusedError("", "an object of JSON", f"a {kind}", code="json_type") from error
+        # Checked as the service reads it, for what is written may differ from what was given.
+        try:
+            given = self._json.settle(self._json.load(line))
+        except RefusedError as error:
+            given = error
+        read = self._reader.read_rankings if path == RANKINGS else self._reader.read_labels
+        for one in read([given], now=now).rejections:
+            refused = RefusedError(one.where, one.expected, one.found, code=one.code, hint=one.hint)
+            refused.message = f"{_name(path, event)}: {refused.message}"
+            raise refused
+        return line
 
     def _wake(self) -> None:
         """Wake the thread. The caller holds the lock."""
@@ -250,14 +314,20 @@ class Client:
                     changed.wait(seconds)
 
 
-def _write_line(fields: Mapping[str, Any]) -> bytes:
-    """Serialize an event with its time."""
-    event = dict(fields)
-    if event.keys().isdisjoint(TIMES):
-        event["time"] = time.time_ns() // 1_000_000
-    return json.dumps(
-        event, allow_nan=False, separators=(",", ":"), default=lambda value: value.tolist()
-    ).encode()
+def _to_plain(value: Any) -> object:  # noqa: ANN401 - whatever is logged
+    """Return a number or an array of NumPy as JSON has it."""
+    try:
+        return value.tolist()
+    except AttributeError:
+        kind = type(value).__name__
+        raise RefusedError("", "values that JSON has", f"a {kind}", code="json_type") from None
+
+
+def _name(path: str, event: Mapping[str, Any]) -> str:
+    """Name an event in messages."""
+    ids = (event[name] for name in RANKING_NAMES["ranking_id"] if event.get(name) is not None)
+    named = show(next(ids, "without ranking_id"))
+    return f"ranking {named}" if path == RANKINGS else f"label of {named}"
 
 
 CLIENTS: weakref.WeakSet[Client] = weakref.WeakSet()

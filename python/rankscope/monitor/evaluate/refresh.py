@@ -14,6 +14,7 @@ from itertools import groupby
 from rankscope import engine
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import find_closed, sum_day
+from rankscope.monitor.evaluate.retained import take_over
 from rankscope.monitor.evaluate.stored_baseline import find_baseline
 from rankscope.monitor.evaluate.worker import run_in_order
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -113,6 +114,9 @@ def _refresh_once(
     # What is left of an hour whose events were deleted makes no window of it.
     whole_since = store.deleted_before(project)
     if whole_since is not None:
+        if before is None:
+            slices = write_slicing(slicing)
+            take_over(store, project, configuration, slicing=slices, until=whole_since, now=now)
         starts = {start for start in starts if start >= whole_since}
     later = [] if is_thorough else find_later(known.values(), starts, closed, now)
     starts.difference_update(hour.start for hour in later)

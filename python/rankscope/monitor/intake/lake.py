@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.engine import count_threads
-from rankscope.errors import UsageError
+from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
 from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
+from rankscope.monitor.store.records import LeftOut
 from rankscope.records import record, replace
 from rankscope.results.text import show
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from rankscope.errors import RankscopeError
     from rankscope.monitor.events.times import Duration
     from rankscope.monitor.store.lake.address import Kind, Layout
     from rankscope.monitor.store.lake.files import DataFile
@@ -32,6 +34,7 @@ EARLY = HOUR
 """Labels are looked for from so long before their ranking on: the clocks of senders differ."""
 LATE = DAY
 """Labels are looked for until so long after the attribution window, so that late ones count."""
+DAMAGED = "lake_damaged"
 SECONDS = 60.0
 """A service lists files at most this often."""
 
@@ -51,6 +54,8 @@ class Scan:
             hours to which only labels came are not looked at again.
         unused: The columns of new files that are not used.
         examples: By code, what is wrong with the first row that was rejected, and where it is.
+        left_out: The files that are left out, with the reason: those that are damaged, lack a
+            column that is needed, or have times without a time zone.
     """
 
     files: int
@@ -62,6 +67,7 @@ class Scan:
     notes: Mapping[str, int]
     unused: Mapping[str, Sequence[str]]
     examples: Mapping[str, str]
+    left_out: Sequence[LeftOut] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -74,6 +80,7 @@ class Scan:
             "rankings": self.rankings,
             "notes": dict(self.notes),
             "unused_columns": {kind: list(names) for kind, names in self.unused.items()},
+            "left_out": [one.to_dict() for one in self.left_out],
         }
 
 
@@ -89,6 +96,7 @@ def connect_lake(
     attributes: Sequence[str],
     window: int,
     within: Duration,
+    timezone: str | None,
     now: int,
     actor: str,
 ) -> bool:
@@ -105,6 +113,7 @@ def connect_lake(
         attributes: The columns that describe a ranking.
         window: The attribution window, in microseconds.
         within: How long after a ranking another one with its id is repeated.
+        timezone: The time zone of times that have none.
         now: The current time, in microseconds since 1970 in UTC.
         actor: The name for the audit log.
 
@@ -112,10 +121,12 @@ def connect_lake(
         Whether anything changed.
 
     Raises:
-        UsageError: The URL cannot be read, or events were ingested into the project.
+        UsageError: The URL cannot be read, there is no such time zone, or events were ingested
+            into the project.
         FileError: There are no files, they cannot be read, or the store cannot be written.
         InputError: A file does not have the columns that are needed.
     """
+    from rankscope.monitor.store.lake.cells import check_zone  # noqa: PLC0415 - needs Arrow
     from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
 
     if layout is not None and layout not in LAYOUTS:
@@ -124,6 +135,8 @@ def connect_lake(
             hint="leave it out to find it out",
             code="usage",
         )
+    if timezone is not None:
+        check_zone(timezone)
 
     def address(url: str, roles: Mapping[str, str], described: Sequence[str]) -> TableAddress:
         checked = check_url(url)
@@ -141,6 +154,7 @@ def connect_lake(
         reach=window + LATE,
         early=EARLY,
         within=_read_within(within),
+        timezone=timezone,
     )
     _check_new(lake, store.lake(project), now)
     return store.set_lake(project, lake, now, actor)
@@ -149,7 +163,8 @@ def connect_lake(
 def _check_new(lake: Lake, before: Lake | None, now: int) -> None:
     """Check that tables that are new to a project have files, and look at the last one of each.
 
-    An address with a mistake in it must not replace one that works.
+    An address with a mistake in it must not replace one that works. Files that cannot be read are
+    left out as long as there is another one.
     """
     known = {} if before is None else before.sources
     fresh = [kind for kind, source in lake.sources.items() if known.get(kind) != source]
@@ -159,7 +174,23 @@ def _check_new(lake: Lake, before: Lake | None, now: int) -> None:
 
     reader = LakeReader(lake)
     for kind in fresh:
-        reader.look_at(kind, reader.list_files(kind)[-1], max(now, read_clock()))
+        first: RankscopeError | None = None
+        for file in reversed(reader.list_files(kind)):
+            try:
+                reader.look_at(kind, file, max(now, read_clock()))
+                break
+            except (FileError, InputError) as error:
+                if not _concerns(error, file):
+                    raise
+                first = first or error
+        else:
+            if first is not None:
+                raise first
+
+
+def _concerns(error: FileError | InputError, file: DataFile) -> bool:
+    """Return whether a file cannot be read because of what it contains."""
+    return error.file == file.path and (isinstance(error, InputError) or error.code == DAMAGED)
 
 
 def _read_within(given: Duration) -> int:
@@ -227,21 +258,41 @@ class _Scanner:
         self._reader = reader
         self._now = now
         self._threads = count_threads(threads)
+        self._looked: dict[tuple[Kind, DataFile], LookedAt] = {}
+        self._errors: dict[tuple[Kind, DataFile], FileError | InputError] = {}
 
     def scan(self) -> Scan:
-        known = {(one.kind, one.file.path): one for one in self._store.lake_files(self._project)}
         listed = {kind: self._reader.list_files(kind) for kind in self._reader.tables}
+        while True:
+            try:
+                return self._scan(listed)
+            except (FileError, InputError) as error:
+                found = [
+                    (kind, one)
+                    for kind, files in listed.items()
+                    for one in files
+                    if _concerns(error, one) and (kind, one) not in self._errors
+                ]
+                if not found:
+                    raise
+                # The others are read again without it.
+                self._errors.update(dict.fromkeys(found, error))
+
+    def _scan(self, listed: Mapping[Kind, Sequence[DataFile]]) -> Scan:
+        known = {(one.kind, one.file.path): one for one in self._store.lake_files(self._project)}
         present = {(kind, one.path) for kind, files in listed.items() for one in files}
         removed = [one for key, one in known.items() if key not in present]
         fresh: list[tuple[Kind, DataFile]] = [
             (kind, one)
             for kind, files in listed.items()
             for one in files
-            if (kind, one.path) not in known or known[kind, one.path].file != one
+            if (kind, one.path) not in known
+            or known[kind, one.path].file != one
+            or (kind, one) in self._errors
         ]
-        nothing = Scan(files=len(present), notes={}, unused={}, examples={})
         if not fresh and not removed:
-            return nothing
+            left_out = tuple(one.fault for one in known.values() if one.fault is not None)
+            return Scan(files=len(present), notes={}, unused={}, examples={}, left_out=left_out)
         with ThreadPoolExecutor(self._threads, "rankscope-lake") as pool:
             read = list(pool.map(self._look_at, fresh))
         files = [one.known for one in read]
@@ -252,13 +303,12 @@ class _Scanner:
             if key in present and key not in {(each.kind, each.file.path) for each in files}
         ]
         now_there = sorted([*kept, *files], key=lambda one: one.file.path)
+        self._check_some(now_there)
         hours = {start for one in read for start in one.hours}
         before = {one.start: one for one in self._store.lake_hours(self._project)}
         gone = [*removed, *replaced]
         hours.update(start for start in before if self._had_rows(start, gone))
-        new_labels = [
-            one for one in files if one.kind == "labels" and ("labels", one.file.path) not in known
-        ]
+        new_labels = [one for one in files if one.kind == "labels" and one.fault is None]
         moved = {start for one in read for start in one.hours}
         gone_rankings = [one for one in gone if one.kind == "rankings"]
         moved.update(start for start in before if self._had_rows(start, gone_rankings))
@@ -297,11 +347,32 @@ class _Scanner:
             unused={kind: sorted(names) for kind, names in unused.items() if names},
             examples=examples
             | {code: text for one in reversed(read) for code, text in one.examples.items()},
+            left_out=tuple(one.fault for one in now_there if one.fault is not None),
         )
 
     def _look_at(self, fresh: tuple[Kind, DataFile]) -> LookedAt:
-        kind, file = fresh
-        return self._reader.look_at(kind, file, self._now)
+        if fresh not in self._errors and fresh not in self._looked:
+            try:
+                self._looked[fresh] = self._reader.look_at(*fresh, self._now)
+            except (FileError, InputError) as error:
+                if not _concerns(error, fresh[1]):
+                    raise
+                self._errors[fresh] = error
+        if fresh in self._errors:
+            return _leave_out(*fresh, self._errors[fresh], self._now)
+        return self._looked[fresh]
+
+    def _check_some(self, files: Sequence[KnownFile]) -> None:
+        """Raise an error if all files of rankings or of labels are left out: values are kept."""
+        for kind in self._reader.tables:
+            faults = [one.fault for one in files if one.kind == kind]
+            if None in faults:
+                continue
+            for (of, _), error in self._errors.items():
+                if of == kind:
+                    raise error
+            [fault, *_] = filter(None, faults)
+            raise FileError(fault.message, hint=fault.hint, code=fault.code, file=fault.path)
 
     def _had_rows(self, start: int, gone: Iterable[KnownFile]) -> bool:
         """Return whether an hour may have had rows of files that are gone."""
@@ -393,6 +464,25 @@ class _Scanner:
                 notes += noted
                 examples = {**wrong, **examples}
         return seen, notes, examples
+
+
+def _leave_out(kind: Kind, file: DataFile, error: FileError | InputError, now: int) -> LookedAt:
+    """Return what is known of a file that cannot be read."""
+    from rankscope.monitor.store.lake.reader import LookedAt  # noqa: PLC0415 - needs Arrow
+    from rankscope.monitor.store.lake.state import KnownFile  # noqa: PLC0415 - loads SQLAlchemy
+
+    fault = LeftOut(
+        kind=kind,
+        path=file.path,
+        seen=now,
+        code=error.code,
+        message=error.message,
+        hint=error.hint,
+    )
+    known = KnownFile(
+        kind=kind, file=file, seen=now, rows=0, first=None, last=None, counts={}, fault=fault
+    )
+    return LookedAt(known, frozenset(), (), {})
 
 
 def _see_again(

@@ -324,11 +324,13 @@ class StoreReader(KeepsHistory, ABC):
     count_pending = reads(project_table.count_pending)
     deleted_before = reads(project_table.read_deleted_before)
     configuration = reads(project_table.read_configuration)
+    configurations = reads(project_table.list_configurations)
     lost_events = reads(project_table.read_lost_events)
     lost_commits = reads(project_table.read_lost_commits)
 
     lake = reads(lake_state.read_lake)
     lake_files = reads(lake_state.read_files)
+    coverage = reads(lake_state.read_coverage)
     lake_hours = reads(lake_state.read_hours)
 
     contexts = reads(rankings.read_contexts)

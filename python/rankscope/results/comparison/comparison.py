@@ -6,6 +6,7 @@ import math
 
 from rankscope.data.ids import MISSING
 from rankscope.errors import UsageError
+from rankscope.hints import Hinted
 from rankscope.measures.direction import find_gain
 from rankscope.records import record
 from rankscope.results.evaluation import find_name
@@ -101,7 +102,7 @@ class Settings:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Hinted):
     """A run compared with a baseline by one measure, over all queries or a slice of them.
 
     Args:

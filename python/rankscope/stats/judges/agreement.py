@@ -39,6 +39,8 @@ def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> Jud
         )
     places = np.full(grades.shape, -1)
     places[is_graded] = codes
+    # Rounded sums don't depend on the order of the items then.
+    places = places[np.lexsort(places.T)]
     nominal, ordinal, interval = find_alphas(_count_by_item(places, len(scale)), scale)
     pairs = [
         compare_pair((judges[one], judges[other]), places[:, [one, other]], scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import count_shifted
+from rankscope.data.interval import stream_of
 from rankscope.stats.test.student import average
 from rankscope.stats.test.tested import Tested
 
@@ -23,12 +24,12 @@ def test_by_bootstrap(families: Sequence[Family], sampling: Sampling) -> Tested:
 
     The differences are shifted to a mean of 0, and units are drawn with replacement. The p-value is
     (1 + resamples whose t statistic is as large) / (1 + resamples). All pairs of a family use the
-    same resamples. There is no p-value where the t test has none.
+    same resamples, and each measure has its own. There is no p-value where the t test has none.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    work = sum(int((family.sizes > 0).sum()) * (len(family.pairs) + 2) for family in families)
-    resamples = sampling.choose(work, MOST_WORK)
+    work = max((len(family.sizes) * (len(family.pairs) + 2) for family in families), default=0)
+    resamples = sampling.choose(work, 0, MOST_WORK)
     tested = [_test_family(family, resamples, sampling) for family in families]
     statistic, p = (
         np.concatenate([each[at] for each in tested]) if tested else np.zeros(0) for at in (0, 1)
@@ -70,7 +71,7 @@ def _test_family(family: Family, resamples: int, sampling: Sampling) -> tuple[Nu
             np.ascontiguousarray(residuals).ravel(),
             np.square(statistic[chosen]),
             resamples,
-            sampling.seed,
+            stream_of(sampling.seed, family.measure),
             sampling.threads,
             sampling.check,
         )

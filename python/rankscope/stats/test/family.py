@@ -32,6 +32,7 @@ class Family:
             unit, whose values are then ignored. All families of a test have the same units.
         pairs: The pairs of systems to compare, as the rows of the baseline and of the run. The
             difference is the value of the run minus that of the baseline.
+        measure: The name of the measure.
 
     Raises:
         UsageError: The shapes don't fit, or a value isn't finite.
@@ -40,6 +41,7 @@ class Family:
     values: Numbers
     sizes: Numbers
     pairs: Sequence[tuple[int, int]]
+    measure: str = ""
 
     def __post_init__(self) -> None:
         import numpy as np  # noqa: PLC0415 - loads with the first array

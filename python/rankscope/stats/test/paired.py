@@ -45,6 +45,7 @@ def test_pairs(
     test: Test = "permutation",
     permutations: int | None = None,
     seed: int = 0,
+    slices: int = 0,
     threads: int | None = None,
     check: Callable[[], None] | None = None,
 ) -> Tested:
@@ -65,6 +66,7 @@ def test_pairs(
         permutations: The number of random permutations, from 99 to 10,000,000 (default: chosen by
             the size of the data, usually 99,999). It isn't used where all permutations are counted.
         seed: The random seed, 0 or more.
+        slices: The number of slices that each measure has, besides all units.
         threads: The number of threads (default: all cores). The result doesn't depend on it.
         check: Called about ten times a second; it stops the test by raising.
 
@@ -99,7 +101,11 @@ def test_pairs(
             code="clustered_test",
         )
     sampling = Sampling(
-        permutations=permutations, seed=seed, threads=count_threads(threads), check=check
+        permutations=permutations,
+        seed=seed,
+        slices=slices,
+        threads=count_threads(threads),
+        check=check,
     )
     if test == "permutation":
         found = test_by_flips(families, sampling)

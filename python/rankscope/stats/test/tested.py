@@ -53,30 +53,36 @@ class Sampling:
     Args:
         permutations: How many to draw (default: see `choose`).
         seed: The random seed.
+        slices: The number of slices that each measure has.
         threads: The number of threads.
         check: Called about ten times a second; it stops the test by raising.
     """
 
     permutations: int | None
     seed: int
+    slices: int
     threads: int
     check: Callable[[], None] | None
 
-    def choose(self, work: int, most: int) -> int:
+    def choose(self, for_all: int, for_each: int, most: int) -> int:
         """Return the number of permutations to draw.
 
-        The default depends only on the size of the data: the largest of 99,999, 9,999 and 999 that
-        takes at most so many operations, and 999 if none does.
+        The default is the largest of 99,999, 9,999 and 999 that takes at most so many operations
+        for one measure, and 999 if none does. It doesn't depend on which measures are compared
+        together.
 
         Args:
-            work: How many operations one permutation takes.
+            for_all: How many operations one permutation of all queries takes.
+            for_each: How many more it takes for all queries and for each slice, however small.
             most: How many operations all of them may take.
 
         Examples:
-            >>> sampling = Sampling(permutations=None, seed=0, threads=1, check=None)
-            >>> sampling.choose(1_000, 10**9), sampling.choose(100_000, 10**9)
+            >>> sampling = Sampling(permutations=None, seed=0, slices=0, threads=1, check=None)
+            >>> sampling.choose(1_000, 10, 10**9), sampling.choose(100_000, 10, 10**10)
             (99999, 9999)
         """
         if self.permutations is not None:
             return self.permutations
+        # Each query is in one slice.
+        work = for_all * (2 if self.slices else 1) + for_each * (1 + self.slices)
         return next((count for count in CHOICES if count * work <= most), CHOICES[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope._core import count_ranges
+from rankscope.data.interval import stream_of
 from rankscope.stats.test.tested import Tested
 
 TYPE_CHECKING = False
@@ -23,13 +24,14 @@ def test_by_range(families: Sequence[Family], sampling: Sampling) -> Tested:
 
     Each permutation shuffles the values of every unit among the systems that are in a pair. The
     p-value of a pair is the share of permutations whose largest difference of means is at least
-    that of the pair. It is corrected for all pairs of the family, but not for several families. All
-    permutations are counted where there are at most 65,536.
+    that of the pair. Each measure has its own permutations. It is corrected for all pairs of
+    the family, but not for several families. All permutations are counted where there are at
+    most 65,536.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    work = sum(int((family.sizes > 0).sum()) * len(family.values) for family in families)
-    permutations = sampling.choose(work, MOST_WORK)
+    work = max((family.values.size for family in families), default=0)
+    permutations = sampling.choose(work, 0, MOST_WORK)
     tested = [_test_family(family, permutations, sampling) for family in families]
     statistic, p, smallest = (
         np.concatenate([each[at] for each in tested]) if tested else np.zeros(0) for at in range(3)
@@ -64,7 +66,7 @@ def _test_family(
         len(systems),
         pairs,
         permutations,
-        sampling.seed,
+        stream_of(sampling.seed, family.measure),
         sampling.threads,
         sampling.check,
     )

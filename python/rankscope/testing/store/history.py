@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import delete, select, update
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.store.history.tally import check_tally
 from rankscope.monitor.store.records import Archived, Chosen, Deleted
 from rankscope.monitor.store.tables.moves import list_all_moves
+from rankscope.monitor.store.tables.schema import (
+    history,
+    history_contexts,
+    history_labels,
+    history_values,
+)
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
@@ -16,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.store.tables.transaction import Transaction
     from rankscope.testing.store.events import Open
 
 COUNT = 60
@@ -86,6 +95,43 @@ class HistoryConformance:
             store.verify()
             assert [one.status for one in store.append("music", RANKINGS[:2])] == ["accepted"] * 2
 
+    @pytest.mark.parametrize("harm", ["lost", "changed", "changed number"])
+    def test_a_lost_or_changed_row_of_the_manifest_is_noticed(
+        self, opened: Open, place: str, harm: str
+    ) -> None:
+        with opened() as store:
+            store.set_history(place)
+            store.append("music", [*RANKINGS, *LABELS])
+            store.archive("music", 2 * HOUR)
+            store.archive("music", 3 * HOUR)
+            store.erase("music", Chosen(user_id="odd"))
+            store.delete_before("music", HOUR)
+            # Two of three hours are left, and both were written again.
+            store.verify()
+            chosen = history.c.start == HOUR
+
+            def damage(transaction: Transaction) -> None:
+                if harm == "lost":
+                    for table in (history_values, history_contexts, history_labels):
+                        wanted = select(history.c.hour_id).where(chosen)
+                        dependent = delete(table).where(table.c.hour_id.in_(wanted))
+                        transaction.connection.execute(dependent)
+                    transaction.connection.execute(delete(history).where(chosen))
+                else:
+                    column = history.c.path if harm == "changed" else history.c.last_seq
+                    other = column + ("x" if harm == "changed" else 1)
+                    transaction.connection.execute(
+                        update(history).where(chosen).values({column.name: other})
+                    )
+
+            store.transact(damage).result()
+            with pytest.raises(FileError) as noticed:
+                store.query(check_tally)
+            assert noticed.value.code == "store_damaged"
+            assert ("1 archived hours instead of 2" in str(noticed.value)) == (harm == "lost")
+            with pytest.raises(FileError):
+                store.verify()
+
     def test_files_stay_in_the_place_that_was_set(self, opened: Open, place: str) -> None:
         with opened() as store:
             store.set_history(place)
@@ -105,9 +151,9 @@ class HistoryConformance:
             store.set_history(place)
             store.append("music", RANKINGS)
             store.archive("music", HOUR)
-            history = store.require_history()
-            (path,) = history.list_hour("music", 0)
-            history.remove(path)
+            kept = store.require_history()
+            (path,) = kept.list_hour("music", 0)
+            kept.remove(path)
             for ask in (
                 lambda: list(store.read("music")),
                 lambda: store.append("music", RANKINGS[:1]),
@@ -116,6 +162,6 @@ class HistoryConformance:
                 with pytest.raises(FileError) as refused:
                     ask()
                 assert refused.value.code == "history_missing"
-                assert history.locate(path) in str(refused.value)
+                assert kept.locate(path) in str(refused.value)
             later = replace(RANKINGS[-1], event_id="new", ranking_id="new")
             assert [one.status for one in store.append("music", [later])] == ["accepted"]

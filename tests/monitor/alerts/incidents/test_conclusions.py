@@ -13,6 +13,7 @@ from rankscope.monitor.alerts.incidents.conclusion import Check, conclude, find_
 from rankscope.monitor.alerts.incidents.finding import Finding
 from rankscope.monitor.alerts.incidents.incident import LASTING, Change, Incident
 from rankscope.monitor.alerts.incidents.transitions import RESOLVE_AFTER
+from rankscope.monitor.alerts.notify.message import write_message
 from rankscope.monitor.alerts.rule import Rule
 
 TYPE_CHECKING = False
@@ -87,7 +88,9 @@ class World:
 MOMENTS = st.tuples(
     st.integers(1, 40),
     st.lists(
-        st.tuples(st.sampled_from(["bad", "good", "unknown"]), st.sampled_from([(), TV, PHONE])),
+        st.tuples(
+            st.sampled_from(["bad", "good", "gone", "unknown"]), st.sampled_from([(), TV, PHONE])
+        ),
         max_size=3,
         unique_by=lambda one: one[1],
     ),
@@ -152,7 +155,7 @@ def check_moment(
         if incident.state == "snoozed" or is_silent:
             assert not any(told.time == now for told in incident.notified)
         assert (incident.state == "recovered") <= (incident.recovered is not None)
-        assert (incident.resolved is not None) is (incident.state == "resolved")
+        assert (incident.resolved is not None) is (incident.state in {"superseded", "resolved"})
         assert (incident.state == "snoozed") <= (incident.snoozed_until is not None)
     for notice, channels in notices:
         assert notice.parts
@@ -313,8 +316,8 @@ def test_missing_data_that_explains_a_fall_share_its_group() -> None:
     "other",
     [
         find("bad", PHONE, began=START),
-        find("bad", TV, began=START, version="5"),
-        find("bad", TV, began=START, model="n"),
+        find("bad", PHONE, began=START, model="n"),
+        find("bad", TV, began=START, model="n", kind="labels"),
         find("bad", TV, began=START + 3 * DAY, version=""),
     ],
 )
@@ -323,6 +326,76 @@ def test_what_is_apart_has_groups_of_its_own(other: Finding) -> None:
     world.look(START, find("bad", TV, began=START))
     world.look(START + 3 * DAY, other)
     assert len({one.group for one in world.incidents.values()}) == 2
+
+
+@pytest.mark.parametrize("other", [{"model": "n"}, {"version": "5"}, {"model": "n", "version": ""}])
+def test_a_fault_of_several_models_or_versions_is_one_group(other: dict[str, str]) -> None:
+    world = World()
+    places = [TV, (*TV, ("country", "de")), ()]
+    found = [find("bad", place, began=START) for place in places]
+    also = [find("bad", place, began=START + HOUR, **other) for place in places]
+    world.look(START + DAY, *found, *also)
+    assert len(world.incidents) == 6
+    assert len({one.group for one in world.incidents.values()}) == 1
+    assert len(world.notices) == 1
+
+
+def test_new_versions_of_two_models_are_two_causes() -> None:
+    world = World()
+    checks = world.checks([find("bad", TV, began=START), find("bad", TV, began=START, model="n")])
+
+    def trace(incident: Incident, _: datetime) -> dict[str, object]:
+        return tell(TV) | {"new_version": f"version={incident.model} 4"}
+
+    world.keep(conclude("music", [], checks, START, find_cause=trace))
+    assert len({one.group for one in world.incidents.values()}) == 2
+
+
+def test_each_model_of_a_group_keeps_the_numbers_of_its_own_cause() -> None:
+    world = World()
+    checks = world.checks([find("bad", TV, began=START), find("bad", TV, began=START, model="n")])
+
+    def trace(incident: Incident, _: datetime) -> dict[str, object]:
+        return tell(TV) | {"sentence": f"model {incident.model}"}
+
+    world.keep(conclude("music", [], checks, START, find_cause=trace))
+    said = {one.model: (one.cause or {})["sentence"] for one in world.incidents.values()}
+    assert said == {"m": "model m", "n": "model n"}
+    assert len({one.group for one in world.incidents.values()}) == 1
+
+
+def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so() -> None:
+    world = World()
+    reason = "nDCG@5 is 0.7226, below the floor of 0.7600"
+    world.look(START, find("bad", reason=reason, began=START))
+    world.look(START + DAY, find("gone", reason="version 4 is no longer served"))
+    assert (world.only.state, world.only.resolved) == ("superseded", START + DAY)
+    assert world.only.recovered is None
+    assert world.only.reason == "version 4 is no longer served"
+    assert [change.action for _, change in world.changes] == ["opened", "superseded"]
+    notice, _ = world.notices[-1]
+    message = write_message([notice.to_json()])
+    assert message.title == "Superseded: nDCG@5 fell for m 4 (music)"
+    assert message.text.startswith("Superseded: version 4 is no longer served")
+    assert "floor" not in message.text
+    assert message.urgency == "info"
+    with pytest.raises(UsageError, match="superseded cannot be resolved"):
+        transitions.resolve(world.only, START + DAY, actor="ada")
+
+
+def test_what_has_recovered_says_how_it_is_now() -> None:
+    world = World()
+    world.look(START, find("bad", reason="nDCG@5 is 0.7, below the floor of 0.8"))
+    world.look(START + DAY, find("good", reason="nDCG@5 is 0.9, above the floor of 0.8"))
+    assert (world.only.state, world.only.recovered) == ("recovered", START + DAY)
+    assert world.only.reason == "nDCG@5 is 0.9, above the floor of 0.8"
+
+
+def test_the_start_of_an_incident_stays_what_people_were_told() -> None:
+    world = World()
+    world.look(START + DAY, find("bad", began=START + 9 * HOUR))
+    world.look(START + 2 * DAY, find("bad", began=START, reason="new"))
+    assert (world.only.began, world.only.reason) == (START + 9 * HOUR, "new")
 
 
 def test_slices_with_the_same_traced_cause_share_a_group() -> None:

@@ -145,11 +145,24 @@ def test_evidence_is_told_in_words() -> None:
     }
     assert describe_evidence(make_incident(evidence=evidence)) == (
         ("nDCG@5", "0.7500, below the floor of 0.9000"),
-        ("Baseline", "1.0000"),
+        ("Before", "1.0000"),
         ("Evidence", "3× the alert level"),
         ("Based on", "early values, 4h after the ranking"),
         ("Usual rankings", "1,200"),
     )
+
+
+def test_evidence_has_one_value_before_and_one_after() -> None:
+    evidence = {"value": 0.71, "expected": 0.84, "baseline": 0.82, "floor": 0.81, "fall": 0.15}
+    assert describe_evidence(make_incident(evidence=evidence)) == (
+        ("nDCG@5", "0.7100, below the floor of 0.8100"),
+        ("Before, for this mix of slices", "0.8400"),
+    )
+
+
+def test_a_group_lasts_since_it_began() -> None:
+    later = make_incident(began=BEGAN + timedelta(days=1))
+    assert measure_length(later, NOW, BEGAN) == NOW - to_micros(BEGAN)
 
 
 def test_evidence_of_any_size_can_be_written() -> None:
@@ -161,7 +174,7 @@ def test_evidence_of_any_size_can_be_written() -> None:
     [
         ("value", "final", True, "nDCG@5"),
         ("value", "1 h", False, "nDCG@5"),
-        ("discount", "final", False, "Mean discount of relevant documents"),
+        ("discount", "final", False, "Discount by rank of relevant documents"),
     ],
 )
 def test_a_discount_is_not_called_a_value_of_the_measure(

@@ -45,6 +45,30 @@ def send(site: Service, path: str, fields: dict[str, str], page: str = PATH) -> 
     return browser.send(path, fields | {"csrf": token[1]})
 
 
+def test_a_superseded_incident_is_called_so_and_asks_for_nothing(site: Service) -> None:
+    open_monitor(site.store)
+    reason = "version 4 is no longer served"
+    put_incidents(site, make_incident(state="superseded", resolved=to_datetime(NOW), reason=reason))
+    reader = check_page(get(site, PATH))
+    assert "Superseded" in reader.text
+    assert "Version 4 is no longer served." in reader.text
+    assert "What to do" not in reader.text
+    assert "Resolve" not in reader.text
+    assert "1 active" not in check_page(get(site, "/incidents")).text
+    listed = site.browser().get("/v1/incidents?state=superseded").json()["incidents"]
+    assert [(one["id"], one["state"]) for one in listed] == [("incident_1", "superseded")]
+
+
+def test_what_happened_is_shown_whole(site: Service) -> None:
+    open_monitor(site.store)
+    whole = "device=tv: " + "; ".join(f"fact {number}" for number in range(60))
+    made = make_incident(reason=whole, evidence={"told": whole})
+    put_incidents(site, made, incident_1=(Change(BEGAN, "worsened", "rankscope", whole),))
+    text = check_page(get(site, PATH)).text
+    assert text.count("fact 59") == 3
+    assert "characters)" not in text
+
+
 def test_before_it_is_configured_it_says_how(site: Service) -> None:
     assert "This project isn’t set up yet" in check_page(get(site, "/incidents")).text
 

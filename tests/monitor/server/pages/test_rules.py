@@ -73,6 +73,14 @@ def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Ru
     return monitor
 
 
+def test_rules_say_their_reason_whole(site: Service) -> None:
+    monitor = tell_story(site)
+    reason = next(state.reason for state in monitor.check() if state.rule.name == "quality")
+    assert len(reason) > 200
+    for path in ("/rules", "/rules/quality"):
+        assert reason in check_page(get(site, path)).text
+
+
 def list_rules(monitor: Monitor) -> tuple[Rule, ...]:
     """The rules that people have made: all but the one about data."""
     return tuple(rule for rule in monitor.rules() if rule.name != "data")

@@ -11,13 +11,13 @@ from rankscope.monitor.alerts.detect.name import name_drops
 from rankscope.monitor.alerts.detect.step import FINAL, pass_step
 from rankscope.monitor.alerts.detect.stream import ALL, Stream
 from rankscope.monitor.alerts.rule import choose_lanes, find_dimension
-from rankscope.monitor.events.times import describe_duration, describe_time, to_datetime
+from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     import numpy as np
@@ -91,7 +91,7 @@ def feed(
     new = [key for key in groups if key not in known and is_kept(key[2], slicing)]
     new.sort(key=lambda key: (-sizes[key], key))
     room = max(MOST_STREAMS - len(known), 0)
-    known |= {key: Stream(model=key[0], version=key[1], slice=key[2]) for key in new[:room]}
+    known |= {key: _begin(key, progress.streams, step) for key in new[:room]}
     lanes = 1 + len(choose_lanes(rule, floors.window))
     streams = []
     for key, stream in sorted(known.items()):
@@ -122,6 +122,22 @@ def feed(
         passed_over=progress.passed_over + (1 if is_late else 0),
         unwatched=len(new[room:]) if step.age == FINAL else progress.unwatched,
     )
+
+
+def _begin(key: Key, watched: Sequence[Stream], step: Step) -> Stream:
+    """Return the stream of a version and slice; it goes on with a fall of the version before."""
+    model, version, place = key
+    fresh = Stream(model=model, version=version, slice=place)
+    if version == ALL or OTHER in {model, version}:
+        return fresh
+    came = to_datetime(step.start)
+    fallen = [
+        (stream.last or EPOCH, followed)
+        for stream in watched
+        if (stream.model, stream.slice) == (model, place) and stream.version not in {ALL, OTHER}
+        if (followed := stream.follow(version, came)) is not None
+    ]
+    return max(fallen, key=lambda one: one[0])[1] if fallen else fresh
 
 
 def _count(progress: RuleProgress, groups: Mapping[Key, list[int]], period: Sample) -> RuleProgress:

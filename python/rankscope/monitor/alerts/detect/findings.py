@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MEASURES = {EMPTY: "share of rankings without relevant documents"}
 """What measures that are no measures of rankings are called."""
+DISCOUNT = "discount by rank"
+"""What is judged where labels are lost: how high the documents that got labels are ranked."""
 
 
 def make_findings(rule: Rule, progress: RuleProgress) -> tuple[Finding, ...]:
@@ -70,10 +72,14 @@ def describe_drop(rule: Rule, stream: Stream) -> str:
             f"found by early values, {describe_duration(lane.age)} after each ranking; final "
             "values follow"
         )
-    if stream.labels != "usual":
+    if stream.continued is not None:
+        parts.append(f"version {stream.continued.version} had fallen before")
+    if stream.labels == "gained" or stream.has_lost_labels:
         parts.append(
             f"labels were {stream.labels} too ({stream.told}), so the cause is labels or quality"
         )
+    elif stream.labels == "lost":
+        parts.append(f"there are {stream.told}, which worse rankings alone can explain")
     return "; ".join(parts)
 
 
@@ -82,15 +88,15 @@ def describe_value(rule: Rule, lane: Lane) -> str:
     measure = MEASURES.get(rule.measure, rule.measure)
     is_rise = rule.is_rise_bad
     if lane.judged == "discount":
-        measure, is_rise = "mean discount of relevant documents", False
+        measure, is_rise = f"{DISCOUNT} of relevant documents", False
+        if lane.is_named:
+            measure = f"relevant documents are ranked lower than usual: their {DISCOUNT}"
     if lane.value is None:
         return measure
-    if lane.is_named and lane.age != FINAL and lane.detector is not None:
-        # An hour has few rankings, so the mean since the drop is reported.
-        fall, usual = lane.detector.fall or 0.0, lane.expected or 0.0
-        rose, higher = ("risen", "above") if is_rise else ("fallen", "below")
-        since = "" if lane.since is None else f" since {describe_time(lane.since)}"
-        return f"{measure} has {rose}{since}: it is {fall:.4f} {higher} the usual {usual:.4f}"
+    since = find_mean_since(rule, lane)
+    if lane.is_named and since is not None:
+        side = "above" if is_rise else "below"
+        return f"{measure} is {since:.4f}, {side} the usual {lane.expected:.4f}"
     value, floor = lane.value.value, lane.floor
     if floor is None:
         return f"{measure} is {value:.4f}"
@@ -104,15 +110,28 @@ def describe_value(rule: Rule, lane: Lane) -> str:
     return f"{measure} is {value:.4f}, {back} the {limit} of {floor:.4f}"
 
 
+def find_mean_since(rule: Rule, lane: Lane) -> float | None:
+    """Return the mean since the drop by early values; `None` where that of the period is reported.
+
+    An hour has few rankings, so its mean says little.
+    """
+    fall = None if lane.detector is None else lane.detector.fall
+    if lane.age == FINAL or fall is None or lane.expected is None:
+        return None
+    return (
+        lane.expected + fall
+        if rule.is_rise_bad and lane.judged == "value"
+        else lane.expected - fall
+    )
+
+
 def _show_evidence(rule: Rule, stream: Stream) -> dict[str, object]:
     said = stream.to_dict()
     value = said["value"] or {}
     lane = stream.leading
-    fall = None if lane.detector is None else lane.detector.fall
-    if lane.age != FINAL and fall is not None and lane.expected is not None:
-        # An hour has few rankings, so the mean since the drop is reported.
-        is_rise = rule.is_rise_bad and lane.judged == "value"
-        value = {"value": lane.expected + fall if is_rise else lane.expected - fall}
+    since = find_mean_since(rule, lane)
+    if since is not None:
+        value = {"value": since}
     return {
         "value": value.get("value"),
         "lower": value.get("lower"),
@@ -122,7 +141,7 @@ def _show_evidence(rule: Rule, stream: Stream) -> dict[str, object]:
         "baseline": (said["baseline"] or {}).get("value"),
         "expected": lane.expected,
         "floor": said["floor"],
-        "fall": fall,
+        "fall": None if lane.detector is None else lane.detector.fall,
         "log_evidence": said["log_evidence"],
         "needed": said["needed"],
         "periods": said["periods"],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 
+from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import cap
 from rankscope.stats.sequential.discoveries import discover
 from rankscope.stats.sequential.reach import find_reach
-from rankscope.stats.sequential.recovery import begin_recovery
+from rankscope.stats.sequential.recovery import NEEDED, begin_recovery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.detect.stream import Judgment, Stream
     from rankscope.monitor.alerts.rule import Rule
     from rankscope.stats.sequential.baseline import Baseline
+
+
+INHERIT = timedelta(days=7)
+"""For so long, a fall of a new version counts as that of the version before if that had fallen.
+
+It is named at an evidence of 20 for each of these days and each of these streams, as far as that is
+less than others need: if no new version has fallen, that happens in 5 % of the cases at most.
+"""
 
 
 def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
@@ -41,14 +51,60 @@ def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
     found = discover(evidence, 1 / rule.run_length)
     named = set(found.names)
     most = math.log(max(len(evidence), 1) * rule.run_length)
+    heirs = sum(len(stream.lanes) for stream in streams if _may_inherit(stream))
+    inherited = math.log(max(NEEDED * heirs * INHERIT.days, 1.0))
     judged = []
     for place, stream in enumerate(streams):
+        needed = found.log_needed
+        if _may_inherit(stream):
+            needed = min(needed, inherited)
         lanes = tuple(
-            _name(lane, is_sufficient=f"{place} {at}" in named, needed=found.log_needed, most=most)
+            _name(
+                lane,
+                is_sufficient=f"{place} {at}" in named or lane.log_evidence >= needed,
+                needed=needed,
+                most=most,
+            )
             for at, lane in enumerate(stream.lanes)
         )
         judged.append(_judge(stream, lanes, rule, len(evidence)))
-    return judged
+    return [_find_loss(stream, judged) for stream in judged]
+
+
+def _may_inherit(stream: Stream) -> bool:
+    """Whether a fall of the stream counts as that of the version before."""
+    fall = stream.inherited
+    return fall is not None and (stream.at is None or stream.at < fall.came + INHERIT)
+
+
+def _find_loss(stream: Stream, streams: Sequence[Stream]) -> Stream:
+    """Return a fallen stream with whether labels were lost also where the order is as usual.
+
+    Worse rankings get fewer labels, so fewer labels of the stream itself are no loss of labels.
+    """
+    is_loss = (
+        stream.is_named
+        and stream.labels == "lost"
+        and any(_has_only_lost(one) and _is_apart(stream, one) for one in streams)
+    )
+    return stream if is_loss == stream.has_lost_labels else replace(stream, has_lost_labels=is_loss)
+
+
+def _has_only_lost(stream: Stream) -> bool:
+    """Whether fewer labels were seen than usual, though as high in the lists as usual."""
+    lane = stream.final
+    is_high = lane.value is not None and lane.floor is not None and lane.value.value >= lane.floor
+    return stream.labels == "lost" and not stream.is_named and lane.judged == "discount" and is_high
+
+
+def _is_apart(one: Stream, other: Stream) -> bool:
+    """Whether two streams have no ranking in common."""
+    if one.model != other.model:
+        return True
+    if ALL not in {one.version, other.version} and one.version != other.version:
+        return True
+    said = dict(other.slice)
+    return any(said.get(name, value) != value for name, value in one.slice)
 
 
 def _name(lane: Lane, *, is_sufficient: bool, needed: float, most: float) -> Lane:
@@ -83,7 +139,14 @@ def _judge(stream: Stream, lanes: tuple[Lane, ...], rule: Rule, count: int) -> S
     told = stream.reason
     if state == "INSUFFICIENT" and not told:
         told = next((lane.reason for lane in lanes if lane.reason), "")
-    judged = replace(stream, lanes=lanes, state=state, reason=told)
+    has_recovered = stream.is_named and state != "ALERT"
+    judged = replace(
+        stream,
+        lanes=lanes,
+        state=state,
+        reason=told,
+        inherited=None if has_recovered else stream.inherited,
+    )
     usual = judged.final.usual
     if usual is None:
         return judged

@@ -12,12 +12,12 @@ from rankscope.monitor.alerts.detect.lane import (
     write_mean,
     write_time,
 )
-from rankscope.monitor.events.times import MICROSECOND, describe_time
+from rankscope.monitor.events.times import MICROSECOND, describe_time, to_datetime
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
@@ -32,8 +32,24 @@ if TYPE_CHECKING:
 
 FEWEST_DAYS = 7
 """With so many days, the usual number of labels is known."""
+DAY = timedelta(days=1)
 ALL = "<all>"
 """The version of the stream that watches all versions of a model together, over the long term."""
+
+
+@record(frozen=True, slots=True)
+class Inherited:
+    """A fall of the version before that lasted when a version came.
+
+    Args:
+        version: The version before.
+        since: When its fall began.
+        came: When the new version came.
+    """
+
+    version: str
+    since: datetime
+    came: datetime
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -59,6 +75,8 @@ class Stream:
         last: The end of the last final period with rankings.
         longest: The longest time between two such periods.
         absent: For how long its version has shown nothing while others did.
+        inherited: The fall that it may go on with; `None` for none.
+        has_lost_labels: Whether labels were lost also where the order is as usual.
     """
 
     model: str
@@ -77,6 +95,8 @@ class Stream:
     last: datetime | None = None
     longest: timedelta = timedelta()
     absent: timedelta = timedelta()
+    inherited: Inherited | None = None
+    has_lost_labels: bool = False
 
     @property
     def key(self) -> tuple[str, str, Slice]:
@@ -148,6 +168,18 @@ class Stream:
     @property
     def since(self) -> datetime | None:
         """When the drop seems to have begun, as it was estimated when it was found."""
+        fall = self.continued
+        return self._own_since if fall is None else fall.since
+
+    @property
+    def continued(self) -> Inherited | None:
+        """The fall that its own one goes on with; `None` if it began on a later day."""
+        fall, since = self.inherited, self._own_since
+        is_same = fall is not None and since is not None and since < fall.came + DAY
+        return fall if is_same else None
+
+    @property
+    def _own_since(self) -> datetime | None:
         return min((lane.since for lane in self.lanes if lane.since is not None), default=None)
 
     @property
@@ -181,10 +213,34 @@ class Stream:
         What was expected of a version stays; a model's long-term baseline is recomputed from the
         time before, as it is now known to be outdated.
         """
-        kept = replace(self, reason="", lanes=tuple(lane.restart() for lane in self.lanes))
+        lanes = tuple(lane.restart() for lane in self.lanes)
+        kept = replace(self, reason="", lanes=lanes, inherited=None)
         if self.version == ALL:
             kept = replace(kept, lanes=(Lane(),), compared=None)
         return replace(kept, state="OK" if kept.has_baseline else "INSUFFICIENT")
+
+    def follow(self, version: str, came: datetime) -> Stream | None:
+        """Return the stream of a version that comes while this one has fallen, if it has.
+
+        It is held against the same baseline, as this version's values are those of the fall.
+
+        Args:
+            version: The new version.
+            came: When it came.
+        """
+        if self.since is None or not self.is_named:
+            return None
+        fresh = Stream(model=self.model, version=version, slice=self.slice)
+        lanes = tuple(
+            replace(lane.restart(), value=None, at=None, users=0, recent=()) for lane in self.lanes
+        )
+        return replace(
+            fresh,
+            lanes=lanes,
+            label_days=self.label_days,
+            warnings=self.warnings,
+            inherited=Inherited(self.version, self.since, came),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the public part of it as JSON holds it."""
@@ -227,6 +283,7 @@ class Stream:
             "last": write_time(self.last),
             "longest": self.longest // MICROSECOND,
             "absent": self.absent // MICROSECOND,
+            "inherited": _write_inherited(self.inherited),
         }
 
     @staticmethod
@@ -248,8 +305,20 @@ class Stream:
             "last": read_time(stored["last"]),
             "longest": timedelta(microseconds=stored["longest"]),
             "absent": timedelta(microseconds=stored["absent"]),
+            "inherited": _read_inherited(stored.get("inherited")),
         }
         return Stream(**{**stored, **read})
 
 
 FIELDS: tuple[str, ...] = Stream.__match_args__
+
+
+def _write_inherited(fall: Inherited | None) -> list[str | int | None] | None:
+    return None if fall is None else [fall.version, write_time(fall.since), write_time(fall.came)]
+
+
+def _read_inherited(stored: Sequence[Any] | None) -> Inherited | None:
+    if stored is None:
+        return None
+    version, since, came = stored
+    return Inherited(version, to_datetime(since), to_datetime(came))

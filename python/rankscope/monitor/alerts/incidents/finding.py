@@ -13,20 +13,33 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
 
     Kind: TypeAlias = Literal[
-        "quality", "volume", "labels", "relevance", "freshness", "attributes", "versions"
+        "quality",
+        "volume",
+        "labels",
+        "label_freshness",
+        "relevance",
+        "freshness",
+        "files",
+        "attributes",
+        "versions",
     ]
-    Verdict: TypeAlias = Literal["bad", "good", "unknown"]
+    Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
     StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
 
 KINDS: tuple[Kind, ...] = (
     "quality",
     "volume",
     "labels",
+    "label_freshness",
     "relevance",
     "freshness",
+    "files",
     "attributes",
     "versions",
 )
+
+LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})
+"""The kinds that are about labels that are missing."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -40,8 +53,8 @@ class Finding:
         model: The model; empty where the check is about all of them.
         version: Its version; empty where the check is about all of them.
         slice: Pairs of an attribute and its value; empty for all rankings.
-        verdict: `bad` if there is a problem, `good` if there is none, `unknown` if the data doesn't
-            tell; this changes nothing.
+        verdict: `bad` if there is a problem, `good` if there is none, `gone` if what it is about is
+            no longer served, `unknown` if the data doesn't tell; this changes nothing.
         began: When the problem seems to have begun, in UTC.
         reason: The reason, in one sentence.
         evidence: What it is based on, as JSON holds it.

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def share_causes(turns: Sequence[Turn], known: Mapping[str, Incident], now: datetime) -> list[Turn]:
     """Set the cause of each group that has changed to the best cause of its active incidents.
 
-    A part keeps its own cause where that of the group contradicts its slice.
+    A part keeps its own cause where that of the group contradicts its slice. Each model has its
+    own, as the numbers of a cause are those of one model.
 
     Args:
         turns: What becomes of incidents.
@@ -29,15 +30,18 @@ def share_causes(turns: Sequence[Turn], known: Mapping[str, Incident], now: date
     changed = {turn.incident.incident_id: turn for turn in turns}
     current = {**known, **{name: turn.incident for name, turn in changed.items()}}
     touched = {
-        turn.incident.group
+        (turn.incident.group, turn.incident.model)
         for name, turn in changed.items()
         if name not in known or known[name].cause != turn.incident.cause
     }
-    for group in sorted(touched - {""}):
+    for group, model in sorted(touched):
         parts = [
             one
             for one in current.values()
-            if one.group == group and one.is_active and one.kind == "quality"
+            if group
+            and (one.group, one.model) == (group, model)
+            and one.is_active
+            and one.kind == "quality"
         ]
         causes = [one.cause for one in parts if one.cause is not None]
         if not causes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from hashlib import blake2b
 
+from rankscope.monitor.ask.cause import leave_out_rankers
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,19 +41,26 @@ def find_group(
 def are_related(one: Incident, other: Incident, lengths: Mapping[str, timedelta]) -> bool:
     """Return whether two incidents seem to have the same cause.
 
-    They have if the trace named the same cause for both. Otherwise, they have if they are about the
-    same model and version, one slice contains the other, and they begin close together; that of
-    missing data then explains that of quality.
+    They begin close together, or one goes on with the fall of the other's version. They have the
+    same cause if the trace named the same one for both. Otherwise, they have if one slice contains
+    the other, and they are about the same model and version; that of missing data then explains
+    that of quality. Falls of quality of several models or versions have one cause, too, unless the
+    trace named a new version for one of them.
     """
     near = PERIODS * max(lengths[one.rule], lengths[other.rule])
     if abs((one.began or one.opened) - (other.began or other.opened)) > near:
         return False
-    if not (_may_be(one.model, other.model) and _may_be(one.version, other.version)):
-        return False
     if one.cause is not None and other.cause is not None and _is_same(one.cause, other.cause):
         return True
     here, there = set(one.slice), set(other.slice)
-    return here <= there or there <= here
+    if not (here <= there or there <= here):
+        return False
+    if _may_be(one.model, other.model) and _may_be(one.version, other.version):
+        return True
+    if one.kind != "quality" or other.kind != "quality":
+        return False
+    goes_on = (one.model, one.began) == (other.model, other.began)
+    return goes_on or not any((each.cause or {}).get("new_version") for each in (one, other))
 
 
 def _may_be(one: str, other: str) -> bool:
@@ -60,9 +69,9 @@ def _may_be(one: str, other: str) -> bool:
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    names = ("slice", "new_version")
-    said = [
-        tuple(json.dumps(cause.get(name), sort_keys=True) for name in names)
+    """Return whether two causes are the same, whichever models they were found in."""
+    here, there = (
+        (leave_out_rankers(tuple(dict(cause.get("slice") or {}).items())), cause.get("new_version"))
         for cause in (one, other)
-    ]
-    return said[0] == said[1] and any(one.get(name) for name in names)
+    )
+    return sorted(here[0]) == sorted(there[0]) and here[1] == there[1] and any(here)

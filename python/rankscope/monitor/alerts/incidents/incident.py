@@ -17,13 +17,22 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.incidents.finding import Kind, StreamKey
     from rankscope.monitor.definition.slices import Slice
 
-    Status: TypeAlias = Literal["open", "acknowledged", "snoozed", "recovered", "resolved"]
+    Status: TypeAlias = Literal[
+        "open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
+    ]
     Severity: TypeAlias = Literal["warning", "critical"]
     Event: TypeAlias = Literal[
-        "opened", "reopened", "worsened", "reminded", "recovered", "resolved"
+        "opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"
     ]
 
-STATUSES: tuple[Status, ...] = ("open", "acknowledged", "snoozed", "recovered", "resolved")
+STATUSES: tuple[Status, ...] = (
+    "open",
+    "acknowledged",
+    "snoozed",
+    "recovered",
+    "superseded",
+    "resolved",
+)
 ACTIVE: frozenset[Status] = frozenset({"open", "acknowledged", "snoozed"})
 """States in which the problem lasts."""
 LASTING: frozenset[Status] = ACTIVE | {"recovered"}
@@ -34,6 +43,7 @@ EVENTS: tuple[Event, ...] = (
     "worsened",
     "reminded",
     "recovered",
+    "superseded",
     "resolved",
 )
 """What people are notified of."""
@@ -72,8 +82,8 @@ class Change:
     Args:
         time: When it happened, in UTC.
         action: What happened: `opened`, `reopened`, `worsened`, `updated`, `acknowledged`,
-            `snoozed`, `woken` at the end of a snooze, `reminded`, `recovered`, `resolved` or
-            `noted`.
+            `snoozed`, `woken` at the end of a snooze, `reminded`, `recovered`,
+            `superseded`, `resolved` or `noted`.
         actor: Who did it; `rankscope` for what nobody did.
         note: What the actor wrote, or the reason.
     """
@@ -107,12 +117,12 @@ class Incident:
         version: Its version; empty for all.
         slice: Pairs of an attribute and its value; empty for all rankings.
         severity: `warning` or `critical`, as its rule says.
-        state: `open`, `acknowledged`, `snoozed`, `recovered` or `resolved`.
+        state: `open`, `acknowledged`, `snoozed`, `recovered`, `superseded` or `resolved`.
         opened: When it was opened, in UTC.
         began: When the problem seems to have begun, in UTC.
         updated: When its state or its evidence changed last, in UTC.
         recovered: When the problem was over, in UTC.
-        resolved: When it was resolved, in UTC.
+        resolved: When it was resolved or superseded, in UTC.
         acknowledged_by: Who acknowledged it.
         snoozed_until: When the snooze ends, in UTC.
         reason: What is wrong, in one sentence.

@@ -1,6 +1,7 @@
 """The states of one incident: what findings, people and the passing of time make of it.
 
-An incident is opened by a bad finding, and recovers with a good one. If its stream is bad again
+An incident is opened by a bad finding, and recovers with a good one. If its version is no longer
+served, it is superseded, as nobody knows whether it would be good again. If its stream is bad again
 within `RESOLVE_AFTER`, the same incident is reopened; otherwise it is resolved then. A person can
 acknowledge it, which ends the reminders; snooze it, which keeps all notifications back for some
 time; or resolve it, which discards the evidence of its stream.
@@ -80,13 +81,14 @@ def open_incident(project: str, rule: Rule, finding: Finding, now: datetime) -> 
 
 def take_finding(incident: Incident, finding: Finding, now: datetime) -> Turn | None:
     """Return what a finding changes about the incident of its stream, `None` for nothing."""
-    if finding.verdict == "good":
-        return _recover(incident, finding, now) if incident.is_active else None
+    if finding.verdict in {"good", "gone"}:
+        return _end(incident, finding, now) if incident.is_active else None
     if finding.verdict != "bad":
         return None
     seen = replace(incident, reason=finding.reason, evidence=finding.evidence, updated=now)
     if incident.state != "recovered":
-        began = finding.began or incident.began
+        # People were told when it began, so that stays.
+        began = incident.began or finding.began
         # A new period alone is no news; `updated` says when there was some.
         newer = replace(seen, began=began, updated=incident.updated)
         told, fall = incident.told_fall, _find_fall(finding)
@@ -117,9 +119,15 @@ def _find_fall(finding: Finding) -> float | None:
     return float(fall) if isinstance(fall, int | float) else None
 
 
-def _recover(incident: Incident, finding: Finding, now: datetime) -> Turn:
-    over = replace(incident, state="recovered", recovered=now, updated=now)
+def _end(incident: Incident, finding: Finding, now: datetime) -> Turn:
+    """End an incident whose stream is good again, or is no longer served."""
+    reason = finding.reason or incident.reason
     is_told = incident.state != "snoozed" and bool(incident.notified)
+    if finding.verdict == "gone":
+        over = replace(incident, state="superseded", resolved=now, updated=now, reason=reason)
+        change = Change(now, "superseded", ACTOR, finding.reason)
+        return Turn(over, change, "superseded" if is_told else None)
+    over = replace(incident, state="recovered", recovered=now, updated=now, reason=reason)
     change = Change(now, "recovered", ACTOR, finding.reason)
     return Turn(over, change, "recovered" if is_told else None)
 

@@ -27,8 +27,15 @@ BREAK = "\u200b"
 CALLS = re.compile(r"@(?=[^\W\d])|(?<!\w)@(?=\w)|<(?=[@#!&/:]|[^\W\d_]{1,20}:)|\](?=[(\[:])")
 """Where mentions and the special sequences of chats begin, and the addresses of labels."""
 
-LINKS = re.compile(r"(?<=\w):(?=//)|(?<=[^\W\d_])\.(?=[^\W\d_]{2})|(?<=[wW]{3})\.(?=\w)")
-"""Where an address would be taken for one: before its slashes, in a domain, and after `www`."""
+LINKS = re.compile(
+    r"((?<![^\s(])[+-]?[0-9]+\.[0-9]+(?=[%),;:.]*(?:\s|$)))"
+    r"|(?<=[^\W\d_]):(?=\S)|(?<=\w):(?=//)|/(?=/)|(?<=\S)[.\u3002\uff0e\uff61](?=\S)"
+)
+"""Where an address would be taken for one: after a scheme, between slashes, at dots of a domain.
+
+Only clients know which domains there are, so every dot within a word counts, in any script. The
+group is a number by itself, which is no address and can be copied.
+"""
 
 SPACES = re.compile(r"\s+")
 MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#!])")
@@ -112,7 +119,7 @@ def write_title(text: str) -> str:
         >>> ascii(write_title("see www.e"))
         "'see www.\\u200be'"
     """
-    return _break_links(_break_calls(clean(text.strip(), MOST_TITLE)))
+    return _break(clean(text.strip(), MOST_TITLE))
 
 
 def write_text(paragraphs: Sequence[Paragraph]) -> str:
@@ -169,7 +176,7 @@ def _as_text(part: Part) -> str:
     if isinstance(part, Link):
         return f"{part.text}: {part.url}"
     most = MOST_NAME if isinstance(part, Name) else MOST_TEXT
-    return _break_links(_break_calls(clean(part.text, most)))
+    return _break(clean(part.text, most))
 
 
 def _as_markdown(part: Part) -> str:
@@ -177,9 +184,9 @@ def _as_markdown(part: Part) -> str:
         return f"[{_escape(part.text)}](<{part.url}>)"
     if isinstance(part, Name):
         # In a code span nothing means anything, except for the character that ends it.
-        inner = _break_calls(clean(part.text, MOST_NAME)).replace("`", "'").strip()
+        inner = _break(clean(part.text, MOST_NAME)).replace("`", "'").strip()
         return f"`{inner}`" if inner else "(empty)"
-    said = _escape(_break_links(_break_calls(clean(part.text))))
+    said = _escape(_break(clean(part.text)))
     return f"**{said}**" if isinstance(part, Strong) else said
 
 
@@ -187,17 +194,15 @@ def _as_html(part: Part) -> str:
     if isinstance(part, Link):
         return f'<a href="{escape(part.url)}">{escape(part.text)}</a>'
     if isinstance(part, Name):
-        return f"<code>{escape(_break_calls(clean(part.text, MOST_NAME)))}</code>"
-    said = escape(_break_links(_break_calls(clean(part.text))))
+        return f"<code>{escape(_break(clean(part.text, MOST_NAME)))}</code>"
+    said = escape(_break(clean(part.text)))
     return f"<strong>{said}</strong>" if isinstance(part, Strong) else said
 
 
-def _break_calls(text: str) -> str:
-    return CALLS.sub(rf"\g<0>{BREAK}", text)
-
-
-def _break_links(text: str) -> str:
-    return LINKS.sub(rf"\g<0>{BREAK}", text)
+def _break(text: str) -> str:
+    """Break what would call people or become a link."""
+    called = CALLS.sub(rf"\g<0>{BREAK}", text)
+    return LINKS.sub(lambda found: found[0] if found[1] else f"{found[0]}{BREAK}", called)
 
 
 def _escape(text: str) -> str:

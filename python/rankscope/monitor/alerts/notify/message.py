@@ -45,6 +45,7 @@ WORDS: Mapping[Event, str] = {
     "worsened": "Getting worse",
     "reminded": "Still open",
     "recovered": "Recovered",
+    "superseded": "Superseded",
     "resolved": "Resolved",
 }
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
@@ -53,8 +54,10 @@ PROBLEMS: Mapping[Kind, str] = {
     "quality": "quality fell",
     "volume": "traffic changed",
     "labels": "label rate changed",
+    "label_freshness": "no new labels",
     "relevance": "share without relevant documents changed",
     "freshness": "no new data",
+    "files": "files of the data lake can't be read",
     "attributes": "attribute values changed",
     "versions": "a model or version stopped",
 }
@@ -65,10 +68,14 @@ STEPS: Mapping[Kind, str] = {
     "them. Quality isn't judged on missing data.",
     "labels": "Check that clicks and other labels are still logged and sent. Until they are, "
     "values of quality may be wrong.",
+    "label_freshness": "Check that clicks and other labels are still logged and sent. Until they "
+    "are, quality isn't judged.",
     "relevance": "Check the index and the retrieval: more or fewer rankings than usual have no "
     "relevant document.",
     "freshness": "Check the job or the service that sends events. Values don't change until data "
     "arrive again.",
+    "files": "Write the files again, or remove them. Until then, their rankings and labels are "
+    "missing from all values.",
     "attributes": "Check whether the attribute was renamed where it is logged. Rename it back, or "
     "change the configuration and the rules that name it.",
     "versions": "Check whether it was switched off on purpose. If so, resolve the incident.",
@@ -192,7 +199,9 @@ def _name_notice(notice: Notice) -> str:
 def _judge(notice: Notice) -> Urgency:
     ongoing = [incident for event, incident in notice.parts if event in ONGOING]
     if not ongoing:
-        return "success"
+        # Nobody knows whether what is no longer served would be good again.
+        is_over = all(event != "superseded" for event, _ in notice.parts)
+        return "success" if is_over else "info"
     return "failure" if any(one.severity == "critical" for one in ongoing) else "warning"
 
 

@@ -63,15 +63,21 @@ def find_values(traffic: Traffic) -> list[Place]:
 
 
 def watch_value(traffic: Traffic, place: Place) -> Trouble | None:
-    """Look for a value that has vanished, fallen or risen, other than all rankings have."""
-    scale = traffic.scale(place)
-    change = traffic.find_fall(place, scale=scale) or traffic.find_rise(place, scale=scale)
+    """Look for a value that has vanished, while others have not."""
+    change = traffic.find_silence(place, scale=traffic.scale(place))
     if change is None:
         return None
-    if change.surprise.count:
-        return describe(traffic, traffic.make_trouble("volume", place, change, change.hours))
     silence = traffic.count_silence(place)
     return describe(traffic, traffic.make_trouble("attributes", place, change, silence))
+
+
+def watch_value_volume(traffic: Traffic, place: Place) -> Trouble | None:
+    """Look for a value that has fallen or risen, other than all rankings have."""
+    scale = traffic.scale(place)
+    change = traffic.find_fall(place, scale=scale) or traffic.find_rise(place, scale=scale)
+    if change is None or not change.surprise.count:
+        return None
+    return describe(traffic, traffic.make_trouble("volume", place, change, change.hours))
 
 
 def watch_new_values(traffic: Traffic, busy: Iterable[Place]) -> list[Trouble]:
@@ -113,7 +119,7 @@ def watch_missing(traffic: Traffic, attribute: str) -> Trouble | None:
     """Look for an attribute that is missing in more rankings than usual."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    place = Place(slice=((attribute, MISSING),))
+    place = place_missing(attribute)
     if place not in traffic.counts or traffic.usual() is None:
         return None
     usual = _find_missing_share(traffic, place)
@@ -176,6 +182,11 @@ def is_new_over(traffic: Traffic, trouble: Trouble) -> bool:
 def is_new(trouble: Trouble) -> bool:
     """Return whether a trouble is that a value is new."""
     return bool(trouble.evidence.get("is_new"))
+
+
+def place_missing(attribute: str) -> Place:
+    """Return the place of the rankings without an attribute."""
+    return Place(slice=((attribute, MISSING),))
 
 
 def is_missing(place: Place) -> bool:
@@ -252,7 +263,7 @@ def _find_age(traffic: Traffic, place: Place) -> int | None:
     if age * HOUR > KNOWN_AFTER or before < FEWEST_DAYS * HOURS:
         return None
     # Where nearly no ranking had the attribute, all of its values are new.
-    lacking = traffic.counts.get(Place(slice=((place.slice[0][0], MISSING),)))
+    lacking = traffic.counts.get(place_missing(place.slice[0][0]))
     total = traffic.counts[TOTAL][:-age].sum()
     if lacking is not None and lacking[:-age].sum() > FALLEN * total:
         return None

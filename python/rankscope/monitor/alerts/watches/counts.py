@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.watches.usual import Usual
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, Version
+    from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version
     from rankscope.monitor.store.store import StoreReader
 
     Hours: TypeAlias = NDArray[np.float64]
@@ -107,6 +107,11 @@ class Counts(ABC):
     @abstractmethod
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The files of a data lake that can't be read."""
+        return ()
 
     @cached_property
     def first(self) -> int | None:
@@ -191,6 +196,12 @@ class DataReader(Counts):
         """The versions that have rankings in production."""
         found = self._store.versions(self._project)
         return tuple(one for one in found if one.environment == PRODUCTION)
+
+    @cached_property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The files of a data lake that can't be read."""
+        coverage = self._store.coverage(self._project)
+        return () if coverage is None else coverage.left_out
 
     def count_labels(self, day: int) -> list[LabelCount]:
         """Count the labels of the rankings of a day that came in time to count."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.progress import RateDay, Trouble
 from rankscope.monitor.alerts.watches.surprise import measure_surprise
@@ -54,6 +55,12 @@ class Rate:
     label: str
     verdict: LabelVerdict
 
+    @property
+    def ratio(self) -> float:
+        """The rate as a part of the usual one."""
+        expected = self.verdict.expected
+        return self.verdict.rate / expected if expected else 1.0
+
 
 def count_day(reader: Counts, day: int) -> RateDay:
     """Count the rankings and labels of a day that is final."""
@@ -74,7 +81,8 @@ def watch_labels(
     """Return the kinds of labels of which a day has too few or too many; `None` if unknown."""
     days = _find_days(progress, "labels", place)
     kinds = sorted({kind for one in days for row in one.labels.values() for kind in row})
-    if len(days) < FEWEST_DAYS or not kinds:
+    size = _add(today.rankings, place)
+    if len(days) < FEWEST_DAYS or not kinds or not size:
         return None
     found = []
     needed = math.log(rule.run_length * len(kinds) * len(find_places(progress))) + ROOM
@@ -82,16 +90,23 @@ def watch_labels(
         verdict = _judge(days, today, place, partial(_count, kind))
         if verdict is None or verdict.state == "usual":
             continue
-        size = _add(today.rankings, place)
-        if _measure(verdict, size) >= needed:
+        if _measure(verdict.rate, verdict.expected, size) >= needed:
             found.append(Rate(kind, verdict))
     return tuple(found)
 
 
 def watch_relevance(
-    rule: Rule, progress: WatchProgress, place: Place, today: RateDay
+    rule: Rule, progress: WatchProgress, place: Place, today: RateDay, *, left: float = 1.0
 ) -> tuple[Rate, ...] | None:
-    """Return whether too many rankings of a day have no relevant document; `None` if unknown."""
+    """Return whether too many rankings of a day have no relevant document; `None` if unknown.
+
+    Args:
+        rule: The rule.
+        progress: What is remembered.
+        place: The model, or all of them.
+        today: The day.
+        left: The part of the usual labels that came: what follows from that is not reported again.
+    """
     days = _find_days(progress, "relevance", place)
     if len(days) < FEWEST_DAYS:
         return None
@@ -99,9 +114,22 @@ def watch_relevance(
     if verdict is None:
         return None
     needed = math.log(rule.run_length * len(find_places(progress))) + ROOM
-    is_more = verdict.state == "gained" and verdict.rate >= verdict.expected + MORE_EMPTY
+    explained = 1 - (1 - verdict.expected) * left
+    is_more = verdict.state == "gained" and verdict.rate >= explained + MORE_EMPTY
     size = _add(today.rankings, place)
-    return (Rate("", verdict),) if is_more and _measure(verdict, size) >= needed else ()
+    evidence = _measure(verdict.rate, explained, size)
+    return (Rate("", verdict),) if is_more and evidence >= needed else ()
+
+
+def find_left(progress: WatchProgress, place: Place, today: RateDay) -> float:
+    """Return which part of the usual labels came of a place, 1 at most."""
+    lost = {one.place: 1 - min(1.0, one.ratio) for one in progress.troubles if one.kind == "labels"}
+    own = max(lost.get(place, 0.0), lost.get(TOTAL, 0.0))
+    if place != TOTAL:
+        return 1 - own
+    size = max(_add(today.rankings, place), 1)
+    parts = sum(one * _add(today.rankings, model) / size for model, one in lost.items())
+    return 1 - max(own, parts)
 
 
 def find_places(progress: WatchProgress) -> list[Place]:
@@ -118,13 +146,12 @@ def make_trouble(
     began = day if before is None else before.began
     worst = min(rates, key=lambda one: (-_distance(one.verdict), one.label))
     verdict = worst.verdict
-    ratio = verdict.rate / verdict.expected if verdict.expected else 1.0
     made = Trouble(
         kind=kind,
         place=place,
         began=began,
         found=now if before is None else before.found,
-        ratio=ratio,
+        ratio=worst.ratio,
         evidence={
             "day": describe_time(day),
             "value": round(verdict.rate, 4),
@@ -145,15 +172,15 @@ def make_trouble(
             f"relevant document; {write_share(verdict.expected)} is usual."
         )
         return replace(made, reason=told)
-    verb = "have fewer" if ratio < 1 else "have more"
+    verb = "have fewer" if worst.ratio < 1 else "have more"
     parts = ", ".join(
         f"{one.verdict.rate:.3g} {name(one.label)} labels instead of {one.verdict.expected:.3g}"
         for one in rates
     )
-    change = write_share(abs(1 - ratio))
+    change = write_share(abs(1 - worst.ratio))
     told = (
         f"Rankings{who} {verb} labels than usual since {describe_time(began)}: "
-        f"{parts} per ranking on {describe_time(day)} ({'−' if ratio < 1 else '+'}{change})."
+        f"{parts} per ranking on {describe_time(day)} ({'−' if worst.ratio < 1 else '+'}{change})."
     )
     return replace(made, reason=told)
 
@@ -170,7 +197,7 @@ def watch_silence(traffic: Traffic, progress: WatchProgress) -> Trouble | None:
         return None
     began = traffic.moment - hours * HOUR
     return Trouble(
-        kind="labels",
+        kind="label_freshness",
         place=TOTAL,
         began=began,
         found=traffic.moment,
@@ -178,7 +205,6 @@ def watch_silence(traffic: Traffic, progress: WatchProgress) -> Trouble | None:
         reason=f"No labels have arrived for rankings since {describe_time(began)}; by now, about "
         f"{expected:,.0f} of them usually have one.",
         evidence={
-            "is_silent": True,
             "log_evidence": round(evidence, 3),
             "needed": round(traffic.needed, 3),
             "hours": hours,
@@ -197,11 +223,6 @@ def is_silence_over(traffic: Traffic, trouble: Trouble) -> bool:
         if found == 2:
             return True
     return False
-
-
-def is_silent(trouble: Trouble) -> bool:
-    """Return whether a trouble is that no labels arrive at all."""
-    return bool(trouble.evidence.get("is_silent"))
 
 
 def _expect_unlabelled(traffic: Traffic, progress: WatchProgress) -> tuple[float, int]:
@@ -250,12 +271,12 @@ def _find_days(progress: WatchProgress, kind: Kind, place: Place) -> list[RateDa
     bad = [
         (one.since, one.until)
         for one in progress.spans
-        if one.kind in {kind, "labels"} and one.place in {place, TOTAL}
+        if one.kind in {kind, *LOST_LABELS} and one.place in {place, TOTAL}
     ]
     bad += [
         (one.began, progress.moment)
         for one in progress.troubles
-        if one.kind in {kind, "labels"} and one.place in {place, TOTAL}
+        if one.kind in {kind, *LOST_LABELS} and one.place in {place, TOTAL}
     ]
     days = [
         one
@@ -290,11 +311,11 @@ def _judge(
     return judge_label_rate(usual, labels=total(today), rankings=size, day=today.day // DAY)
 
 
-def _measure(verdict: LabelVerdict, size: int) -> float:
+def _measure(rate: float, usual: float, size: int) -> float:
     """Return the evidence of a rate, if labels come independently of each other."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    count, expected = np.array(verdict.rate * size), np.array(verdict.expected * size)
+    count, expected = np.array(rate * size), np.array(usual * size)
     return float(measure_surprise(count, expected, 1e-6))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
-from rankscope.monitor.alerts.watches.surprise import FALLEN, RISEN
+from rankscope.monitor.alerts.watches.surprise import FALLEN, sum_windows
 from rankscope.monitor.alerts.watches.traffic import LEAST_DAILY
 from rankscope.monitor.alerts.watches.words import name, write_count, write_times
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -13,8 +13,9 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.alerts.watches.progress import Trouble
-    from rankscope.monitor.alerts.watches.traffic import Traffic
+    from rankscope.monitor.alerts.watches.traffic import Change, Traffic
 
+LEAST_EXPECTED = 1e-9
 JUST = 7 * DAY
 """A model that is younger may have replaced another one."""
 
@@ -35,41 +36,64 @@ def find_versions(traffic: Traffic) -> list[Place]:
     ]
 
 
-def watch_total(traffic: Traffic) -> Trouble | None:
-    """Look for a change of all rankings together."""
-    change = traffic.find_fall(TOTAL) or traffic.find_rise(TOTAL)
+def watch_silence(traffic: Traffic) -> Trouble | None:
+    """Look for rankings that do not arrive any more."""
+    change = traffic.find_silence(TOTAL)
     if change is None:
         return None
-    if not change.surprise.count:
-        silence = traffic.count_silence(TOTAL)
-        return describe(traffic.make_trouble("freshness", TOTAL, change, silence))
-    return describe(traffic.make_trouble("volume", TOTAL, change, change.hours))
+    silence = traffic.count_silence(TOTAL)
+    return describe(traffic.make_trouble("freshness", TOTAL, change, silence))
+
+
+def watch_fall(traffic: Traffic, place: Place) -> Trouble | None:
+    """Look for a fall of all rankings together."""
+    return _report(traffic, place, traffic.find_fall(place))
+
+
+def watch_rise(traffic: Traffic, place: Place) -> Trouble | None:
+    """Look for a rise of all rankings together."""
+    return _report(traffic, place, traffic.find_rise(place))
 
 
 def watch_model(traffic: Traffic, place: Place) -> Trouble | None:
-    """Look for a model that has stopped, or whose rankings are missing from the total."""
-    change = traffic.find_fall(place, scale=traffic.scale(place))
+    """Look for a model that has stopped."""
+    change = traffic.find_silence(place, scale=traffic.scale(place))
     if change is None:
         return None
-    hours = change.surprise.hours
-    lost = float((traffic.expected(place, hours) - traffic.recent(place)[-hours:]).sum())
-    usual = float(traffic.expected(TOTAL, hours).sum())
-    is_missing = float(traffic.recent(TOTAL)[-hours:].sum()) < usual - FALLEN * lost
-    if change.surprise.count:
-        # Others were shown in its place: somebody has split the traffic in another way.
-        if not is_missing:
-            return None
-        return describe(traffic.make_trouble("volume", place, change, change.hours))
     silence = traffic.count_silence(place)
-    if not is_missing and (_has_faded(traffic, place, silence) or _has_heir(traffic, place)):
+    is_replaced = _has_faded(traffic, place, silence) or _has_heir(traffic, place)
+    if is_replaced and not _is_missed(traffic, place, change):
         return None
     return describe(traffic.make_trouble("versions", place, change, silence))
 
 
+def watch_model_volume(traffic: Traffic, place: Place) -> Trouble | None:
+    """Look for a model whose rankings have fallen, and are missing from the total."""
+    change = traffic.find_fall(place, scale=traffic.scale(place))
+    # Where others were shown in its place, somebody has split the traffic in another way.
+    if change is None or not _is_missed(traffic, place, change):
+        return None
+    return _report(traffic, place, change)
+
+
+def _is_missed(traffic: Traffic, place: Place, change: Change) -> bool:
+    hours = change.surprise.hours
+    lost = float((traffic.expected(place, hours) - traffic.recent(place)[-hours:]).sum())
+    usual = float(traffic.expected(TOTAL, hours).sum())
+    return float(traffic.recent(TOTAL)[-hours:].sum()) < usual - FALLEN * lost
+
+
 def watch_version(traffic: Traffic, place: Place) -> Trouble | None:
     """Look for a version that has stopped, without a newer one."""
-    change = traffic.find_fall(place)
-    if change is None or change.surprise.count:
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    model = Place(place.model)
+    usual = traffic.usual(model)
+    if usual is None:
+        return None
+    expected = np.maximum(usual.spans[0, traffic.end], LEAST_EXPECTED)
+    change = traffic.find_silence(place, scale=sum_windows(traffic.recent(model)) / expected)
+    if change is None:
         return None
     silence = traffic.count_silence(place)
     first = traffic.find_first(place)
@@ -81,21 +105,10 @@ def watch_version(traffic: Traffic, place: Place) -> Trouble | None:
         and traffic.find_first(one) > first
         and traffic.recent(one)[-silence:].sum() > 0
     ]
-    others = traffic.recent(Place(place.model))[-silence:].sum()
+    others = traffic.recent(model)[-silence:].sum()
     if newer or not others or _has_faded(traffic, place, silence):
         return None
     return describe(traffic.make_trouble("versions", place, change, silence))
-
-
-def explains(traffic: Traffic, trouble: Trouble, parts: list[Place]) -> bool:
-    """Return whether some models alone make a fall or rise of all rankings."""
-    hours = int(trouble.evidence["hours"])
-    count = float(traffic.recent(TOTAL)[-hours:].sum())
-    expected = float(traffic.expected(TOTAL, hours).sum())
-    for place in parts:
-        count -= float(traffic.recent(place)[-hours:].sum())
-        expected -= float(traffic.expected(place, hours).sum())
-    return bool(parts) and expected > 0 and FALLEN < count / expected < RISEN
 
 
 def describe(trouble: Trouble) -> Trouble:
@@ -132,20 +145,26 @@ def compare(trouble: Trouble) -> str:
     )
 
 
+def _report(traffic: Traffic, place: Place, change: Change | None) -> Trouble | None:
+    if change is None or not change.surprise.count:
+        return None
+    return describe(traffic.make_trouble("volume", place, change, change.hours))
+
+
 def _is_steady(traffic: Traffic, place: Place) -> bool:
     usual = traffic.usual(place)
     return usual is not None and usual.daily >= LEAST_DAILY
 
 
 def _has_faded(traffic: Traffic, place: Place, silence: int) -> bool:
-    """Return whether a model had less than half of its rankings in the day before it stopped."""
-    usual = traffic.usual(place)
-    if usual is None:
-        return False
-    end = len(traffic.counts[place]) - silence
-    before = float(traffic.counts[place][max(0, end - 24) : end].sum())
-    expected = float(traffic.expected(place, silence + 24)[:24].sum())
-    return before < FALLEN * expected
+    """Return whether less than half of its part of rankings came in the day before it stopped."""
+    end = len(traffic.counts[TOTAL]) - silence
+    mine, of_all = (
+        float(traffic.counts[one][max(0, end - 24) : end].sum())
+        / max(float(traffic.expected(one, silence + 24)[:24].sum()), LEAST_EXPECTED)
+        for one in (place, TOTAL)
+    )
+    return mine < FALLEN * min(1.0, of_all)
 
 
 def _has_heir(traffic: Traffic, place: Place) -> bool:

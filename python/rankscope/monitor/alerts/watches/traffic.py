@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.progress import Trouble
 from rankscope.monitor.alerts.watches.surprise import (
@@ -23,6 +24,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from rankscope.monitor.alerts.incidents.finding import Kind
@@ -40,8 +42,10 @@ LEAST_DAILY = 5.0
 """How many rankings a day a stream usually has, to be watched."""
 ACCEPTED_AFTER = 21 * DAY
 """What has lasted so long counts as usual."""
-OF_LABELS = frozenset({"labels", "relevance"})
-"""The kinds of trouble that do not change how many rankings there are."""
+OF_LABELS = frozenset({*LOST_LABELS, "relevance", "files"})
+"""The kinds of trouble that do not change how many rankings there are, of labels and of files."""
+SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
+"""The kinds of trouble that may be that nothing comes."""
 FEWEST_BACK = 2 * HOUR
 """How long something lasts at least."""
 
@@ -69,9 +73,18 @@ class Traffic:
         rule: The rule, which says how rare false alarms are.
         progress: What is remembered.
         moment: The end of the newest hour, in microseconds since 1970 in UTC.
+        left: The models that are left out: all rankings are those of the others.
     """
 
-    def __init__(self, reader: Counts, rule: Rule, progress: WatchProgress, moment: int) -> None:
+    def __init__(
+        self,
+        reader: Counts,
+        rule: Rule,
+        progress: WatchProgress,
+        moment: int,
+        *,
+        left: frozenset[Place] = frozenset(),
+    ) -> None:
         self.reader = reader
         self.rule = rule
         self.moment = moment
@@ -79,6 +92,12 @@ class Traffic:
         self.midnight = (moment - HOUR) // DAY * DAY
         self.start = self.midnight - DAYS * DAY
         self.counts = reader.read(self.start, moment)
+        self.left = left
+        if left:
+            names = {one.model for one in left}
+            rest = self.counts[TOTAL] - sum(self.counts[one] for one in left if one in self.counts)
+            kept = {one: hours for one, hours in self.counts.items() if one.model not in names}
+            self.counts = {**kept, TOTAL: rest}
         self.end = (moment - MONDAY) // HOUR % WEEK
         self.streams = 1
 
@@ -86,6 +105,15 @@ class Traffic:
     def needed(self) -> float:
         """The evidence that is needed: a false alarm of any stream in `run_length` days at most."""
         return math.log(HOURS * self.rule.run_length * self.streams) + ROOM
+
+    def without(self, models: Iterable[Place]) -> Traffic:
+        """Return the traffic of all other models, which an outage of these must not hide."""
+        left = frozenset(models)
+        if left == self.left:
+            return self
+        rest = Traffic(self.reader, self.rule, self.progress, self.moment, left=left)
+        rest.streams = self.streams
+        return rest
 
     def recent(self, place: Place = TOTAL) -> Hours:
         """Return the counts of the last week by hour, the newest last."""
@@ -97,11 +125,19 @@ class Traffic:
         return found[-LONGEST:]
 
     def since_end(self, place: Place) -> Hours:
-        """Return the counts of the last week that came after what was not as usual was over."""
+        """Return the counts of the last week that came after what was not as usual was over.
+
+        A silence is over, for what follows it, with the first ranking after it.
+        """
         ends = [
             one.until
             for one in self.progress.spans
             if _concerns(one.kind, one.place, place) and one.until > self.moment - LONGEST * HOUR
+        ]
+        ends += [
+            self._find_return(one)
+            for one in self.progress.troubles
+            if is_silence(one) and _concerns(one.kind, one.place, place)
         ]
         ends += [
             one.since
@@ -114,7 +150,7 @@ class Traffic:
     def usual(self, place: Place = TOTAL) -> Usual | None:
         """Return what is usual, `None` where too little is known."""
         gaps = self._find_gaps(place)
-        key = (place, self.midnight, gaps)
+        key = (place, self.midnight, gaps, self.left)
         if key not in self.reader.learned:
             if len(self.reader.learned) > 5000:
                 self.reader.learned.clear()
@@ -133,7 +169,8 @@ class Traffic:
     def scale(self, place: Place) -> Hours:
         """Return by span which part of what is usual came of all other rankings.
 
-        Where they are so few that they say nothing, this is 1.
+        Where they are so few that they say nothing, this is 1. For a value, they are the others
+        that have its attribute, or all that have it.
         """
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -141,10 +178,19 @@ class Traffic:
         if usual is None or mine is None:
             return np.ones(len(WINDOWS))
         of_all, of_mine = usual.spans[0, self.end], mine.spans[0, self.end]
+        counts = self.recent()
+        if place.slice and place.slice[0][1] != MISSING:
+            lacking = Place(slice=((place.slice[0][0], MISSING),))
+            without = self.usual(lacking)
+            of_all = of_all - (0.0 if without is None else without.spans[0, self.end])
+            counts = counts - self.recent(lacking)
         expected = of_all - of_mine
-        others = sum_windows(self.recent() - self.recent(place))
+        others = sum_windows(counts - self.recent(place))
         is_known = expected > 0.05 * of_all
-        return np.where(is_known, others / np.where(is_known, expected, 1.0), 1.0)
+        everything = np.ones(len(WINDOWS))
+        if place.slice:
+            everything = sum_windows(counts) / np.maximum(of_all, 1e-9)
+        return np.where(is_known, others / np.where(is_known, expected, 1.0), everything)
 
     def find_fall(self, place: Place, *, scale: Hours | None = None) -> Change | None:
         """Find a fall by half or more, also compared with the other rankings."""
@@ -157,6 +203,35 @@ class Traffic:
         if scale is not None:
             lowest = lowest * np.minimum(scale, 1.0)
         return self._judge(place, find_fall(self.since_end(place), lowest, usual.variance))
+
+    def find_silence(self, place: Place, *, scale: Hours | float = 1.0) -> Change | None:
+        """Find that nothing comes any more, whatever came before.
+
+        Where few rankings are known to come, it takes longer.
+        """
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        usual, hours = self.usual(place), self.count_silence(place)
+        if usual is None or usual.daily < LEAST_DAILY or not hours:
+            return None
+        level = self.find_level(place, self.moment - hours * HOUR)
+        lowest = usual.spans[1, self.end] * np.minimum(scale, 1.0) * level
+        return self._judge(place, find_fall(self.since_end(place)[-hours:], lowest, usual.variance))
+
+    def find_level(self, place: Place, until: int) -> float:
+        """Return which part of what is usual came while a known fall lasted, before a time."""
+        known = self.progress.find("volume", place)
+        if known is None or known.ratio >= 1:
+            return 1.0
+        hours = min(LONGEST, (self.moment - known.began) // HOUR)
+        kept = hours - (self.moment - until) // HOUR
+        expected = float(self.expected(place, hours)[: max(kept, 0)].sum())
+        if expected <= 0:
+            return known.ratio
+        start = LONGEST - hours
+        count = float(self.recent(place)[start : start + kept].sum())
+        # One more, so that where nearly nothing comes, silence is not a surprise.
+        return min(1.0, (count + 1) / expected)
 
     def find_rise(self, place: Place, *, scale: Hours | None = None) -> Change | None:
         """Find a rise to twice of what is usual or more, also compared with the others."""
@@ -222,6 +297,14 @@ class Traffic:
         evidence = {**trouble.evidence, **self.compare(place, hours)}
         return replace(trouble, back=back, evidence=evidence)
 
+    def _find_return(self, trouble: Trouble) -> int:
+        """Return when the first hour with a ranking after a silence began; now, if none has."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        hours = min(LONGEST, (self.moment - trouble.began) // HOUR)
+        shown = np.flatnonzero(self.recent(trouble.place)[LONGEST - hours :])
+        return self.moment - (hours - int(shown[0]) if len(shown) else 0) * HOUR
+
     def _judge(self, place: Place, surprise: Surprise | None) -> Change | None:
         if surprise is None or surprise.evidence < self.needed:
             return None
@@ -282,9 +365,20 @@ class Traffic:
         of = [
             one.first
             for one in self.reader.versions
-            if place.model in {"", one.model} and place.version in {"", one.version}
+            if place.model in {"", one.model}
+            and place.version in {"", one.version}
+            and Place(one.model) not in self.left
         ]
         return min(of, default=self.moment)
+
+
+def is_silence(trouble: Trouble) -> bool:
+    """Return whether a trouble is that no rankings come at all of a place."""
+    return (
+        trouble.kind in SILENT_KINDS
+        and not trouble.evidence.get("is_new")
+        and not (trouble.place.slice and trouble.place.slice[0][1] == MISSING)
+    )
 
 
 def _concerns(kind: Kind, place: Place, other: Place) -> bool:

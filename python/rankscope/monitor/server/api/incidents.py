@@ -19,9 +19,19 @@ if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
 
-Status = Literal["open", "acknowledged", "snoozed", "recovered", "resolved"]
-Kind = Literal["quality", "volume", "labels", "relevance", "freshness", "attributes", "versions"]
-Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "resolved"]
+Status = Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"]
+Kind = Literal[
+    "quality",
+    "volume",
+    "labels",
+    "label_freshness",
+    "relevance",
+    "freshness",
+    "files",
+    "attributes",
+    "versions",
+]
+Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"]
 Note = Annotated[
     str,
     described(maxLength=MOST_NOTE, pattern=NO_NUL),
@@ -92,7 +102,7 @@ class IncidentFields(TypedDict):
     began: Annotated[Time | None, Field(description="When the problem seems to have begun.")]
     updated: Time
     recovered: Time | None
-    resolved: Time | None
+    resolved: Annotated[Time | None, Field(description="When it was resolved or superseded.")]
     snoozed_until: Time | None
     acknowledged_by: str | None
     reason: str
@@ -129,7 +139,7 @@ class IncidentQuery(TypedDict, total=False):
     """Which incidents are listed."""
 
     state: Annotated[
-        Literal["open", "acknowledged", "snoozed", "recovered", "resolved", "all"],
+        Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved", "all"],
         Field(
             description="`open` for all that last, whether they are acknowledged, snoozed or "
             "neither (default: open)."

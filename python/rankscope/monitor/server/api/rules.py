@@ -116,7 +116,18 @@ class RuleFields(TypedDict, total=False):
         ),
     ]
     watches: Annotated[
-        list[Literal["volume", "freshness", "labels", "relevance", "attributes", "versions"]],
+        list[
+            Literal[
+                "volume",
+                "freshness",
+                "files",
+                "labels",
+                "label_freshness",
+                "relevance",
+                "attributes",
+                "versions",
+            ]
+        ],
         described(uniqueItems=True),
         Field(description="For the kind `data`: what is watched. Default: everything."),
     ]

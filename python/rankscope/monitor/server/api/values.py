@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Required, cast
+from typing import Literal, Required, cast
 
 from typing_extensions import TypedDict
 
@@ -61,6 +61,25 @@ class SeriesQuery(SlicesQuery, total=False):
     slice: SliceParts
 
 
+class LeftOutFile(TypedDict):
+    """A file of a data lake that can't be read."""
+
+    kind: Literal["rankings", "labels"]
+    path: str
+    seen: Time
+    code: str
+    message: str
+    hint: str
+
+
+class LakeCoverage(TypedDict):
+    """Which files of a data lake the values stand on."""
+
+    files: Count
+    share: Number
+    left_out: list[LeftOutFile]
+
+
 class Series(TypedDict):
     """The values of a measure over time."""
 
@@ -84,6 +103,7 @@ class Series(TypedDict):
     documents: list[Count]
     unjudged: list[Count]
     is_final: list[bool]
+    coverage: LakeCoverage | None
 
 
 class SliceValue(TypedDict):
@@ -130,6 +150,7 @@ class Quality(TypedDict):
     as_of: Time | None
     behind: Count
     lost: Count
+    coverage: LakeCoverage | None
 
 
 class Version(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.incidents.incident import STATUSES
 from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
 from rankscope.monitor.events.limits import HOUR
@@ -112,11 +113,17 @@ def name_stream(incident: Incident) -> str:
     return ", ".join([*parts, *([version] if version else [])]) or "all rankings"
 
 
-def measure_length(incident: Incident, now: int) -> int:
-    """Return how long the problem has lasted or did last, in microseconds."""
+def measure_length(incident: Incident, now: int, began: datetime | None = None) -> int:
+    """Return how long the problem has lasted or did last, in microseconds.
+
+    Args:
+        incident: The incident.
+        now: The time, in microseconds since 1970 in UTC.
+        began: When it began (default: when the incident did).
+    """
     end = incident.recovered or incident.resolved
     last = now if incident.is_active or end is None else to_micros(end)
-    return max(last - to_micros(incident.began or incident.opened), 0)
+    return max(last - to_micros(began or incident.began or incident.opened), 0)
 
 
 def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
@@ -130,7 +137,7 @@ def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
     for group in groups:
         sides: dict[str, list[Incident]] = {"incident": [], "labels": []}
         for each in group.parts:
-            if each.kind == "labels":
+            if each.kind in LOST_LABELS:
                 sides["labels"].append(each)
             elif not measure or each.measure in {"", measure}:
                 sides["incident"].append(each)
@@ -276,11 +283,16 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
             side = "below" if value < floor else "above"
             text += f", {side} the floor of {floor:.4f}"
         is_discount = evidence.pop("judged", "") == "discount"
-        title = "Mean discount of relevant documents" if is_discount else incident.measure
+        title = "Discount by rank of relevant documents" if is_discount else incident.measure
         said.append((title or "Value", text))
-    baseline = _take(evidence, "baseline")
-    if baseline is not None:
-        said.append(("Baseline", f"{baseline:.4f}"))
+    # What was before is said once: what this mix of slices has usually, or else the baseline.
+    baseline, usual = _take(evidence, "baseline"), _take(evidence, "expected")
+    before = baseline if usual is None else usual
+    if before is not None:
+        said.append(
+            ("Before" if usual is None else "Before, for this mix of slices", f"{before:.4f}")
+        )
+    evidence.pop("fall", None)
     found, needed = _take(evidence, "log_evidence"), _take(evidence, "needed")
     if found is not None and needed is not None:
         said.append(("Evidence", f"{write_multiple(found - needed)} the alert level"))
@@ -307,7 +319,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
 def _describe_data(incident: Incident, evidence: dict[str, Any]) -> list[tuple[str, str]]:
     """Take what is known of data that is missing or unusual, in words."""
     said: list[tuple[str, str]] = []
-    what = "Labels" if incident.kind == "labels" else "Rankings"
+    what = "Labels" if incident.kind in LOST_LABELS else "Rankings"
     old, new = evidence.pop("before", None), evidence.pop("after", ())
     if old is not None:
         said += [("Value before", str(old)), ("New value", ", ".join(map(str, new)))]
@@ -367,8 +379,6 @@ def write_multiple(log_ratio: float) -> str:
 
 
 NAMES = {
-    "expected": "expected of this mix of slices",
-    "fall": "estimated fall",
     "periods": "periods of evidence",
     "compared": "long-term baseline from",
 }

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse
 
+from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.incidents.transitions import find_timer
 from rankscope.monitor.alerts.rule import EMPTY
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -209,8 +210,8 @@ def take_points(series: Series, kind: Kind) -> list[Point]:
     if kind == "quality":
         columns = (starts, series.values, series.lower, series.upper, series.is_final)
         return [Point(*row) for row in zip(*columns, strict=True)]
-    if kind in {"labels", "relevance"}:
-        counts = series.labelled if kind == "labels" else series.empty
+    if kind in {*LOST_LABELS, "relevance"}:
+        counts = series.empty if kind == "relevance" else series.labelled
         rows = zip(starts, counts, series.rankings, series.is_final, strict=True)
         return [Point(start, count / of, is_final=final) for start, count, of, final in rows if of]
     return [Point(start, count) for start, count in zip(starts, series.rankings, strict=True)]
@@ -221,6 +222,7 @@ def _name_chart(incident: Incident) -> str:
         return f"{incident.measure} over time"
     names: Mapping[str, str] = {
         "labels": "Rankings with labels over time",
+        "label_freshness": "Rankings with labels over time",
         "quality": "Rankings without relevant documents over time",
         "relevance": "Rankings without relevant documents over time",
     }
@@ -246,7 +248,7 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
         read = read[:1]
     series = read[0][measure]
     kind = "relevance" if incident.measure == EMPTY else incident.kind
-    is_share = kind in {"labels", "relevance"}
+    is_share = kind in {*LOST_LABELS, "relevance"}
     chart = draw_lines(
         [
             Line(name, tuple(take_points(part[measure], kind)))
@@ -276,7 +278,7 @@ def _find_marked(monitor: Monitor, incident: Incident) -> list[Group]:
         each
         for each in read_incidents(monitor)
         if each.incident_id != incident.incident_id
-        and (each.kind in {"labels", "freshness"} or each.key[1:] == incident.key[1:])
+        and (each.kind in {*LOST_LABELS, "freshness"} or each.key[1:] == incident.key[1:])
         and (not each.model or not incident.model or each.model == incident.model)
     ]
     return [Group((each,)) for each in (incident, *others)]

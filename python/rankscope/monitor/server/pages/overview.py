@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.server.pages.slice_rows import SliceRow
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.records import Coverage, Version
 
 QUIET = 3 * HOUR
 """After so long without a ranking the overview says so."""
@@ -68,6 +68,7 @@ class Overview:
         counts: What values stand on.
         baseline: What values are held against.
         maturity: How soon labels come; `None` where nothing is measured.
+        coverage: Which files of the lake can't be read; `None` where there is no lake.
         sliced: The measure whose slices are listed; empty where there are none.
         slices: Its slices.
     """
@@ -84,6 +85,7 @@ class Overview:
     counts: tuple[CountChart, ...]
     baseline: Baseline | None
     maturity: MaturityCurve | None
+    coverage: Coverage | None
     sliced: str
     slices: tuple[SliceRow, ...] | None
 
@@ -177,6 +179,7 @@ class Overview:
             "maturity": None
             if maturity is None
             else make_plain(maturity) | {"shares": list(maturity.shares)},
+            "coverage": None if self.coverage is None else self.coverage.to_dict(),
             "sliced": self.sliced,
             "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
         }
@@ -223,6 +226,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         maturity=None
         if configuration is None
         else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
+        coverage=monitor.coverage(),
         sliced=sliced,
         slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.overview_range import Extent
     from rankscope.monitor.server.routing.endpoint import Call
 
+MOST_FILES = 50
+"""Files of a lake that can't be read are listed, up to so many."""
 TAKEN = {
     "accepted": "accepted",
     "duplicate": "duplicates, counted once",
@@ -242,6 +244,6 @@ QUALITY = Page(
         range=tuple(RANGES),
         every=tuple(LENGTHS),
     ),
-    extras=lambda _view: {"ranges": RANGE_NAMES},
+    extras=lambda _view: {"ranges": RANGE_NAMES, "most_files": MOST_FILES},
 )
 PAGES = (QUALITY,)

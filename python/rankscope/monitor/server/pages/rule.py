@@ -380,7 +380,9 @@ def _view_rule(monitor: Monitor, call: Call) -> RuleView:
 WATCHED: Mapping[Watch, str] = {
     "volume": "volume: fewer or more rankings than usual",
     "freshness": "freshness: no rankings arrive",
+    "files": "files: files of a data lake can't be read",
     "labels": "labels: fewer or more labels than usual",
+    "label_freshness": "label_freshness: no labels arrive",
     "relevance": "relevance: more rankings without a relevant document",
     "attributes": "attributes: values vanish, appear or are missing",
     "versions": "versions: models and versions vanish",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.checked_parquet import open_path
 from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
@@ -266,13 +267,11 @@ class HourFile:
     @contextmanager
     def _open(self) -> Iterator[Foreign]:
         """Open the file, whose errors are converted, in the block as well."""
-        pa, parquet = load_arrow(), load_arrow("pyarrow.parquet")
+        pa = load_arrow()
         try:
             # Checked again, as a copy of a file in a bucket may be gone in the meantime.
             path = self._folder.check(self._hour)
-            with parquet.ParquetFile(
-                path, page_checksum_verification=True, read_dictionary=TABLED
-            ) as file:
+            with open_path(path, page_checksum_verification=True, read_dictionary=TABLED) as file:
                 written = (file.metadata.metadata or {}).get(b"rankscope.history", b"").decode()
                 if written != FORMAT:
                     raise damaged(self._place, f"its columns have version {written or 'none'!r}")

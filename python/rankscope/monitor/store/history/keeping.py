@@ -8,6 +8,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.hour_file import HourFile
 from rankscope.monitor.store.history.location import open_place, read_location
+from rankscope.monitor.store.history.tally import check_tally
 from rankscope.monitor.store.history.values import list_values
 
 TYPE_CHECKING = False
@@ -92,11 +93,12 @@ class KeepsHistory(ABC):
         return self.query(read)
 
     def verify_history(self) -> None:
-        """Read the files of all archived hours.
+        """Read the files of all archived hours, and compare the manifest with its tally.
 
         Raises:
-            FileError: One of them is missing or damaged.
+            FileError: A file is missing or damaged, or an hour is not listed any more.
         """
+        self.query(check_tally)
         for hour in self.query(manifest.list_all_archived):
             HourFile(self.require_history(), hour, is_forced=True).verify()
         for values in self.query(list_values):

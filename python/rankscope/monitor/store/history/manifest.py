@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, union, upd
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import write_texts
 from rankscope.monitor.store.history.files import ArchivedHour
+from rankscope.monitor.store.history.tally import list_rows, read_tally, write_tally
 from rankscope.monitor.store.tables.moves import find_move, is_moved
 from rankscope.monitor.store.tables.schema import (
     contexts,
@@ -296,8 +297,10 @@ def write_hour(
         hour: The hour; with the number 0 it is a new one.
         spans: The rankings of each context.
     """
+    replaced = list_rows(connection, history.c.hour_id == hour.hour_id)
     row = {**hour._asdict(), "project_id": project_id}
     hour_id = row.pop("hour_id")
+    tally = read_tally(connection)
     if hour_id:
         connection.execute(delete(history_values).where(history_values.c.hour_id == hour_id))
         connection.execute(update(history).where(history.c.hour_id == hour_id).values(row))
@@ -309,14 +312,18 @@ def write_hour(
         insert(history_contexts),
         [{"hour_id": hour_id, "context_id": one, **span._asdict()} for one, span in spans.items()],
     )
+    written = list_rows(connection, history.c.hour_id == hour_id)
+    write_tally(connection, tally.change(replaced, written))
     return int(hour_id)
 
 
 def drop_hour(connection: Connection, hour_id: int) -> None:
     """Remove an hour from the manifest, which has no late labels any more."""
+    tally = read_tally(connection).change(list_rows(connection, history.c.hour_id == hour_id), [])
     connection.execute(delete(history_values).where(history_values.c.hour_id == hour_id))
     connection.execute(delete(history_contexts).where(history_contexts.c.hour_id == hour_id))
     connection.execute(delete(history).where(history.c.hour_id == hour_id))
+    write_tally(connection, tally)
 
 
 def add_ids(transaction: Transaction, start: int, keys: Sequence[int]) -> None:

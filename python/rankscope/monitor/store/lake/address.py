@@ -51,6 +51,7 @@ class Lake:
         early: How long before a ranking its labels are looked for: clocks may be wrong.
         within: How long after a ranking another one with its id counts as repeated. Their hours are
             compared; 0 compares those of one hour only.
+        timezone: The time zone of times that have none, such as `Europe/Berlin`.
     """
 
     rankings: TableAddress
@@ -58,6 +59,7 @@ class Lake:
     reach: int
     early: int
     within: int = DAY
+    timezone: str | None = None
 
     @property
     def sources(self) -> dict[Kind, TableAddress]:
@@ -79,7 +81,7 @@ class Lake:
             for kind, one in self.sources.items()
         }
         spans = {"reach": self.reach, "early": self.early, "within": self.within}
-        return json.dumps({**kinds, **spans}, sort_keys=True)
+        return json.dumps({**kinds, **spans, "timezone": self.timezone}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -105,6 +107,7 @@ class Lake:
             early=given["early"],
             # Lakes of earlier versions compared rankings of one hour.
             within=given.get("within", 0),
+            timezone=given.get("timezone"),
         )
 
 

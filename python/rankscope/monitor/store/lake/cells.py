@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.adapters.open_column import decode
-from rankscope.errors import FormatError
+from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import FAR, YEARS, read_time
 from rankscope.monitor.store.tables.documents import offsets_of
+from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     Marks: TypeAlias = NDArray[np.bool_]
 
 # What RFC 3339 allows and Arrow reads in the same way.
-PLAIN_TIME = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:[0-5]\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
+LOCAL_TIME = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:[0-5]\d(\.\d{1,6})?"
+PLAIN_TIME = LOCAL_TIME + r"(Z|[+-]\d\d:\d\d)$"
 EXACT = 2**53
 """Integers up to here are doubles."""
 MIXING = 0x9E3779B97F4A7C15
@@ -122,12 +124,15 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(mixed ^ (mixed >> np.uint64(32)))
 
 
-def read_times(column: Foreign, name: str) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:
+def read_times(
+    column: Foreign, name: str, zone: str | None = None
+) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:
     """Read a column of times.
 
     Args:
-        column: A decoded array: timestamps with a zone, RFC 3339, or milliseconds since 1970.
+        column: A decoded array: timestamps, RFC 3339, or milliseconds since 1970.
         name: Its name.
+        zone: The time zone of times that have none; without it, they are refused.
 
     Returns:
         Microseconds since 1970 in UTC, and by place why there is no time.
@@ -138,7 +143,7 @@ def read_times(column: Foreign, name: str) -> tuple[NDArray[np.int64], dict[int,
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     compute = load_arrow("pyarrow.compute")
-    found = _find_times(column, name)
+    found = _find_times(column, name, zone)
     times = np.array(compute.fill_null(found, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
     is_known = to_marks(found.is_valid()) & (times >= YEARS.start) & (times < YEARS.stop)
     refused: dict[int, RefusedError] = {}
@@ -153,25 +158,32 @@ def read_times(column: Foreign, name: str) -> tuple[NDArray[np.int64], dict[int,
     return times, refused
 
 
-def _find_times(column: Foreign, name: str) -> Foreign:
+def _find_times(column: Foreign, name: str, zone: str | None) -> Foreign:
     """Return the microseconds of all plain times of a column, null for others."""
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     kinds, kind = arrow.types, column.type
-    if kinds.is_timestamp(kind) and kind.tz is None and len(column) > column.null_count:
-        raise FormatError(
-            f"column {name!r} has times without a time zone",
-            hint="write them as timestamps in UTC, or as text that ends with Z",
-            code="time_zone",
-        )
     if kinds.is_timestamp(kind):
-        return column.cast(arrow.timestamp("us", kind.tz), safe=False).cast(arrow.int64())
+        times = column.cast(arrow.timestamp("us", kind.tz), safe=False)
+        if kind.tz is None and len(column) > column.null_count:
+            if zone is None:
+                raise FormatError(
+                    f"column {name!r} has times without a time zone",
+                    hint="say which zone they are in: --timezone Europe/Berlin, or timezone= in "
+                    "Python; or write them as timestamps in UTC",
+                    code="time_zone",
+                )
+            times = _place(times, zone)
+        return times.cast(arrow.int64())
     if kinds.is_large_string(kind):
         plain = compute.fill_null(compute.match_substring_regex(column, PLAIN_TIME), False)
-        texts = compute.if_else(plain, column, None)
-        try:
-            return texts.cast(arrow.timestamp("us", "UTC")).cast(arrow.int64())
-        except arrow.ArrowInvalid:  # such as 30 February: each text is read by itself
-            return arrow.nulls(len(column), arrow.int64())
+        found = _read_plain(compute.if_else(plain, column, None), "UTC")
+        if zone is not None:
+            # Digits after microseconds are cut, as they are from times with a zone.
+            cut = compute.replace_substring_regex(column, r"(\.\d{6})\d+$", r"\1")
+            local = compute.fill_null(compute.match_substring_regex(cut, LOCAL_TIME + "$"), False)
+            texts = _read_plain(compute.if_else(local, cut, None), None)
+            found = compute.coalesce(found, _place(texts, zone))
+        return found.cast(arrow.int64())
     if kinds.is_integer(kind) or kinds.is_floating(kind):
         return _read_milliseconds(column)
     if kinds.is_null(kind):
@@ -181,6 +193,42 @@ def _find_times(column: Foreign, name: str) -> Foreign:
         hint="write them as timestamps in UTC, or as milliseconds since 1970",
         code="time_format",
     )
+
+
+def _read_plain(texts: Foreign, zone: str | None) -> Foreign:
+    """Return the timestamps of texts."""
+    arrow = load_arrow()
+    try:
+        return texts.cast(arrow.timestamp("us", zone))
+    except arrow.ArrowInvalid:  # such as 30 February: each text is read by itself
+        return arrow.nulls(len(texts), arrow.timestamp("us", zone))
+
+
+def _place(times: Foreign, zone: str) -> Foreign:
+    """Return the moments of local times.
+
+    Where clocks are set back, a time that comes twice is the first of the two. Where they are set
+    forward, a time that does not exist is the moment of the change.
+    """
+    arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
+    try:
+        return compute.assume_timezone(times, zone, ambiguous="earliest", nonexistent="latest")
+    except arrow.ArrowInvalid as error:
+        raise UsageError(
+            f"there is no time zone {show(zone)}",
+            hint="write a name such as Europe/Berlin; names come from the time zones of the system",
+            code="time_zone",
+        ) from error
+
+
+def check_zone(zone: str) -> None:
+    """Raise an error for a time zone that is not known.
+
+    Raises:
+        UsageError: It is not.
+    """
+    arrow = load_arrow()
+    _place(arrow.array([0], arrow.timestamp("us")), zone)
 
 
 def _read_milliseconds(column: Foreign) -> Foreign:

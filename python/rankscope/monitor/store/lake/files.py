@@ -7,10 +7,9 @@ import re
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
-from urllib.parse import unquote
 
 from rankscope.adapters.arrow import load_arrow
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 WILD = re.compile(r"[*?\[]")
 HIDDEN = ("_", ".")
-DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 RETRIES = 30.0
 """For so many seconds a request to Google Cloud Storage is repeated."""
 
@@ -49,13 +47,10 @@ def converted_errors(path: str) -> Iterator[None]:
         FileError: The block failed.
     """
 
-    def describe(error: Exception, reason: str) -> FileError:
-        is_other = "parquet" in reason.lower() and not isinstance(error, OSError)
+    def describe(_error: Exception, reason: str) -> FileError:
         return FileError(
             f"cannot read the lake: {reason}",
-            hint="a lake consists of Parquet files, and this one is damaged or none of them"
-            if is_other
-            else "check the path, the permissions and the credentials in the environment",
+            hint="check the path, the permissions and the credentials in the environment",
             code="lake_read",
             file=path,
         )
@@ -79,8 +74,9 @@ def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[N
         yield
     except FileError:
         raise
-    except (OSError, arrow.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    except (OSError, FormatError, arrow.ArrowException) as error:
+        text = error.message if isinstance(error, FormatError) else str(error)
+        reason = text.splitlines()[0] if text else type(error).__name__
         raise describe(error, f"{hide_secrets(reason):.300}") from error
 
 
@@ -246,19 +242,3 @@ def write_regex(pattern: str) -> str:
             parts.append(re.escape(rest[0]))
             rest = rest[1:]
     return "".join(parts)
-
-
-def read_partitions(path: str) -> dict[str, str | None]:
-    """Read the columns that the folders of a path name, as Hive does.
-
-    Examples:
-        >>> read_partitions("log/date=2026-11-21/country=%C3%A9/part-0.parquet")
-        {'date': '2026-11-21', 'country': 'é'}
-    """
-    found: dict[str, str | None] = {}
-    for part in path.split("/")[:-1]:
-        name, sign, value = part.partition("=")
-        if name and sign:
-            text = unquote(value)
-            found[unquote(name)] = None if text == DEFAULT_PARTITION else text
-    return found

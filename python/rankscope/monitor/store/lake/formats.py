@@ -7,6 +7,8 @@ from contextlib import suppress
 from importlib import import_module
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.adapters.files.checked_parquet import open_file
+from rankscope.adapters.files.partitions import read_partitions
 from rankscope.errors import FileError, FormatError, hint_extra
 from rankscope.monitor.store.lake.files import (
     WILD,
@@ -14,7 +16,6 @@ from rankscope.monitor.store.lake.files import (
     converted_errors,
     list_files,
     open_filesystem,
-    read_partitions,
     split_url,
     stat_file,
 )
@@ -22,7 +23,7 @@ from rankscope.monitor.store.lake.pieces import WHOLE, list_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
     from rankscope.monitor.store.lake.address import Layout, TableAddress
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
             """Read the rows of a file, or those of some of its row groups."""
 
 
+BLOCK = 8 << 20
 FOOTERS = 256
 """The footers of so many files are kept."""
 
@@ -127,23 +129,26 @@ class ParquetFiles:
         kept = self._footers.get(file)
         if kept is not None:
             return kept
-        parquet = load_arrow("pyarrow.parquet")
         try:
             with (
                 converted_errors(file.path),
                 open_filesystem(self._place).open_input_file(file.path) as opened,
-                parquet.ParquetFile(opened) as reader,
+                open_file(opened, file.path) as reader,
             ):
-                found = reader.metadata, reader.schema_arrow
-        except FileError:
-            if stat_file(self._place, file.path) != file:
-                raise changed(file.path) from None
-            raise
+                found = reader.metadata, _place_old_times(reader.metadata, reader.schema_arrow)
+        except FileError as error:
+            raise self._judge(file, error) from error
         self._footers[file] = found
         while len(self._footers) > FOOTERS:
             with suppress(KeyError):  # another thread was faster
                 self._footers.popitem(last=False)
         return found
+
+    def _judge(self, file: DataFile, error: FileError) -> FileError:
+        """Return why a file could not be read."""
+        if stat_file(self._place, file.path) != file:
+            return changed(file.path)
+        return judge(error, lambda: open_filesystem(self._place).open_input_stream(file.path))
 
     def read(
         self, file: DataFile, columns: Sequence[str], groups: Sequence[int] | None = None
@@ -160,16 +165,26 @@ class ParquetFiles:
             raise changed(file.path)
         there = schema.names
         wanted = [name for name in columns if name in there]
-        with (
-            converted_errors(file.path),
-            open_filesystem(self._place).open_input_file(file.path) as opened,
-            parquet.ParquetFile(opened, metadata=footer, pre_buffer=bool(self._place)) as reader,
-        ):
-            table = (
-                reader.read(wanted)
-                if groups is None
-                else reader.read_row_groups(list(groups), wanted)
-            )
+        try:
+            with (
+                converted_errors(file.path),
+                open_filesystem(self._place).open_input_file(file.path) as opened,
+                parquet.ParquetFile(
+                    opened,
+                    metadata=footer,
+                    pre_buffer=bool(self._place),
+                    coerce_int96_timestamp_unit="us",
+                ) as reader,
+            ):
+                table = (
+                    reader.read(wanted)
+                    if groups is None
+                    else reader.read_row_groups(list(groups), wanted)
+                )
+                named = arrow.schema([schema.field(name) for name in table.column_names])
+                table = table if table.schema.equals(named) else table.cast(named)
+        except FileError as error:
+            raise self._judge(file, error) from error
         some = range(footer.num_row_groups) if groups is None else groups
         count = sum(footer.row_group(group).num_rows for group in some)
         if not table.num_columns:
@@ -180,6 +195,21 @@ class ParquetFiles:
                 value = arrow.scalar(partitions[name], arrow.large_string())
                 table = table.append_column(name, arrow.repeat(value, count))
         return table
+
+
+def _place_old_times(footer: Foreign, schema: Foreign) -> Foreign:
+    """Return a schema whose times of 96 bits are in UTC, as Hive and Spark write them.
+
+    Their type cannot say a time zone.
+    """
+    arrow = load_arrow()
+    for at in range(footer.num_columns):
+        column = footer.schema.column(at)
+        if column.physical_type == "INT96" and column.path in schema.names:
+            place = schema.get_field_index(column.path)
+            field = schema.field(place).with_type(arrow.timestamp("us", "UTC"))
+            schema = schema.set(place, field)
+    return schema
 
 
 class DeltaTable:
@@ -234,8 +264,12 @@ class DeltaTable:
         fragment = self._fragments.get(file.path)
         if fragment is None:
             raise changed(file.path)
-        with converted_errors(file.path):
-            return fragment.to_table(schema=self._dataset.schema, columns=list(columns))
+        try:
+            with converted_errors(file.path):
+                return fragment.to_table(schema=self._dataset.schema, columns=list(columns))
+        except FileError as error:
+            place = fragment.filesystem
+            raise judge(error, lambda: place.open_input_stream(fragment.path)) from error
 
     def _open(self) -> Any:  # noqa: ANN401 - of a library without types
         library = _load("deltalake", "delta")
@@ -309,9 +343,13 @@ class IcebergTable:
         scans = _load("pyiceberg.io.pyarrow", "iceberg")
         always = _load("pyiceberg.expressions", "iceberg").AlwaysTrue()
         schema = self._table.schema().select(*columns)
-        with converted_errors(file.path):
-            scan = scans.ArrowScan(self._table.metadata, self._table.io, schema, always, True)
-            return scan.to_table([task]).select(list(columns))
+        try:
+            with converted_errors(file.path):
+                scan = scans.ArrowScan(self._table.metadata, self._table.io, schema, always, True)
+                return scan.to_table([task]).select(list(columns))
+        except FileError as error:
+            place = self._table.io
+            raise judge(error, lambda: place.new_input(file.path).open()) from error
 
     def _open(self) -> None:
         if self._table is not None:
@@ -336,6 +374,26 @@ class IcebergTable:
             self._tasks = {one.file.file_path: one for one in self._table.scan().plan_files()}
         except Exception as error:
             raise _unreadable(self._url, error) from error
+
+
+def judge(error: FileError, open_bytes: Callable[[], Foreign]) -> FileError:
+    """Return why a file could not be read: it is damaged if all of its bytes can be read.
+
+    Args:
+        error: What happened.
+        open_bytes: Opens the file.
+    """
+    path = error.file or ""
+    with converted_errors(path), open_bytes() as opened:
+        while opened.read(BLOCK):
+            pass
+    reason = error.message.removeprefix("cannot read the lake: ")
+    return FileError(
+        f"the file is damaged, or no Parquet file: {reason}",
+        hint="a lake consists of Parquet files: write this one again, or remove it",
+        code="lake_damaged",
+        file=path,
+    )
 
 
 def changed(path: str) -> FileError:

@@ -197,7 +197,7 @@ class FileLoader:
         with named(file):
             name = self.plan_rankings(file).roles["time"]
             table = self.tables["rankings"].read(file, [name], piece.groups)
-            return _read_own_times(table, name, seen)[1:]
+            return self._read_own_times(table, name, seen)[1:]
 
     def load_rankings(
         self, known: KnownFile, since: int, until: int
@@ -238,7 +238,7 @@ class FileLoader:
         arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
         plan = self.plan_rankings(file)
         table = self.tables["rankings"].read(file, plan.columns, piece.groups)
-        table, times, refused = _read_own_times(table, plan.roles["time"], seen)
+        table, times, refused = self._read_own_times(table, plan.roles["time"], seen)
         if not refused:
             return RankingPiece(plan, table, times, Counter(), {})
         bad = np.array(sorted(refused), dtype=np.int64)
@@ -277,7 +277,7 @@ class FileLoader:
 
         roles = self.plan_labels(file)
         table = self.tables["labels"].read(file, list(roles.values()), piece.groups)
-        table, times, refused = _read_own_times(table, roles["time"], seen)
+        table, times, refused = self._read_own_times(table, roles["time"], seen)
         good = np.arange(len(times))
         if refused:
             good = np.setdiff1d(np.arange(len(times)), sorted(refused))
@@ -313,13 +313,31 @@ class FileLoader:
             compute = load_arrow("pyarrow.compute")
             event_ids = compute.if_else(table[roles["event_id"]].is_valid(), own, ranking_ids)
             event_ids = join_chunks(event_ids, roles["event_id"])
-        _, times, _ = _read_own_times(table, roles["time"], seen)
+        _, times, _ = self._read_own_times(table, roles["time"], seen)
         return IdPiece(ranking_ids, event_ids, times)
 
     @staticmethod
     def _read_texts(table: Foreign, name: str) -> Foreign:
         texts, _ = read_texts(join_chunks(table[name], name), LIMITS.id_bytes)
         return texts
+
+    def _read_own_times(
+        self, table: Foreign, name: str, seen: int
+    ) -> tuple[Foreign, NDArray[np.int64], dict[int, RefusedError]]:
+        """Read the times of a table, and put timestamps in UTC in their place."""
+        import numpy as np  # noqa: PLC0415 - loads with the first array
+
+        arrow = load_arrow()
+        times, refused = read_times(join_chunks(table[name], name), name, self._lake.timezone)
+        far = np.flatnonzero((times > seen + LIMITS.ahead) | (times < seen - LIMITS.age))
+        for place in far.tolist():
+            if place not in refused:
+                try:
+                    check_time(int(times[place]), name, seen, LIMITS)
+                except RefusedError as error:
+                    refused[place] = error
+        stamps = arrow.array(times).cast(arrow.timestamp("us", "UTC"))
+        return table.set_column(table.column_names.index(name), name, stamps), times, refused
 
     def keep_labels(self, name: Hashable, labels: KeyedLabels) -> None:
         """Keep the labels of an hour, which were found among those of many files."""
@@ -403,22 +421,3 @@ def _choose_examples(
 def _has_hours(times: NDArray[np.int64]) -> bool:
     """Return whether times are of more than one hour."""
     return bool(len(times)) and int(times.min()) // HOUR != int(times.max()) // HOUR
-
-
-def _read_own_times(
-    table: Foreign, name: str, seen: int
-) -> tuple[Foreign, NDArray[np.int64], dict[int, RefusedError]]:
-    """Read the times of a table, and put timestamps in UTC in their place."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    arrow = load_arrow()
-    times, refused = read_times(join_chunks(table[name], name), name)
-    far = np.flatnonzero((times > seen + LIMITS.ahead) | (times < seen - LIMITS.age))
-    for place in far.tolist():
-        if place not in refused:
-            try:
-                check_time(int(times[place]), name, seen, LIMITS)
-            except RefusedError as error:
-                refused[place] = error
-    stamps = arrow.array(times).cast(arrow.timestamp("us", "UTC"))
-    return table.set_column(table.column_names.index(name), name, stamps), times, refused

@@ -57,7 +57,8 @@ class LakePartitions:
     def _files(self) -> dict[str, list[KnownFile]]:
         found: dict[str, list[KnownFile]] = {"rankings": [], "labels": []}
         for file in read_files(self._connection, self._project):
-            found[file.kind].append(file)
+            if file.fault is None:
+                found[file.kind].append(file)
         return found
 
     @cached_property

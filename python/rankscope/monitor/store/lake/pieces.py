@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from rankscope.monitor.events.limits import DAY
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,22 +84,26 @@ def _list_spans(metadata: Foreign, name: str) -> Iterator[tuple[int, int] | None
         if unit is not None:
             statistics = metadata.row_group(group).column(places[0]).statistics
             if statistics is not None and statistics.has_min_max:
-                times, per = unit
-                # One more, because a time may be rounded when it is read.
+                times, per, around = unit
                 found = (
-                    statistics.min_raw * times // per - 1,
-                    statistics.max_raw * times // per + 1,
+                    statistics.min_raw * times // per - around,
+                    statistics.max_raw * times // per + around,
                 )
         yield found
 
 
-def _find_unit(column: Foreign) -> tuple[int, int] | None:
-    """Return what makes microseconds of the numbers of a column; `None` if it isn't known."""
+def _find_unit(column: Foreign) -> tuple[int, int, int] | None:
+    """Return what makes microseconds of the numbers of a column; `None` if it isn't known.
+
+    The last number is how many microseconds a time may be beside the one of the numbers: it may be
+    rounded when it is read, or be a local time of any zone.
+    """
     if column.physical_type != "INT64":
         return None
     kind = json.loads(column.logical_type.to_json())
     if kind["Type"] == "Timestamp":
-        return PER_MICROSECOND.get(kind["timeUnit"])
+        unit = PER_MICROSECOND.get(kind["timeUnit"])
+        return unit and (*unit, 1 if kind["isAdjustedToUTC"] else DAY)
     # Integers are milliseconds.
     is_signed = kind["Type"] == "None" or (kind["Type"] == "Int" and kind["isSigned"])
-    return PER_MICROSECOND["milliseconds"] if is_signed else None
+    return (*PER_MICROSECOND["milliseconds"], 1) if is_signed else None

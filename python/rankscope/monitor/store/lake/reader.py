@@ -11,16 +11,18 @@ from rankscope.engine import count_threads
 from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.lake.cells import join_chunks
 from rankscope.monitor.store.lake.joining import (
     KeyedLabels,
     choose_labels,
     find_labels,
     join_labels,
 )
+from rankscope.monitor.store.lake.kinds import find_kinds, join_kinds, join_tables
 from rankscope.monitor.store.lake.labels import make_given
-from rankscope.monitor.store.lake.loading import FileLoader, IdPiece, join_ids, locate
+from rankscope.monitor.store.lake.loading import FileLoader, IdPiece, join_ids, locate, named
 from rankscope.monitor.store.lake.pieces import WHOLE
-from rankscope.monitor.store.lake.rankings import Plan, Read, join_examples
+from rankscope.monitor.store.lake.rankings import Read, join_examples
 from rankscope.monitor.store.lake.shown import Shown, drop_repeated, join_shown, make_shown
 from rankscope.monitor.store.lake.state import KnownFile
 from rankscope.records import record
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.lake.files import DataFile
     from rankscope.monitor.store.lake.formats import LakeTable
     from rankscope.monitor.store.lake.joining import Joined
+    from rankscope.monitor.store.lake.rankings import Plan
     from rankscope.monitor.store.lake.state import KnownHour
 
 HOURS_AT_ONCE = 4
@@ -422,7 +425,7 @@ class LakeReader:
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
         arrow = load_arrow()
-        parts: list[tuple[Plan, Foreign, NDArray[np.int64]]] = []
+        groups: list[tuple[dict[str, object], list[_Part]]] = []
         for number, known in enumerate(files):
             if not known.overlaps(since, until):
                 continue
@@ -433,15 +436,9 @@ class LakeReader:
                     continue
                 is_whole = len(rows) == len(loaded.times)
                 table = loaded.table if is_whole else loaded.table.take(arrow.array(rows))
-                parts.append((loaded.plan, table, number * ROW + first + rows))
-        plans = []
-        for plan, _, _ in parts:
-            if plan not in plans:
-                plans.append(plan)
-        reads = []
-        for plan in plans:
-            some = [part for part in parts if part[0] == plan]
-            reads.append(self._read_together(plan, some, is_plain=is_plain))
+                part = _Part(known.file, loaded.plan, table, number * ROW + first + rows)
+                _add_part(groups, part)
+        reads = [self._read_together(parts, is_plain=is_plain) for _, parts in groups]
         return Read(
             join_shown([one.shown for one in reads]) if reads else make_shown([], []),
             sum((one.rejected for one in reads), Counter()),
@@ -449,30 +446,41 @@ class LakeReader:
             join_examples(one.examples for one in reads),
         )
 
-    def _read_together(
-        self,
-        plan: Plan,
-        parts: Sequence[tuple[Plan, Foreign, NDArray[np.int64]]],
-        *,
-        is_plain: bool,
-    ) -> Read:
+    def _read_together(self, parts: Sequence[_Part], *, is_plain: bool) -> Read:
         """Read rows of several files, which may have rows of one ranking."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        arrow = load_arrow()
-        tables = [table for _, table, _ in parts]
+        plan = parts[0].plan
         try:
-            whole = (
-                tables[0]
-                if len(tables) == 1
-                else arrow.concat_tables(tables, promote_options="permissive")
+            return self._loader.ranking_reader.read(
+                join_tables([part.table for part in parts]),
+                plan,
+                np.concatenate([part.places for part in parts]),
+                is_plain=is_plain,
             )
-        except arrow.ArrowException as error:
-            raise FormatError(
-                "files of one hour have columns of different types: "
-                f"{str(error).splitlines()[0]:.200}",
-                hint="write the files again with one schema",
-                code="lake_schema",
-            ) from error
-        places = np.concatenate([places for _, _, places in parts])
-        return self._loader.ranking_reader.read(whole, plan, places, is_plain=is_plain)
+        except FormatError:
+            for part in parts:  # to name the file with the damaged column
+                with named(part.file):
+                    for name in plan.columns:
+                        join_chunks(part.table[name], name)
+            raise
+
+
+class _Part(NamedTuple):
+    """Rows of rankings of a file, what its columns hold, and the places of the rows."""
+
+    file: DataFile
+    plan: Plan
+    table: Foreign
+    places: NDArray[np.int64]
+
+
+def _add_part(groups: list[tuple[dict[str, object], list[_Part]]], part: _Part) -> None:
+    """Add rows to those that they can be read with."""
+    kinds = find_kinds(part.table, part.plan)
+    for at, (known, parts) in enumerate(groups):
+        joined = join_kinds(known, kinds) if parts[0].plan == part.plan else None
+        if joined is not None:
+            groups[at] = (joined, [*parts, part])
+            return
+    groups.append((kinds, [part]))

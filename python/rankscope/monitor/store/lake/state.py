@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.lake.address import Lake
 from rankscope.monitor.store.lake.files import DataFile
+from rankscope.monitor.store.records import LEFT_OUT_FIELDS, Coverage, LeftOut
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.statements import in_project
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
 
 OUTCOMES = frozenset({"accepted", "duplicate", "conflict"})
 """The codes of rows that were not rejected."""
+FAULT = "fault"
+"""Under this name, what is wrong with a file is beside the counts of its rows."""
 EARLIER = "earlier"
 """Under this name, the earlier hours are beside the contexts in the spans of an hour."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class KnownFile:
-    """A file that was read.
+    """A file that was read, or is left out.
 
     Args:
         kind: Whether it has rankings or labels.
@@ -47,6 +50,7 @@ class KnownFile:
         first: The earliest time of them; `None` if there are none, as with `last`.
         last: The latest one.
         counts: By code, how many rows were accepted and rejected without looking at an hour.
+        fault: Why it is left out; `None` if it is not.
     """
 
     kind: Kind
@@ -56,6 +60,7 @@ class KnownFile:
     first: int | None
     last: int | None
     counts: Mapping[str, int]
+    fault: LeftOut | None = None
 
     def overlaps(self, since: int, until: int) -> bool:
         """Return whether it may have rows in a span."""
@@ -145,18 +150,35 @@ def read_files(connection: Connection, project: str, kind: Kind | None = None) -
     wanted = select(table).where(in_project(table.c.project_id, project))
     if kind is not None:
         wanted = wanted.where(table.c.kind == kind)
-    return [
-        KnownFile(
-            kind=row.kind,
-            file=DataFile(row.path, row.size, row.stamp),
-            seen=row.seen,
-            rows=row.rows,
-            first=row.first,
-            last=row.last,
-            counts=json.loads(row.counts),
-        )
-        for row in connection.execute(wanted.order_by(table.c.kind, table.c.path))
-    ]
+    return list(map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path))))
+
+
+def _to_file(row: Any) -> KnownFile:  # noqa: ANN401 - a row of any statement with its columns
+    counts = json.loads(row.counts)
+    fault = counts.pop(FAULT, None)
+    return KnownFile(
+        kind=row.kind,
+        file=DataFile(row.path, row.size, row.stamp),
+        seen=row.seen,
+        rows=row.rows,
+        first=row.first,
+        last=row.last,
+        counts=counts,
+        fault=None if fault is None else LeftOut(**fault),
+    )
+
+
+def read_coverage(connection: Connection, project: str) -> Coverage | None:
+    """Return which files of a lake are left out; `None` if the project has no lake."""
+    if read_lake(connection, project) is None:
+        return None
+    table = schema.lake_files
+    theirs = in_project(table.c.project_id, project)
+    files = connection.execute(select(func.count()).select_from(table).where(theirs)).scalar_one()
+    wanted = select(table).where(theirs, table.c.counts.contains(f'"{FAULT}": {{'))
+    found = map(_to_file, connection.execute(wanted.order_by(table.c.kind, table.c.path)))
+    left_out = tuple(one.fault for one in found if one.fault is not None)
+    return Coverage(files=files, left_out=left_out)
 
 
 def read_hours(
@@ -213,7 +235,8 @@ def set_lake(transaction: Transaction, project: str, lake: Lake, now: int, actor
         files = schema.lake_files
         for kind in ("rankings", "labels"):
             if before.sources.get(kind) != lake.sources.get(kind) or (
-                (before.reach, before.within) != (lake.reach, lake.within)
+                (before.reach, before.within, before.timezone)
+                != (lake.reach, lake.within, lake.timezone)
             ):
                 connection.execute(
                     update(files)
@@ -275,7 +298,9 @@ def store_scan(
                     "rows": one.rows,
                     "first": one.first,
                     "last": one.last,
-                    "counts": json.dumps(one.counts),
+                    "counts": json.dumps(
+                        {**one.counts, **(_write_fault(one.fault) if one.fault else {})}
+                    ),
                 }
                 for one in files
             ],
@@ -290,6 +315,10 @@ def store_scan(
             transaction.counts[project_id, code] += change
     _count_versions(connection, project, project_id)
     return seq
+
+
+def _write_fault(fault: LeftOut) -> dict[str, Any]:
+    return {FAULT: {name: getattr(fault, name) for name in LEFT_OUT_FIELDS}}
 
 
 def _store_hours(

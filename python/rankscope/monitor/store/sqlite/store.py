@@ -14,6 +14,7 @@ from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
 from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.history.location import LOCATION
+from rankscope.monitor.store.history.tally import check_tally
 from rankscope.monitor.store.history.values import list_values
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
@@ -125,7 +126,7 @@ class SQLiteReader(StoreReader):
 
         Raises:
             FileError: The file exists, or the copy cannot be written, or an archived hour is
-                damaged; nothing of it is left then.
+                damaged or not listed any more; nothing of it is left then.
         """
         target = Path(path).absolute()
         marked = beside(target, MARK)
@@ -158,6 +159,7 @@ class SQLiteReader(StoreReader):
         """Copy the store as it is at one moment to an empty file and a folder, and sync them."""
         with self.engine.connect() as connection:
             mark = read_facts(connection, self.path)  # from here on, all is of one moment
+            check_tally(connection)
             files: list[Listed] = [*manifest.list_all_archived(connection)]
             files += list_values(connection)
             for listed in files:

@@ -60,6 +60,13 @@ def read_configuration(connection: Connection, project: str) -> str | None:
     return connection.execute(wanted).scalar_one_or_none()
 
 
+def list_configurations(connection: Connection, project: str) -> list[str]:
+    """Return all configurations of a project as JSON, the newest first."""
+    table = configurations
+    wanted = select(table.c.text).where(in_project(table.c.project_id, project))
+    return list(connection.execute(wanted.order_by(table.c.configuration_id.desc())).scalars())
+
+
 def insert_configuration(
     transaction: Transaction, project: str, text: str, now: int, actor: str
 ) -> None:

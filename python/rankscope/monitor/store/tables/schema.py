@@ -38,7 +38,8 @@ meta = Table(
     Column("value", TEXT, nullable=False),
 )
 """By name, `schema_version`, `store` (its random id), the numbers of the last event and transaction
-(`last_seq`, `last_commit`), and how many of each are lost (`lost_events`, `lost_commits`)."""
+(`last_seq`, `last_commit`), how many of each are lost (`lost_events`, `lost_commits`), and the
+number and digest of the rows of `history` (`history_hours`, `history_digest`)."""
 
 projects = Table(
     "projects",

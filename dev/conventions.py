@@ -1,4 +1,4 @@
-"""Write the table of conventions and their details: `<!-- conventions: table -->`."""
+"""The table of conventions and their details, for their page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from rankscope.conventions.describe import describe_forms, describe_option, desc
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:
-    from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import Files
-    from mkdocs.structure.pages import Page
     from rankscope.conventions import Convention
-
-PLACE = re.compile(r"^<!-- conventions: (?P<what>table|rows) -->$", re.MULTILINE)
 
 
 def write_table() -> str:
@@ -50,16 +45,11 @@ def write_row(row: Convention) -> str:
         ("source", "; ".join(row.sources)),
     ]
     lines = [f"- **{label}**: {text}" for label, text in items if text]
-    head = f"### {row.address} {{#{anchor(row)}}}"
+    # GitHub and MkDocs make other anchors of a heading with dots.
+    head = f'<a id="{anchor(row)}"></a>\n\n### {row.address}'
     return "\n".join([head, "", row.summary, "", *lines])
 
 
 def anchor(row: Convention) -> str:
     """Return the anchor of a convention on the page."""
     return re.sub(r"\W", "-", row.address)
-
-
-def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Replace the comments with the table and the sections."""
-    parts = {"table": write_table, "rows": write_rows}
-    return PLACE.sub(lambda match: parts[match["what"]](), markdown)

@@ -1,13 +1,15 @@
-"""Fill in tables and source code from the package.
+"""Write the tables of the pages from the package: `python -m dev.tables`, part of `make format`.
 
-A line `<!-- table: names trec_eval -->` becomes a table, and a line `<!-- source: module.name -->`
-the source of a class or function.
+What lies between `<!-- table: names trec_eval -->` and `<!-- end -->` is a table, and what lies
+between `<!-- source: module.name -->` and `<!-- end -->` is the source of a class or function. The
+end is added to a new comment.
 """
 
 from __future__ import annotations
 
 import re
 import runpy
+import sys
 import time
 import tomllib
 from importlib import import_module
@@ -32,16 +34,22 @@ from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
 
+from dev import conventions, costs
+
 if TYPE_CHECKING:
-    from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import Files
-    from mkdocs.structure.pages import Page
     from rankscope.cli.commands import Command
     from rankscope.measures.compat import Tool
     from rankscope.monitor.store.store import Store
 
-PLACE = re.compile(r"<!-- table: (?P<what>\w+) ?(?P<which>\w*) -->")
-TESTS = Path(__file__).resolve().parents[2] / "tests"
+PLACE = re.compile(
+    r"(?P<begin><!-- (?P<kind>table|source): (?P<what>[\w.]+) ?(?P<which>\w*) -->)"
+    r"(?:(?:(?!<!-- ).)*<!-- end -->)?",
+    re.DOTALL,
+)
+END = "<!-- end -->"
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TESTS = ROOT / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
@@ -49,7 +57,6 @@ COUNTERPARTS = TESTS / "parity" / "counterparts.py"
 DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 PROJECT = TESTS.parent / "pyproject.toml"
-SOURCE = re.compile(r"^<!-- source: (?P<module>[\w.]+)\.(?P<name>\w+) -->$", re.MULTILINE)
 FIELD = re.compile(r"{(\w+)}")
 ENDING = re.compile(r":\w+}")
 ARGUMENT = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
@@ -156,9 +163,11 @@ def write_libraries(head: list[str], lines: list[str], which: str) -> str:
 
 def write_diagnostics() -> str:
     """Return the table of diagnostics: each code with its message."""
-    lines = [
-        f"| `{code}` | {FIELD.sub(shown_field, sentence)} |" for code, sentence in SENTENCES.items()
-    ]
+    shown = {
+        code: FIELD.sub(shown_field, sentence).replace("|", "\\|")
+        for code, sentence in SENTENCES.items()
+    }
+    lines = [f"| `{code}` | {sentence} |" for code, sentence in shown.items()]
     return "\n".join(["| code | message |", "| --- | --- |", *lines])
 
 
@@ -234,7 +243,7 @@ def write_defects() -> str:
         for defect in defects:
             tests = ", ".join(f"`{test}`" for test in defect.tests)
             parts.append(
-                f"**{defect.tool}**\n:   {defect.there}\n\n"
+                f"- **{defect.tool}**: {defect.there}\n\n"
                 f"    *rankscope:* {defect.here}\n\n    *Tests:* {tests}"
             )
     return "\n\n".join(parts)
@@ -363,9 +372,7 @@ def write_kinds(place: str) -> str:
 
 def write_costs(which: str) -> str:
     """Return a table of what stages cost."""
-    writers = runpy.run_path(str(Path(__file__).with_name("costs.py")))["WRITERS"]
-    written: str = writers[which]()
-    return written
+    return costs.WRITERS[which]()
 
 
 def write_table(what: str, which: str) -> str:
@@ -379,6 +386,7 @@ def write_table(what: str, which: str) -> str:
         "formats": write_formats,
         "simulations": write_simulations,
         "counterparts": write_counterparts,
+        "conventions": conventions.write_table,
     }
     of_one = {
         "divergences": write_divergences,
@@ -395,6 +403,8 @@ def write_table(what: str, which: str) -> str:
     match what, which:
         case name, "" if name in plain:
             return plain[name]()
+        case "conventions", "rows":
+            return conventions.write_rows()
         case "names", "trec_eval" | "ir_measures" | "ranx" | "sklearn":
             return write_names(which)
         case "kinds", "lists" | "tables" | "arrays":
@@ -410,7 +420,34 @@ def write_source(module: str, name: str) -> str:
     return f"```py\n{getsource(getattr(import_module(module), name)).rstrip()}\n```"
 
 
-def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
-    """Replace the comments with tables and source code."""
-    filled = PLACE.sub(lambda match: write_table(match["what"], match["which"]), markdown)
-    return SOURCE.sub(lambda match: write_source(match["module"], match["name"]), filled)
+def fill_in(text: str) -> str:
+    """Return the text of a page with its tables and sources as they are now."""
+    return PLACE.sub(write_place, text)
+
+
+def write_place(place: re.Match[str]) -> str:
+    """Return a comment with what it names, and the end."""
+    what, which = place["what"], place["which"]
+    if place["kind"] == "table":
+        written = write_table(what, which)
+    else:
+        module, _, name = what.rpartition(".")
+        written = write_source(module, name)
+    before, after = place.string[: place.start()], place.string[place.end() :]
+    is_block = (not before or before.endswith("\n")) and (not after or after.startswith("\n"))
+    gap = "\n\n" if is_block else ""
+    return f"{place['begin']}{gap}{written.strip()}{gap}{END}"
+
+
+def main() -> int:
+    """Write the pages whose tables have changed."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if (filled := fill_in(text)) != text:
+            page.write_text(filled, encoding="utf-8")
+            print(f"wrote the tables of {page.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Refuses the files of a lakehouse table: rows that were deleted or overwritten are among them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from rankscope.errors import FormatError
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_LEVELS = 8
+"""So many folders above a file can be those of partitions."""
+ICEBERG_METADATA = re.compile(r"version-hint\.text|.+\.metadata\.json(\.gz)?")
+ICEBERG_DATA = "data"
+"""The folder of an Iceberg table in which its data files are."""
+
+
+@record(frozen=True, slots=True)
+class Layout:
+    """A kind of lakehouse table.
+
+    Args:
+        name: Its name.
+        evidence: What its folder contains.
+        current: What reads the current rows.
+    """
+
+    name: str
+    evidence: str
+    current: str
+
+
+DELTA = Layout(
+    "Delta Lake",
+    "_delta_log",
+    "deltalake.DeltaTable(folder).to_pyarrow_table() or DuckDB's delta_scan",
+)
+ICEBERG = Layout(
+    "Apache Iceberg", "metadata", "PyIceberg's table.scan().to_arrow() or DuckDB's iceberg_scan"
+)
+HUDI = Layout("Apache Hudi", ".hoodie", "Spark's spark.read.format('hudi') or the package hudi")
+
+
+def refuse_lakehouse(path: str, folders: Iterable[str]) -> None:
+    """Raise an error if folders are in a table of Delta Lake, Apache Iceberg or Apache Hudi.
+
+    Args:
+        path: The path or pattern for messages.
+        folders: The folders that would be read.
+
+    Raises:
+        FormatError: One is.
+    """
+    for folder in dict.fromkeys(folders):
+        found = _find_table(folder)
+        if found is not None:
+            layout, root = found
+            raise FormatError(
+                f"expected plain files, found a table of {layout.name}: {root} contains "
+                f"{layout.evidence}. Rows that were deleted or overwritten are still in its files, "
+                "and would count",
+                hint=f"read the current rows with {layout.current}, and pass the Arrow table or "
+                "data frame; or write them to a Parquet file outside the table",
+                code="lakehouse_table",
+                file=path,
+            )
+
+
+def _find_table(folder: str) -> tuple[Layout, str] | None:
+    """Return the table that a folder is, or that contains it, with the table's folder."""
+    below = ""
+    at = os.path.realpath(folder)
+    for _ in range(MOST_LEVELS):
+        if os.path.isdir(os.path.join(at, DELTA.evidence)):  # noqa: PTH112, PTH118 - loads slowly
+            return DELTA, at
+        if os.path.isdir(os.path.join(at, HUDI.evidence)):  # noqa: PTH112, PTH118 - as above
+            return HUDI, at
+        # Other programs, too, have a folder of this name beside their files.
+        if below in {"", ICEBERG_DATA} and _has_iceberg_metadata(at):
+            return ICEBERG, at
+        at, below = os.path.split(at)
+        if not below:
+            return None
+    return None
+
+
+def _has_iceberg_metadata(folder: str) -> bool:
+    try:
+        names = os.listdir(os.path.join(folder, ICEBERG.evidence))  # noqa: PTH118, PTH208 - as above
+    except OSError:
+        return False  # there is no such folder
+    return any(map(ICEBERG_METADATA.fullmatch, names))

@@ -1,0 +1,30 @@
+"""An order of the rows of a log that depends on what they hold, but not on how they came."""
+
+from __future__ import annotations
+
+from rankscope.stats.scatter import scatter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def order_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return the places of rows in an order of their contents, in which rounded sums are added up.
+
+    Args:
+        columns: Columns of float64, or of whole numbers from 0. Rows that are equal in all of them
+            must be interchangeable.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    mixed = np.zeros(1, dtype=np.uint64)
+    for column in columns:
+        # Zeros of both signs are equal, and so is all that is missing.
+        numbers = np.where(np.isnan(column), np.nan, column + 0.0)
+        mixed = scatter(mixed ^ np.ascontiguousarray(numbers).view(np.uint64), 0)
+    return np.argsort(mixed, kind="stable")

@@ -1,0 +1,222 @@
+"""Folders of files: tables of lakehouses are refused, and folders of partitions give columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import rankscope as rs
+from rankscope.errors import FormatError
+
+from tests.cli.command import check_error, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CURRENT = {
+    "query_id": ["q1", "q1"],
+    "doc_id": ["d1", "d2"],
+    "relevance": [1, 0],
+    "score": [2.0, 1.0],
+}
+QRELS = {"q1": {"d1": 1}}
+RUN = {"q1": {"d1": 1.0}}
+JUDGED = {
+    "judge": ["a", "b"],
+    "query_id": ["q1", "q1"],
+    "doc_id": ["d1", "d1"],
+    "relevance": [1, 1],
+}
+
+READERS: dict[str, Callable[[str], object]] = {
+    "evaluate judgments": lambda path: rs.evaluate(path, RUN, "RR"),
+    "evaluate a run": lambda path: rs.evaluate(QRELS, path, "RR"),
+    "evaluate several runs": lambda path: rs.evaluate(QRELS, {"a": path}, "RR"),
+    "evaluate a file": lambda path: rs.evaluate(QRELS, rs.File(path, "parquet"), "RR"),
+    "evaluate_table": lambda path: rs.evaluate_table(path, "RR"),
+    "Rankings": rs.Rankings.from_table,
+    "read_qrels": rs.read_qrels,
+    "read_items": rs.read_items,
+    "read_history": lambda path: rs.read_items(history=path),
+    "read_catalogue": lambda path: rs.read_items(catalogue=path),
+    "compare": lambda path: rs.compare(QRELS, {"a": RUN, "b": path}, "RR"),
+    "compare_table": lambda path: rs.compare_table(path, "RR", scores=["score", "relevance"]),
+    "compare_values": lambda path: rs.compare_values(path, runs=["score", "relevance"]),
+    "attributes": lambda path: rs.compare(
+        QRELS, {"a": RUN, "b": RUN}, "RR", by="doc_id", attributes=path
+    ),
+    "gate": lambda path: rs.gate(QRELS, RUN, path, {"RR": 0.1}),
+    "report": lambda path: rs.report(QRELS, path, "RR"),
+    "report_table": lambda path: rs.report_table(path, "RR"),
+    "fuse": lambda path: rs.fuse([path, RUN]),
+    "fuse_to_file": lambda path: rs.fuse_to_file([path, RUN], path + ".run"),
+    "diff": lambda path: rs.diff(QRELS, RUN, path, "RR"),
+    "agreement": lambda path: rs.agreement(path, RUN),
+    "reconcile": lambda path: rs.reconcile(QRELS, path, "RR"),
+    "judge_agreement": lambda path: rs.judge_agreement(path, judge="doc_id"),
+    "clicks": lambda path: rs.evaluate_off_policy(path, reward="score", target="relevance"),
+    "examination": lambda path: rs.estimate_examination(path, click="relevance", rank="score"),
+}
+
+
+def write_rows(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(CURRENT), folder / "part-0.parquet")
+
+
+def make_layout(folder: Path, evidence: str, data: str) -> None:
+    """Write a file of rows, and what tells that its folder is a table of a lakehouse."""
+    write_rows(folder / data)
+    place = folder / evidence
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("{}")
+
+
+LAYOUTS = {
+    "Delta Lake": ("_delta_log/00000000000000000000.json", ""),
+    "Delta Lake, partitioned": ("_delta_log/00000000000000000000.json", "day=1/hour=2"),
+    "Apache Iceberg": ("metadata/v1.metadata.json", "data"),
+    "Apache Iceberg, packed": ("metadata/00001-ab.metadata.json.gz", "data/country=de"),
+    "Apache Iceberg of Hadoop": ("metadata/version-hint.text", "data"),
+    "Apache Hudi": (".hoodie/hoodie.properties", "2026/11/21"),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_every_reader_refuses_a_table_of_delta_lake(reader: str, tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    make_layout(folder, *LAYOUTS["Delta Lake"])
+    with pytest.raises(FormatError, match="deleted or overwritten") as caught:
+        READERS[reader](str(folder))
+    assert caught.value.code == "lakehouse_table"
+    assert "delta_scan" in caught.value.hint
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("part", ["table", "data", "pattern", "file"])
+def test_no_part_of_a_lakehouse_table_is_read(layout: str, part: str, tmp_path: Path) -> None:
+    evidence, data = LAYOUTS[layout]
+    make_layout(tmp_path / "log", evidence, data)
+    path = {
+        "table": tmp_path / "log",
+        "data": tmp_path / "log" / data,
+        "pattern": tmp_path / "log" / data / "*.parquet",
+        "file": tmp_path / "log" / data / "part-0.parquet",
+    }[part]
+    with pytest.raises(FormatError) as caught:
+        rs.evaluate_table(str(path), "RR")
+    assert caught.value.code == "lakehouse_table"
+    name = layout.partition(",")[0].removesuffix(" of Hadoop")
+    assert f"a table of {name}: {tmp_path / 'log'} contains" in caught.value.message
+
+
+def test_a_link_into_a_lakehouse_table_is_refused(tmp_path: Path) -> None:
+    make_layout(tmp_path / "log", *LAYOUTS["Apache Iceberg"])
+    (tmp_path / "link").symlink_to(tmp_path / "log" / "data")
+    with pytest.raises(FormatError, match="Apache Iceberg"):
+        rs.evaluate_table(str(tmp_path / "link"), "RR")
+
+
+def test_the_program_refuses_a_table_of_delta_lake(tmp_path: Path) -> None:
+    make_layout(tmp_path / "log", *LAYOUTS["Delta Lake"])
+    done = run("eval", str(tmp_path / "log"), "-m", "RR")
+    assert "a table of Delta Lake" in check_error(done, 3, "lakehouse_table")
+
+
+@pytest.mark.parametrize("name", ["metadata/notes.json", "metadata/data.csv", "delta_log/0.json"])
+def test_files_beside_metadata_of_others_are_read(name: str, tmp_path: Path) -> None:
+    make_layout(tmp_path, name, "")
+    assert rs.evaluate_table(str(tmp_path), "RR")["RR"] == 1.0
+
+
+def test_metadata_that_may_be_of_others_does_not_refuse_folders_below(tmp_path: Path) -> None:
+    make_layout(tmp_path, "metadata/corpus.metadata.json", "runs")
+    assert rs.evaluate_table(str(tmp_path / "runs"), "RR")["RR"] == 1.0
+
+
+def write_partitions(folder: Path, *, extra: str = "") -> None:
+    """Write a folder per country: a good ranking in one, a bad one in the other."""
+    for country, query, score in (("de", "q1", 2.0), ("caf%C3%A9", "q2", 0.0)):
+        place = folder / f"country={country}{extra}"
+        place.mkdir(parents=True)
+        rows = {
+            "query_id": [query] * 2,
+            "doc_id": ["d1", "d2"],
+            "relevance": [1, 0],
+            "score": [score, 1.0],
+        }
+        pq.write_table(pa.table(rows), place / "part-0.parquet")
+
+
+def by_part(found: rs.Evaluation) -> dict[str, object]:
+    assert found.slices is not None
+    return {part: values["RR"] for part, values in found.slices.to_dict().items()}
+
+
+@pytest.mark.parametrize("given", ["", "*/*.parquet", "country=*/"])
+def test_folders_of_partitions_give_their_column(given: str, tmp_path: Path) -> None:
+    write_partitions(tmp_path)
+    path = f"{tmp_path}/{given}".removesuffix("country=*/")
+    found = rs.evaluate_table(path, "RR", by="country")
+    assert by_part(found) == {"de": 1.0, "café": 1 / 2}
+    assert found["RR"] == 3 / 4
+
+
+def test_a_folder_of_one_partition_gives_its_column(tmp_path: Path) -> None:
+    write_partitions(tmp_path)
+    path = tmp_path / "country=de" / "part-0.parquet"
+    assert by_part(rs.evaluate_table(str(path), "RR", by="country")) == {"de": 1.0}
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_text_in_partitions_gives_the_column(form: str, tmp_path: Path) -> None:
+    text = {
+        "csv": "query_id,doc_id,relevance,score\n{},d1,1,1\n",
+        "jsonl": '{{"query_id": "{}", "docs": [{{"doc_id": "d", "relevance": 1, "score": 1}}]}}',
+    }[form]
+    for query in ("q1", "q2"):
+        (tmp_path / f"device=of {query}").mkdir()
+        (tmp_path / f"device=of {query}" / f"0.{form}").write_text(text.format(query))
+    found = rs.evaluate_table(str(tmp_path), "RR", by="device")
+    assert by_part(found) == {"of q1": 1.0, "of q2": 1.0}
+
+
+def test_a_column_in_a_file_comes_before_that_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "query_id=none").mkdir()
+    write_rows(tmp_path / "query_id=none")
+    assert rs.evaluate_table(str(tmp_path), "RR").to_dict() == {"q1": {"RR": 1.0}}
+
+
+def test_partitions_may_hold_the_queries_and_attributes(tmp_path: Path) -> None:
+    for query in ("q1", "q2"):
+        folder = tmp_path / f"query_id={query}"
+        folder.mkdir()
+        pq.write_table(pa.table({"doc_id": ["d1"], "score": [1.0]}), folder / "0.parquet")
+    qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    assert rs.evaluate(qrels, str(tmp_path), "RR")["RR"] == 1 / 2
+    found = rs.compare(
+        qrels, {"a": str(tmp_path), "b": str(tmp_path)}, "RR", by="doc_id", attributes=str(tmp_path)
+    )
+    assert found.by
+
+
+def test_a_folder_above_a_single_file_names_no_scores(tmp_path: Path) -> None:
+    """Only columns that the caller names are taken from it."""
+    folder = tmp_path / "score=bm25"
+    folder.mkdir()
+    rows = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": [1]}
+    pq.write_table(pa.table(rows), folder / "0.parquet")
+    assert rs.evaluate_table(str(folder / "0.parquet"), "RR")["RR"] == 1.0
+
+
+def test_items_in_partitions_have_the_column_as_an_attribute(tmp_path: Path) -> None:
+    for genre in ("war", "love"):
+        folder = tmp_path / f"genre={genre}"
+        folder.mkdir()
+        pq.write_table(pa.table({"item_id": [f"{genre}1", f"{genre}2"]}), folder / "0.parquet")
+    run = {"u": ["war1", "love1"]}
+    found = rs.evaluate({"u": {"war1"}}, run, "ILD", items=str(tmp_path))
+    assert found["ILD"] == 1.0

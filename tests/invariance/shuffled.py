@@ -1,0 +1,85 @@
+"""Judgments and runs in any order of rows and in any form, and results as text to compare."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Row = tuple[int, str, float]
+
+QUERIES = range(1, 46)
+"""As text, 10 comes before 9."""
+USERS = {str(query): f"user {query % 32}" for query in QUERIES}
+COUNTRIES = {str(query): "abc"[query % 3] for query in QUERIES}
+
+
+def make_rows(seed: int, noise: float) -> list[Row]:
+    """Return the scores of a run: the grade of each document with noise."""
+    random = Random(seed)
+    return [(query, doc, grade + random.gauss(0, noise)) for query, doc, grade in QRELS]
+
+
+_RANDOM = Random(1)
+QRELS: list[Row] = [
+    (query, f"d{doc}", _RANDOM.choice([0, 0, 1, 2])) for query in QUERIES for doc in range(12)
+]
+OLD, NEW = make_rows(2, 1.3), make_rows(3, 1.1)
+
+
+def shuffle(rows: list[Row], seed: int) -> list[Row]:
+    """Return the rows in another order; in that given for 0."""
+    return Random(seed).sample(rows, len(rows)) if seed else rows
+
+
+def to_dict(rows: list[Row]) -> dict[str, dict[str, float]]:
+    """Return rows by query and document."""
+    made: dict[str, dict[str, float]] = {}
+    for query, doc, value in rows:
+        made.setdefault(str(query), {})[doc] = value
+    return made
+
+
+def to_columns(rows: list[Row], value: str, *, is_text: bool) -> dict[str, list[object]]:
+    """Return rows as columns, with queries as text or as integers."""
+    return {
+        "query_id": [str(query) if is_text else query for query, *_ in rows],
+        "doc_id": [doc for _, doc, _ in rows],
+        value: [number for *_, number in rows],
+    }
+
+
+def write(rows: list[Row], value: str, path: Path) -> Path:
+    """Write rows as TREC judgments or a TREC run."""
+    text = "{0} 0 {1} {2:g}\n" if value == "relevance" else "{0} Q0 {1} 1 {2!r} run\n"
+    path.write_text("".join(text.format(*row) for row in rows))
+    return path
+
+
+FORMS = {
+    "dict": lambda rows, _value, _path: to_dict(rows),
+    "pandas": lambda rows, value, _path: pd.DataFrame(to_columns(rows, value, is_text=True)),
+    "integers": lambda rows, value, _path: pd.DataFrame(to_columns(rows, value, is_text=False)),
+    "polars": lambda rows, value, _path: pl.DataFrame(to_columns(rows, value, is_text=True)),
+    "arrow": lambda rows, value, _path: pa.table(to_columns(rows, value, is_text=False)),
+    "file": write,
+}
+
+
+def tell(result: object) -> object:
+    """Return all numbers of a result, as text with all their digits."""
+    if hasattr(result, "to_dict"):
+        return tell(result.to_dict())
+    if hasattr(result, "tolist"):
+        return tell(result.tolist())
+    if isinstance(result, dict):
+        return {key: tell(value) for key, value in result.items()}
+    if isinstance(result, list | tuple):
+        return [tell(each) for each in result]
+    return repr(result)

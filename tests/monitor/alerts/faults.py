@@ -1,0 +1,328 @@
+"""Faults of the data of a project: at least one for each watch of the rule about data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
+
+from rankscope.monitor.alerts.watches.counts import TOTAL, Counts, DayCounts, Place
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import MISSING, Slicing
+from rankscope.monitor.evaluate.stored_windows import AGES
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.store.records import LabelCount, Version
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from rankscope.monitor.alerts.incidents.finding import StreamKey
+    from rankscope.monitor.events.event import Event
+
+    Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
+
+START = 20_003 * DAY
+"""A Monday."""
+HISTORY = 21
+"""How many days come before the first fault."""
+AN_HOUR = 240
+REPEATED = 60
+"""After so many hours, the same is shown again."""
+CONFIGURATION = Configuration(
+    definition=define(measures=["RR@3"], positive="click", window=600),
+    attributes=("device",),
+    baseline=None,
+    grace="10m",
+)
+
+
+class Shown(NamedTuple):
+    """A ranking, and how many clicks it gets."""
+
+    number: int
+    model: str
+    version: str
+    device: str | None
+    clicks: int
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something that goes wrong.
+
+    Args:
+        name: What it is called.
+        watch: The name of the watch that finds it.
+        key: The stream of the incident that says so.
+        change: Returns what comes instead of a ranking.
+        hours: How many hours it takes to be found, and to be over, at most.
+    """
+
+    name: str
+    watch: str
+    key: StreamKey
+    change: Change
+    hours: int = 12
+
+
+@cache
+def show_hour(hour: int) -> list[Shown]:
+    """What is shown in an hour while all is well: one like the other."""
+    return [
+        Shown(
+            number,
+            "gbdt" if number % 2 else "trees",
+            "2" if number % 4 == 2 else "1",
+            ("phone", "tablet", "tv", "web", "phone")[number // 4 % 5],
+            0 if (number + hour) % 20 == 7 else 1,
+        )
+        for number in range(AN_HOUR)
+    ]
+
+
+def log_hours(first: int, end: int, *faults: Fault) -> Iterator[Event]:
+    """Yield the events of some hours, counted from `START`, with faults one after another."""
+    for hour in range(first, end):
+        for number, each in enumerate(show(hour % REPEATED, faults)):
+            name, time = f"{hour} {number}", START + hour * HOUR + number % 60 * MINUTE
+            device = () if each.device is None else (("device", each.device),)
+            yield Ranking(
+                name,
+                name,
+                time,
+                Items(("a", "b", "c"), (1, 2, 3)),
+                user_id=f"user {number}",
+                model=each.model,
+                version=each.version,
+                attributes=device,
+            )
+            for click in range(each.clicks):
+                at = f"{name} click {click}"
+                yield Label(at, name, "abc"[click], time + MINUTE, ("click",))
+
+
+class FaultyCounts(Counts):
+    """The counts of what comes, without a store.
+
+    Args:
+        faults: The faults, each with the hour of its beginning and of its end.
+    """
+
+    def __init__(self, faults: Sequence[tuple[Fault, int, int]] = ()) -> None:
+        values = {each.device for each in show_hour(0) if each.device}
+        super().__init__(CONFIGURATION, Slicing((("device", (*sorted(values), "television")),)))
+        self.faults = faults
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """The versions that are shown while all is well."""
+        return VERSIONS
+
+    def _count(self, time: int) -> Counted:
+        hour = (time - START) // HOUR
+        if hour < 0:
+            return Counted({}, {}, {}, {}, {})
+        lasting = tuple(one for one, at, end in self.faults if at <= hour < end)
+        return count(hour % REPEATED, lasting)
+
+    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+        """Count the rankings of each day."""
+        return {day: self._count_day(day) for day in range(since, until, DAY)}
+
+    def _count_day(self, day: int) -> DayCounts:
+        counts = DayCounts({TOTAL: [0] * 24}, {}, {}, {}, [*(1 for _ in AGES), 0])
+        for hour in range(24):
+            found = self._count(day + hour * HOUR)
+            for place, number in found.rankings.items():
+                counts.rankings.setdefault(place, [0] * 24)[hour] = number
+            for summed, more in zip(counts[1:4], found[1:4], strict=True):
+                for model, number in more.items():
+                    summed[model] = summed.get(model, 0) + number
+        return counts
+
+    def count_labels(self, day: int) -> list[LabelCount]:
+        """Count the labels of a day."""
+        hours = [self._count(day + hour * HOUR).clicks for hour in range(24)]
+        return [
+            LabelCount(model, ("click",), is_grade=False, number=number)
+            for model in sorted({model for one in hours for model in one})
+            if (number := sum(one.get(model, 0) for one in hours))
+        ]
+
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Return whether rankings of an hour have labels."""
+        return since < min(until, before) and any(self._count(since).clicks.values())
+
+
+class Counted(NamedTuple):
+    """What is shown in an hour, by place and by model."""
+
+    rankings: Mapping[Place, int]
+    sizes: Mapping[str, int]
+    labelled: Mapping[str, int]
+    empty: Mapping[str, int]
+    clicks: Mapping[str, int]
+
+
+@cache
+def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
+    """Count what is shown in an hour with faults."""
+    shown = show(hour, faults)
+    places = Counter(
+        place
+        for each in shown
+        for place in (
+            TOTAL,
+            Place(each.model),
+            Place(each.model, each.version),
+            Place(slice=(("device", each.device or MISSING),)),
+        )
+    )
+    return Counted(
+        places,
+        Counter(each.model for each in shown),
+        Counter(each.model for each in shown if each.clicks),
+        Counter(each.model for each in shown if not each.clicks),
+        Counter(each.model for each in shown for _ in range(each.clicks)),
+    )
+
+
+def find_ratio(faults: Sequence[Fault]) -> float:
+    """Return which part of the usual number comes of the place that the last fault is about."""
+    _, model, version, where = faults[-1].key
+    place = Place(model, version, where)
+    left, usual = (
+        sum(count(hour, each).rankings.get(place, 0) for hour in range(REPEATED))
+        for each in (tuple(faults), ())
+    )
+    return left / usual
+
+
+@cache
+def show(hour: int, faults: tuple[Fault, ...]) -> tuple[Shown, ...]:
+    """Show an hour with faults, one after another."""
+    shown = show_hour(hour)
+    for fault in faults:
+        shown = [*chain.from_iterable(fault.change(hour, each) for each in shown)]
+    return tuple(shown)
+
+
+def hides(fault: Fault, other: Fault) -> bool:
+    """Return whether a fault leaves nothing that another one could change."""
+    return all(show(hour, (fault,)) == show(hour, (fault, other)) for hour in range(REPEATED))
+
+
+def _keep(is_kept: Callable[[int, Shown], bool]) -> Change:
+    return lambda hour, each: [each] if is_kept(hour, each) else []
+
+
+def _set(is_changed: Callable[[int, Shown], bool], **said: Any) -> Change:  # noqa: ANN401
+    return lambda hour, each: [each._replace(**said) if is_changed(hour, each) else each]
+
+
+def _move_clicks(_hour: int, each: Shown) -> list[Shown]:
+    return [each._replace(clicks=2 * each.clicks if each.number % 4 < 2 else 0)]
+
+
+def _is_some(hour: int, each: Shown, of: int) -> bool:
+    """Return whether a ranking is one of so many, spread over all that there are."""
+    return (each.number // 2 * 7 + hour) % of == 0
+
+
+LAST = START + (HISTORY + 30) * DAY
+VERSIONS = tuple(
+    Version(*name, "production", START, LAST, 1)
+    for name in sorted({(each.model, each.version) for each in show_hour(0)})
+)
+FAULTS = (
+    Fault(
+        name="no rankings arrive",
+        watch="no rankings",
+        key=("freshness", "", "", ()),
+        change=_keep(lambda _hour, _each: False),
+    ),
+    Fault(
+        name="model gbdt shows nothing",
+        watch="models that stop",
+        key=("versions", "gbdt", "", ()),
+        change=_keep(lambda _hour, each: each.model != "gbdt"),
+    ),
+    Fault(
+        name="model gbdt shows little",
+        watch="models that fall",
+        key=("volume", "gbdt", "", ()),
+        change=_keep(lambda hour, each: each.model != "gbdt" or _is_some(hour, each, 8)),
+    ),
+    Fault(
+        name="an eighth of the rankings arrives",
+        watch="fewer or more rankings",
+        key=("volume", "", "", ()),
+        change=_keep(lambda hour, each: _is_some(hour, each, 8)),
+    ),
+    Fault(
+        name="five times the rankings arrive",
+        watch="fewer or more rankings",
+        key=("volume", "", "", ()),
+        change=lambda _hour, each: [each] * 5,
+    ),
+    Fault(
+        name="trees falls back to version 1",
+        watch="versions that stop",
+        key=("versions", "trees", "2", ()),
+        change=_set(lambda _hour, each: each.version == "2", version="1"),
+    ),
+    Fault(
+        name="the device is missing",
+        watch="attributes that are missing",
+        key=("attributes", "", "", (("device", "<missing>"),)),
+        change=_set(lambda hour, each: _is_some(hour, each, 3), device=None),
+        hours=42,
+    ),
+    Fault(
+        name="tv is called television",
+        watch="values that are new or renamed",
+        key=("attributes", "", "", (("device", "tv"),)),
+        change=_set(lambda _hour, each: each.device == "tv", device="television"),
+    ),
+    Fault(
+        name="web has become phone",
+        watch="values that vanish",
+        key=("attributes", "", "", (("device", "web"),)),
+        change=_set(lambda _hour, each: each.device == "web", device="phone"),
+    ),
+    Fault(
+        name="most tablets have become phones",
+        watch="values that fall or rise",
+        key=("volume", "", "", (("device", "tablet"),)),
+        change=_set(
+            lambda hour, each: each.device == "tablet" and not _is_some(hour, each, 8),
+            device="phone",
+        ),
+    ),
+    Fault(
+        name="no labels arrive",
+        watch="no labels",
+        key=("label_freshness", "", "", ()),
+        change=_set(lambda _hour, _each: True, clicks=0),
+    ),
+    Fault(
+        name="half of the labels are lost",
+        watch="fewer or more labels",
+        key=("labels", "", "", ()),
+        change=_set(lambda _hour, each: each.number % 8 < 4, clicks=0),
+        hours=24,
+    ),
+    Fault(
+        name="half of the rankings have no relevant document",
+        watch="no relevant document",
+        key=("relevance", "", "", ()),
+        change=_move_clicks,
+        hours=24,
+    ),
+)

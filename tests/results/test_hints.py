@@ -1,0 +1,173 @@
+"""Unknown arguments and attributes are errors that say what to use."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import rankscope
+from rankscope.errors import ArgumentError, MissingAttributeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+rs: Any = rankscope  # mypy knows these mistakes, too
+QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+RUN = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+RUNS = {"old": RUN, "new": QRELS}
+TABLE = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "score": [1.0]}
+VALUES = {"query_id": ["q1", "q2"], "a": [0.1, 0.2], "b": [0.2, 0.3]}
+
+
+def copied(value: Any) -> Any:  # noqa: ANN401 - of any kind
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - made here
+
+
+ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
+    "k": (lambda: rs.evaluate(QRELS, RUN, "nDCG", k=10), "nDCG@10"),
+    "metrics": (lambda: rs.evaluate(QRELS, RUN, metrics="nDCG"), "did you mean 'measures'?"),
+    "qrel": (lambda: rs.evaluate(qrel=QRELS, run=RUN, measures="RR"), "did you mean 'qrels'?"),
+    "intervall": (lambda: rs.evaluate(QRELS, RUN, "RR", intervall=1), "did you mean 'interval'?"),
+    "by": (lambda: rs.evaluate(QRELS, RUN, "RR", by={}), "Rankings.from_run(qrels, run).evaluate("),
+    "groupby": (lambda: rs.evaluate(QRELS, RUN, "RR", groupby="x"), "evaluate_table(table"),
+    "n_jobs": (lambda: rs.evaluate(QRELS, RUN, "RR", n_jobs=2), "did you mean 'threads'?"),
+    "empty": (lambda: rs.evaluate(QRELS, RUN, "RR", empty="skip"), "policy='empty=…'"),
+    "rel": (lambda: rs.evaluate(QRELS, RUN, "AP", rel=2), "'AP(rel=2)'"),
+    "output": (lambda: rs.report(QRELS, RUN, output="x.html"), ".write('report.html')"),
+    "file": (lambda: rs.report_table(TABLE, file="x.html"), ".write('report.html')"),
+    "cutoff": (lambda: rs.compare(QRELS, RUNS, "nDCG", cutoff=5), "nDCG@10"),
+    "alpha": (lambda: rs.compare(QRELS, RUNS, "nDCG", alpha=0.05), "did you mean 'interval'?"),
+    "attribute": (lambda: rs.compare(QRELS, RUNS, "RR", attribute=1), "did you mean 'attributes'?"),
+    "groups": (lambda: rs.compare_values(VALUES, groups="a"), "did you mean 'by'?"),
+    "labls": (lambda: rs.evaluate_table(TABLE, "RR", labls="x"), "did you mean 'labels'?"),
+    "combin": (lambda: rs.evaluate_table(TABLE, "RR", combin="sum"), "did you mean 'combine'?"),
+    "zzz": (lambda: rs.fuse([RUN, RUN], zzz=1), "its arguments are runs, method, weights"),
+    "folds": (lambda: rs.fuse([RUN, RUN], out="x"), "fuse_to_file"),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_unknown_argument_is_an_error_with_a_hint(name: str) -> None:
+    call, hint = ARGUMENTS[name]
+    with pytest.raises(ArgumentError, match="got an unexpected keyword argument") as caught:
+        call()
+    assert hint in caught.value.hint
+    assert caught.value.code == "unknown_argument"
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, rs.UsageError)
+    assert str(copied(caught.value)) == str(caught.value)
+
+
+@pytest.mark.parametrize("settings", [{}, {"query": "q1"}])
+def test_a_run_in_explain_says_how_to_explain_a_query(settings: dict[str, str]) -> None:
+    with pytest.raises(ArgumentError, match="too many arguments by position") as caught:
+        rs.explain(QRELS, RUN, "nDCG", **settings)
+    assert "Rankings.from_run(qrels, run).explain('q1', 'nDCG@10')" in caught.value.hint
+
+
+def test_a_type_error_of_a_users_function_stays_as_it_is() -> None:
+    def gain(grade: float, *, k: int) -> float:
+        return grade * k
+
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'") as caught:
+        rs.evaluate(QRELS, RUN, rs.nDCG(gain=gain))
+    assert not isinstance(caught.value, rs.UsageError)
+
+
+def test_a_type_error_about_an_argument_inside_of_a_function_stays_as_it_is() -> None:
+    def inner() -> None:
+        return None
+
+    def gain(grade: float) -> float:
+        inner(threads=1)  # type: ignore[call-arg]
+        return grade
+
+    with pytest.raises(TypeError, match=r"inner\(\) got an unexpected keyword") as caught:
+        rs.evaluate(QRELS, RUN, rs.nDCG(gain=gain), threads=1)
+    assert not isinstance(caught.value, rs.UsageError)
+
+
+def test_other_mistakes_of_a_call_stay_as_they_are() -> None:
+    for call in (rs.evaluate, lambda: rs.evaluate(QRELS, RUN, "RR", "RR")):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert not isinstance(caught.value, rs.UsageError)
+
+
+FUNCTIONS = [name for name in rs.__all__ if inspect.isfunction(getattr(rs, name))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_keep_their_signature_and_can_be_pickled(name: str) -> None:
+    function = getattr(rs, name)
+    assert inspect.signature(function) == inspect.signature(inspect.unwrap(function))
+    assert inspect.getdoc(function)
+    assert function.__name__ == name
+    assert copied(function) is function
+
+
+EVALUATION = rs.evaluate(QRELS, RUN, "RR")
+COMPARISON = rs.compare(QRELS, RUNS, "RR")
+RESULTS: dict[str, tuple[object, str, str]] = {
+    "report.save": (rs.report(QRELS, RUN, "RR"), "save", "did you mean .write(…)?"),
+    "evaluation.to_json": (EVALUATION, "to_json", "did you mean .to_dict(…)?"),
+    "evaluation.to_df": (EVALUATION, "to_df", "did you mean .to_pandas(…)?"),
+    "evaluation.mean": (EVALUATION, "mean", "did you mean .means(…)?"),
+    "evaluation.best": (EVALUATION, "best", "did you mean .means(…)?"),
+    "evaluation.per_topic": (EVALUATION, "per_topic", "did you mean .per_query(…)?"),
+    "evaluation.groups": (EVALUATION, "groups", "did you mean .slices?"),
+    "evaluation.conts": (EVALUATION, "conts", "did you mean .counts?"),
+    "evaluations.best": (rs.evaluate(QRELS, RUNS, "RR"), "best", "did you mean .means(…)?"),
+    "comparison.best": (COMPARISON, "best", "did you mean .find_best(…)?"),
+    "compared.p_value": (COMPARISON.comparisons[0], "p_value", "did you mean .p?"),
+    "gate.ok": (rs.gate(QRELS, RUN, RUN, {"RR": 0.1}), "ok", "did you mean .passed?"),
+    "fused.save": (rs.fuse([RUN, RUN]), "save", "did you mean .write(…)?"),
+    "table.df": (
+        rs.Rankings.from_run(QRELS, RUN).bounds("RR"),
+        "df",
+        "did you mean .to_pandas(…)?",
+    ),
+    "rankings.xyz": (rs.Rankings.from_run(QRELS, RUN), "xyz", "its attributes are attribute, "),
+    "explanation.html": (rs.explain([1, 0]), "html", "did you mean .to_html(…)?"),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_an_unknown_attribute_is_an_error_with_a_hint(case: str) -> None:
+    found, name, hint = RESULTS[case]
+    kind = type(found).__name__
+    with pytest.raises(
+        MissingAttributeError, match=f"'{kind}' object has no attribute '{name}'"
+    ) as caught:
+        getattr(found, name)
+    assert hint in caught.value.hint
+    assert caught.value.name == name
+    assert not hasattr(found, name)
+    assert getattr(found, name, None) is None
+    assert not hasattr(found, "__no_such__")
+    assert copied(caught.value).hint == caught.value.hint
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_results_can_be_copied_and_pickled(case: str) -> None:
+    found: Any = RESULTS[case][0]
+    for other in (copy.copy(found), copy.deepcopy(found), copied(found)):
+        assert str(other) == str(found)
+    bare = object.__new__(type(found))  # whose slots are empty, as in the middle of a copy
+    with pytest.raises(AttributeError):
+        bare.to_no_such_format  # noqa: B018 - it isn't there
+
+
+def test_an_attribute_error_in_a_property_stays_as_it_is() -> None:
+    class Broken(rankscope.Table):
+        @property
+        def means(self) -> float:
+            return self.columns.missing  # type: ignore[attr-defined, no-any-return]
+
+    broken = Broken({"a": [1]})
+    with pytest.raises(AttributeError, match="has no attribute 'missing'") as caught:
+        broken.means  # noqa: B018 - it is a property
+    assert not isinstance(caught.value, MissingAttributeError)

@@ -1,0 +1,300 @@
+"""Verdicts of statistics at their limits: just below, at and just above each of them."""
+
+from __future__ import annotations
+
+import math
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rankscope import UsageError
+from rankscope.adapters.clicks import refuse_clicked_only
+from rankscope.adapters.item_categories import Tokens
+from rankscope.compare.checks import _correct
+from rankscope.data.interval import Interval
+from rankscope.errors import FormatError
+from rankscope.results.intervals import _note_weights
+from rankscope.results.judge_agreement import JudgeAgreement
+from rankscope.results.model_judged import ModelJudgedMean
+from rankscope.stats.offpolicy.rankings import _refuse_unseen
+from rankscope.stats.offpolicy.reliability import Reliability
+from rankscope.stats.sequential.anchor import Anchor, choose_anchor
+from rankscope.stats.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
+from rankscope.stats.sequential.lanes import fit_lane, judge_lane
+from rankscope.stats.sequential.observations import DAY, Observations
+from rankscope.stats.sequential.recovery import Recovery
+from rankscope.stats.sequential.threshold import Threshold, judge
+from rankscope.stats.test.family import Family
+from rankscope.stats.test.paired import test_pairs as compare_pairs
+from rankscope.stats.trace.ideal_change import judge_ideal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def make_recovery(*, log_evidence: float, gap: float) -> Recovery:
+    """A recovery with some evidence, and a mean gap since it seems to have started."""
+    return Recovery(
+        total=20.0,
+        size=100.0,
+        later_total=gap * 8,
+        later_size=8.0,
+        margin=0.25,
+        evidence=(log_evidence,),
+    )
+
+
+def test_a_drop_has_recovered_at_an_evidence_of_20() -> None:
+    limit = math.log(20)
+    for evidence in (math.nextafter(limit, 0), limit, math.nextafter(limit, 9)):
+        found = make_recovery(log_evidence=evidence, gap=0.0)
+        assert found.is_recovered == (evidence >= limit)
+
+
+def test_a_drop_has_recovered_if_the_mean_is_at_its_floor_or_above() -> None:
+    for gap in (math.nextafter(0.25, 0), 0.25, math.nextafter(0.25, 1)):
+        assert make_recovery(log_evidence=9.0, gap=gap).is_recovered == (gap <= 0.25)
+
+
+@pytest.mark.parametrize(("days", "is_known"), [(6, False), (7, True), (8, True)])
+def test_a_label_rate_is_known_after_a_week(days: int, *, is_known: bool) -> None:
+    found = fit_label_rate(np.full(days, 100), np.full(days, 100), np.arange(days))
+    assert (found is not None) == is_known
+
+
+def judge_labels(deviation: float, labels: int) -> str:
+    """The verdict about a day of a million rankings, each of which has one label usually."""
+    usual = LabelRate(mean=1.0, deviation=deviation, weekdays=(1.0,) * 7, days=28)
+    return judge_label_rate(usual, labels=labels, rankings=1_000_000, day=0).state
+
+
+@pytest.mark.parametrize(("deviation", "width"), [(0.0, 220_000), (0.1, 490_000)])
+def test_labels_are_unusual_beyond_22_percent_and_beyond_4_9_deviations(
+    deviation: float, width: int
+) -> None:
+    around = [judge_labels(deviation, 1_000_000 - width + by) for by in (-1, 1)]
+    assert around == ["lost", "usual"]
+    assert [judge_labels(deviation, 1_000_000 + width + by) for by in (-1, 1)] == [
+        "usual",
+        "gained",
+    ]
+
+
+def test_an_anchor_has_two_weeks_at_least_and_four_at_most() -> None:
+    before = 100 * DAY
+    for length in (14 * DAY - 1, 14 * DAY, 14 * DAY + 1, 28 * DAY - 1, 28 * DAY, 28 * DAY + 1):
+        expected = Anchor(before - min(length, 28 * DAY), before)
+        found = choose_anchor(before - length, before)
+        assert found == (None if length < 14 * DAY else expected)
+
+
+def judge_gain(gain: float, lists: int, *, recent: float | None = None) -> str:
+    """By what a period is judged whose lists gain so much, where 10.0 is usual."""
+    draw = np.random.default_rng(1)
+
+    def make(count: int) -> Observations:
+        return Observations(
+            value=draw.random(count),
+            cluster=np.arange(count),
+            cell=np.zeros(count, dtype=np.int64),
+            time=np.arange(count) * (DAY // 100),
+        )
+
+    base = make(1400)
+    lane = fit_lane(base, np.full(1400, 10.0), base.value / 2, tolerance=0.02)
+    seen = make(lists)
+    return judge_lane(lane, seen, np.full(lists, gain), seen.value / 2, recent_gain=recent).judged
+
+
+def test_the_order_is_judged_if_lists_gain_more_than_a_tenth_less_or_more() -> None:
+    # At a distance of exactly a tenth of what is usual, the value is judged.
+    assert judge_gain(9.0, 200) == judge_gain(11.0, 200) == "value"
+    assert judge_gain(8.9999, 200) == judge_gain(11.0001, 200) == "discount"
+
+
+@pytest.mark.parametrize(("lists", "judged"), [(99, "value"), (100, "discount")])
+def test_fewer_than_100_lists_differ_by_chance(lists: int, judged: str) -> None:
+    assert judge_gain(5.0, lists, recent=10.0) == judged
+
+
+@pytest.mark.parametrize(("users", "state"), [(29, "INSUFFICIENT"), (30, "ALERT"), (31, "ALERT")])
+def test_a_threshold_needs_30_users(users: int, state: str) -> None:
+    threshold = Threshold(baseline=0.8, tolerance=0.05)
+    assert judge(threshold, np.full(users, 0.5), np.arange(users)).state == state
+
+
+def test_a_threshold_holds_at_its_limit() -> None:
+    threshold = Threshold(baseline=0.75, tolerance=0.25, needs="value")
+    for value in (math.nextafter(0.5, 0), 0.5, math.nextafter(0.5, 1)):
+        found = judge(threshold, np.full(64, value), np.arange(64))
+        assert (found.state == "ALERT") == (value < 0.5)
+
+
+RELIABLE = Reliability(n=1000, effective=100, heavy=20, rewarded=10, clusters=30)
+
+
+@pytest.mark.parametrize("field", ["effective", "heavy", "rewarded", "clusters"])
+def test_an_estimate_is_reliable_at_its_limits(field: str) -> None:
+    limit = float(getattr(RELIABLE, field))
+    fields = ("n", "effective", "heavy", "rewarded", "clusters")
+    said: dict[str, Any] = {name: getattr(RELIABLE, name) for name in fields}
+    for number in (math.nextafter(limit, 0), limit, math.nextafter(limit, 1e9)):
+        refused = Reliability(**said | {field: number}).refuse()
+        assert bool(refused) == (number < limit)
+
+
+def test_a_twentieth_may_be_unseen() -> None:
+    for share in (math.nextafter(0.05, 0), 0.05, math.nextafter(0.05, 1)):
+        assert bool(_refuse_unseen(share)) == (share > 0.05)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "said"),
+    [
+        (math.nextafter(0.8, 1), "reliable"),
+        (0.8, "reliable"),
+        (math.nextafter(0.8, 0), "tentative"),
+        (0.667, "tentative"),
+        (math.nextafter(0.667, 0), "disagree too much"),
+    ],
+)
+def test_agreement_is_read_at_krippendorffs_limits(alpha: float, said: str) -> None:
+    agreement = SimpleNamespace(alpha_ordinal=alpha)
+    assert said in JudgeAgreement.reading.fget(agreement)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("items", "top", "is_warned"), [(19, 3, False), (20, 3, True), (20, 4, True), (20, 2, False)]
+)
+def test_judges_use_other_scales_if_one_goes_twice_as_high_on_20_documents(
+    items: int, top: int, *, is_warned: bool
+) -> None:
+    grades = (0.0, 1.0, 1.5, 2.0, 3.0)
+    counts = [[0] * 5 for _ in range(5)]
+    counts[1][top] = items
+    pair = SimpleNamespace(confusion=tuple(map(tuple, counts)), items=items, judges=("ann", "bob"))
+    agreement = SimpleNamespace(pairs=(pair,), grades=grades)
+    warnings = JudgeAgreement.warnings.fget(agreement)  # type: ignore[attr-defined]
+    assert bool(warnings) == is_warned
+
+
+@pytest.mark.parametrize("at", [("gain", 1.1, False), ("shift", 3.0, True), ("shift", -3.0, True)])
+def test_a_model_is_doubted_at_its_limits(at: tuple[str, float, bool]) -> None:
+    field, limit, is_outward = at
+    for number in (math.nextafter(limit, 0), limit, math.nextafter(limit, 2 * limit)):
+        said = {"gain": 2.0, "shift": 0.0, "correlation": 0.5, "weight": 0.5} | {field: number}
+        mean = SimpleNamespace(measure="nDCG", queries=100, human_queries=20, **said)
+        is_beyond = abs(number) > abs(limit) if is_outward else number < limit
+        assert bool(ModelJudgedMean.warnings.fget(mean)) == is_beyond  # type: ignore[attr-defined]
+
+
+def test_weights_are_noted_below_four_fifths() -> None:
+    for effective in (math.nextafter(80.0, 0), 80.0, math.nextafter(80.0, 99)):
+        estimate: Any = SimpleNamespace(effective=effective, n=100)
+        assert bool(_note_weights({"nDCG": estimate})) == (effective < 80)
+
+
+def make_family(differences: list[float]) -> Family:
+    """Two systems that differ so much."""
+    values = np.array([[0.0] * len(differences), differences])
+    return Family(values=values, sizes=np.ones(len(differences)), pairs=[(0, 1)])
+
+
+@pytest.mark.parametrize(("units", "is_exact"), [(15, True), (16, True), (17, False)])
+def test_all_permutations_of_16_queries_are_counted(units: int, *, is_exact: bool) -> None:
+    draw = random.Random(units)
+    found = compare_pairs([make_family([draw.random() for _ in range(units)])], permutations=999)
+    assert found.is_exact == is_exact
+    expected = 2.0 ** (1 - units) if is_exact else 1 / 1000
+    assert found.smallest_p.tolist() == [expected]
+
+
+@pytest.mark.parametrize(("units", "is_few"), [(24, True), (25, False), (26, False)])
+def test_a_bootstrap_of_fewer_than_25_queries_is_doubted(units: int, *, is_few: bool) -> None:
+    draw = random.Random(units)
+    family = make_family([draw.random() - 0.5 for _ in range(units)])
+    found = compare_pairs([family], test="bootstrap", permutations=99)
+    assert any("repeat few values" in one for one in found.warnings) == is_few
+
+
+@pytest.mark.parametrize(("count", "is_exact"), [(49, True), (50, True), (51, False)])
+def test_ranks_of_50_queries_are_exact(count: int, *, is_exact: bool) -> None:
+    family = make_family([(-1) ** at * (at + 1) / 64 for at in range(count)])
+    assert compare_pairs([family], test="wilcoxon").is_exact == is_exact
+
+
+@pytest.mark.parametrize(("count", "is_many"), [(999, False), (1000, False), (1001, True)])
+def test_rank_tests_of_more_than_1_000_queries_are_doubted(count: int, *, is_many: bool) -> None:
+    family = make_family([(-1) ** at * (at + 1) / 1024 for at in range(count)])
+    found = compare_pairs([family], test="sign")
+    assert any("too often" in one for one in found.warnings) == is_many
+
+
+@pytest.mark.parametrize(("zeros", "is_many"), [(29, False), (30, False), (31, True)])
+def test_zeros_are_noted_if_they_are_more_than_three_in_ten(zeros: int, *, is_many: bool) -> None:
+    family = make_family([0.0] * zeros + [(-1) ** at * (at + 1) / 64 for at in range(100 - zeros)])
+    found = compare_pairs([family], test="sign")
+    assert any("leaves out" in one for one in found.warnings) == is_many
+
+
+@pytest.mark.parametrize(("units", "is_told"), [(5, True), (6, False)])
+def test_a_test_that_cannot_be_significant_says_so(units: int, *, is_told: bool) -> None:
+    # The smallest p-values are 2 / 2**5 = 0.0625 and 2 / 2**6 = 0.03125.
+    family = make_family([0.5, 0.25, -0.125, 0.75, 0.625, 0.375][:units])
+    found = compare_pairs([family])
+    assert any("smallest p-value" in one for one in found.warnings) == is_told
+
+
+def judge_fact(change: float) -> bool:
+    """Whether a mean of 1 that rose by so much has changed clearly."""
+    counts = np.array([[64.0], [64.0]])
+    sums = [np.array([[64.0], [64.0 * (1 + change)]])] * 4
+    found = judge_ideal(counts, sums, [(0.0001, 1.0)] * 4, sign=1.0, value_interval=(0.0001, 1.0))
+    return found.facts[0].has_changed
+
+
+def test_an_ideal_has_changed_from_a_hundredth_on() -> None:
+    assert [judge_fact(change) for change in (0.0099, 0.0101)] == [False, True]
+    assert [judge_fact(change) for change in (-0.0099, -0.0101)] == [False, True]
+
+
+@pytest.mark.parametrize(("shown", "is_refused"), [(99, False), (100, True), (101, True)])
+def test_100_documents_that_all_were_clicked_are_no_log(shown: int, *, is_refused: bool) -> None:
+    if is_refused:
+        with pytest.raises(FormatError, match="found clicks only"):
+            refuse_clicked_only(shown, shown)
+    else:
+        refuse_clicked_only(shown, shown)
+    refuse_clicked_only(shown - 1, shown)
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts", "are_names"),
+    [(19, 19, False), (20, 20, True), (20, 18, True), (20, 17, False), (100, 89, False)],
+)
+def test_20_categories_that_nearly_all_differ_are_names(
+    rows: int, texts: int, *, are_names: bool
+) -> None:
+    tokens = Tokens(
+        np.arange(rows), np.zeros(rows, dtype=np.int64), [str(at) for at in range(texts)]
+    )
+    assert tokens.are_names == are_names
+
+
+def test_an_interval_has_100_to_a_million_resamples() -> None:
+    for count in (100, 101, 999_999, 1_000_000):
+        assert Interval(resamples=count).resamples == count
+    for count in (99, 1_000_001):
+        with pytest.raises(UsageError, match="resamples from 100 to 1000000"):
+            Interval(resamples=count)
+
+
+@pytest.mark.parametrize(("slices", "resamples"), [(1, 2000), (2, 4000), (49, 98000), (50, 99999)])
+def test_a_gate_has_50_resamples_beyond_each_end(slices: int, resamples: int) -> None:
+    # With a level of 95 %, 50 / (0.05 / 2) = 2,000 for each slice, and 99,999 at most.
+    budget: Any = SimpleNamespace(confidence=None)
+    found = _correct(Interval(level=0.95, resamples=100), budget, slices)
+    assert found.resamples == pytest.approx(resamples, abs=1)  # 1 - 0.95 isn't 0.05
+    assert _correct(Interval(level=0.95, resamples=99_999), budget, 1).resamples == 99_999
