@@ -7,7 +7,7 @@ use rankscope::error::Error;
 use rankscope::evaluate::evaluation::Evaluation;
 use rankscope::evaluate::plan::{Measure, Plan};
 use rankscope::evaluate::{held, stream};
-use rankscope::kernels::{self, Params};
+use rankscope::kernels::{self, Needs, Params};
 use rankscope::policy::{Aggregate, Duplicates, Policy, ScoreType};
 use rankscope::qrels::judgments::Judgments;
 use rankscope::rank::run::Run;
@@ -25,12 +25,16 @@ static JUDGMENTS: LazyLock<Judgments> = LazyLock::new(|| {
 
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     let params = Params { k: Some(5), ..Params::default() };
-    let measures = kernels::kernels().map(|(name, make)| Measure {
-        name: name.to_owned(),
-        kernel: make(&params).into(),
-        judged_only: false,
-        aggregate: Aggregate::Mean,
-    });
+    let kernels = kernels::kernels().map(|(name, make)| (name, make(&params)));
+    let measures =
+        kernels.filter(|(_, kernel)| kernel.needs() == Needs::Grades).map(|(name, kernel)| {
+            Measure {
+                name: name.to_owned(),
+                kernel: kernel.into(),
+                judged_only: false,
+                aggregate: Aggregate::Mean,
+            }
+        });
     Plan {
         measures: measures.collect(),
         cutoffs: vec![5].into(),
