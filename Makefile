@@ -15,6 +15,9 @@ JOBS ?= auto
 PARALLEL = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 
 FUZZ_SECONDS ?= 60
+# A call that takes longer than a minute is a finding, on slow machines, too.
+FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=60
+CARGO_FUZZ := 0.13.2
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find src -name '*.rs')
 
@@ -144,15 +147,23 @@ parity: develop ## Run other libraries and keep their numbers (PEERS="lightgbm r
 	$(BIN)/python -m dev.parity $(PEERS)
 
 .PHONY: fuzz
-fuzz: ## Fuzz each parser for FUZZ_SECONDS seconds (default: 60)
-	@cargo +nightly fuzz --version || { \
-		echo "Expected a nightly toolchain with cargo-fuzz."; \
-		echo "Hint: rustup toolchain install nightly && cargo install cargo-fuzz"; \
+fuzz: develop $(VENV)/.fuzz ## Fuzz every reader for FUZZ_SECONDS seconds (default: 60), with what that needs
+	@cargo +nightly --version > /dev/null 2>&1 || rustup toolchain install nightly --profile minimal || { \
+		echo "Expected a nightly toolchain, found none, and rustup cannot install it here."; \
+		echo "Hint: connect to the network, then rustup toolchain install nightly"; \
+		exit 1; }
+	@test "$$(cargo fuzz --version 2> /dev/null)" = "cargo-fuzz $(CARGO_FUZZ)" \
+		|| cargo install --locked cargo-fuzz@$(CARGO_FUZZ) || { \
+		echo "Expected cargo-fuzz $(CARGO_FUZZ), found another or none, and cargo cannot install it here."; \
+		echo "Hint: connect to the network, then cargo install --locked cargo-fuzz@$(CARGO_FUZZ)"; \
 		exit 1; }
 	set -e; for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \
-		cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target \
-			-- -max_total_time=$(FUZZ_SECONDS) -max_len=4096; done
+		cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
+	set -e; for target in $$($(BIN)/python -m dev.fuzz); do \
+		mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target; \
+		$(BIN)/python -m dev.fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target $(FUZZ_LIMITS) \
+			-artifact_prefix=fuzz/artifacts/$$target/; done
 
 .PHONY: wheel
 wheel: $(VENV)/.maturin ## Build the wheel and the source distribution into dist/
@@ -215,6 +226,10 @@ $(INTEGRATIONS)/.installed: $(VENV)/.created pyproject.toml
 
 $(VENV)/.services: $(VENV)/.created pyproject.toml
 	$(PIP) install --group services
+	@touch $@
+
+$(VENV)/.fuzz: $(VENV)/.created pyproject.toml
+	$(PIP) install --group fuzz
 	@touch $@
 
 $(VENV)/.audit: $(VENV)/.created pyproject.toml

@@ -1,0 +1,1 @@
+"""Fuzzes the readers that are written in Python."""

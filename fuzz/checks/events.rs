@@ -1,0 +1,70 @@
+//! Any bytes are events of JSON or take a closer look, and reading them never panics.
+
+use std::sync::LazyLock;
+
+use rankscope::logged::events::Span;
+use rankscope::logged::json;
+use rankscope::logged::list::Limits;
+use rankscope::logged::names::Names;
+use rankscope::logged::objects::Decoder;
+use rankscope::memory::Vec;
+
+static DECODER: LazyLock<Decoder> = LazyLock::new(|| {
+    let names = |pairs: &[(&'static str, &'static str)]| Names::new(pairs.iter().copied()).unwrap();
+    let limits = Limits {
+        items: 100,
+        id_bytes: 64,
+        attributes: 10,
+        name_bytes: 32,
+        value_bytes: 64,
+        labels: 10,
+        rank: 1000,
+        depth: 8,
+    };
+    let rankings = [
+        ("event_id", "event_id"),
+        ("ranking_id", "ranking_id"),
+        ("time", "time"),
+        ("query", "query_key"),
+        ("user_id", "user_id"),
+        ("model", "model"),
+        ("version", "version"),
+        ("environment", "environment"),
+        ("attributes", "attributes"),
+        ("items", "items"),
+    ];
+    let items = [("id", "doc_id"), ("rank", "rank"), ("score", "score"), ("rel", "relevance")];
+    let columns = [("doc_ids", "doc_id"), ("scores", "score"), ("ranks", "rank")];
+    let labels = [
+        ("ranking_id", "ranking_id"),
+        ("doc_id", "doc_id"),
+        ("time", "time"),
+        ("labels", "labels"),
+        ("value", "value"),
+    ];
+    Decoder {
+        limits,
+        rankings: names(&rankings),
+        columns: names(&columns),
+        items: names(&items),
+        labels: names(&labels),
+        lists: names(&[("items", "items")]),
+        moved: Vec::new(),
+    }
+});
+
+/// Reads some bytes as one text, and as a list of them.
+pub fn check(data: &[u8]) {
+    let span = Span { from: i64::MIN / 2, to: i64::MAX / 2 };
+    let whole = [data];
+    let parts = json::split(data).unwrap_or_default();
+    for texts in [&whole[..], &parts[..]] {
+        for batch in [DECODER.read_rankings(texts, span), DECODER.read_labels(texts, span)] {
+            assert_eq!(batch.objects.len(), texts.len());
+            for object in batch.objects.iter().flatten() {
+                assert!(object.remarks < batch.remarks.len());
+                assert!(object.ranking.iter().all(|one| one.context < batch.contexts.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Any bytes are a run or a mistake; a stream on one thread or many and a run in memory give the
+//! same values to the last bit, or the same mistake.
+
+use std::sync::LazyLock;
+
+use rankscope::error::Error;
+use rankscope::evaluate::evaluation::Evaluation;
+use rankscope::evaluate::plan::{Measure, Plan};
+use rankscope::evaluate::{held, stream};
+use rankscope::kernels::{self, Needs, Params};
+use rankscope::policy::{Aggregate, Duplicates, Policy, ScoreType};
+use rankscope::qrels::judgments::Judgments;
+use rankscope::rank::run::Run;
+use rankscope::table::queue::Room;
+use rankscope::text::source::{Encoding, Input, Origin};
+
+fn input(data: &[u8]) -> Input {
+    Input { origin: Origin::Bytes(data.into()), encoding: Encoding::Utf8 }
+}
+
+static JUDGMENTS: LazyLock<Judgments> = LazyLock::new(|| {
+    let qrels = b"1 0 a 1\n1 0 b 0\n2 0 a 3\n2 0 c -1\n3 0 d 0.5\nq 0 x 2\n";
+    Judgments::read(&input(qrels), Duplicates::Error, &mut |_| Ok(())).unwrap()
+});
+
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let params = Params { k: Some(5), ..Params::default() };
+    let kernels = kernels::kernels().map(|(name, make)| (name, make(&params)));
+    let measures =
+        kernels.filter(|(_, kernel)| kernel.needs() == Needs::Grades).map(|(name, kernel)| {
+            Measure {
+                name: name.to_owned(),
+                kernel: kernel.into(),
+                judged_only: false,
+                aggregate: Aggregate::Mean,
+            }
+        });
+    Plan {
+        measures: measures.collect(),
+        cutoffs: vec![5].into(),
+        policy: Policy::default(),
+        duplicates: Duplicates::Error,
+        score_type: ScoreType::Float64,
+        weights: None,
+        depth: usize::MAX,
+        items: None,
+        judged: None,
+    }
+});
+
+fn bits(evaluation: &Evaluation) -> Vec<u64> {
+    evaluation.values.iter().flatten().map(|value| value.to_bits()).collect()
+}
+
+/// Reads some bytes.
+pub fn check(data: &[u8]) {
+    let streamed = |threads: usize| -> Result<Vec<u64>, Error> {
+        let room = Room::unlimited();
+        stream::evaluate(&PLAN, &JUDGMENTS, &input(data), room, threads, &mut |_| Ok(()))
+            .map(|(evaluation, _)| bits(&evaluation))
+    };
+    let read = Run::read(&input(data), ScoreType::Float64, Duplicates::Error, &mut |_| Ok(()));
+    let held = read
+        .and_then(|run| held::evaluate_run(&PLAN, &JUDGMENTS, &run, 1, &mut |_| Ok(())))
+        .map(|evaluation| bits(&evaluation))
+        .map_err(|error| error.file("<bytes>"));
+    assert_eq!(streamed(1), held);
+    assert_eq!(streamed(2), held);
+}
