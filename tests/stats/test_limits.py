@@ -185,9 +185,11 @@ def test_a_model_is_doubted_at_its_limits(at: tuple[str, float, bool]) -> None:
     field, limit, is_outward = at
     for number in (math.nextafter(limit, 0), limit, math.nextafter(limit, 2 * limit)):
         said = {"gain": 2.0, "shift": 0.0, "correlation": 0.5, "weight": 0.5} | {field: number}
-        mean = SimpleNamespace(measure="nDCG", queries=100, human_queries=20, **said)
         is_beyond = abs(number) > abs(limit) if is_outward else number < limit
-        assert bool(ModelJudgedMean.warnings.fget(mean)) == is_beyond  # type: ignore[attr-defined]
+        for queries in (20, 100):
+            mean = SimpleNamespace(measure="nDCG", queries=queries, human_queries=20, **said)
+            warnings = ModelJudgedMean.warnings.fget(mean)  # type: ignore[attr-defined]
+            assert bool(warnings) == is_beyond
 
 
 def test_weights_are_noted_below_four_fifths() -> None:

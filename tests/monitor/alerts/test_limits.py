@@ -309,21 +309,23 @@ def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window(
 
 
 def make_days(count: int, *, empty: int = 0) -> WatchProgress:
-    """Days with 1,000 rankings, all of which have a click."""
+    """Days with 100,000 rankings, all of which have a click."""
     days = tuple(
-        RateDay(START + day * DAY, {"": 1000}, {"": 1000}, {"": empty}, {"": {"click": 1000}})
+        RateDay(
+            START + day * DAY, {"": 100_000}, {"": 100_000}, {"": empty}, {"": {"click": 100_000}}
+        )
         for day in range(count)
     )
     end = START + count * DAY
     return WatchProgress(basis="", first=START, moment=end + DAY, day=end, rates=days)
 
 
-def make_day(progress: WatchProgress, *, empty: int = 0, clicks: int = 1000) -> RateDay:
+def make_day(progress: WatchProgress, *, empty: int = 0, clicks: int = 100_000) -> RateDay:
     """The day after."""
-    return RateDay(progress.day, {"": 1000}, {"": 1000}, {"": empty}, {"": {"click": clicks}})
+    return RateDay(progress.day, {"": 100_000}, {"": 100_000}, {"": empty}, {"": {"click": clicks}})
 
 
-@pytest.mark.parametrize(("empty", "is_found"), [(19, False), (20, True), (21, True)])
+@pytest.mark.parametrize(("empty", "is_found"), [(1999, False), (2000, True), (2001, True)])
 def test_rankings_without_relevant_document_are_more_from_two_in_100_on(
     empty: int, *, is_found: bool
 ) -> None:
@@ -336,7 +338,7 @@ def test_rankings_without_relevant_document_are_more_from_two_in_100_on(
 @pytest.mark.parametrize(("days", "is_known"), [(16, False), (17, True), (18, True)])
 def test_labels_are_watched_after_17_days(days: int, *, is_known: bool) -> None:
     progress, rule = make_days(days), default_rule()
-    today = make_day(progress, empty=900, clicks=10)
+    today = make_day(progress, empty=90_000, clicks=10)
     assert bool(labels.watch_labels(rule, progress, TOTAL, today)) == is_known
     assert bool(labels.watch_relevance(rule, progress, TOTAL, today)) == is_known
 
@@ -346,11 +348,11 @@ def test_what_is_usual_is_learned_from_four_weeks() -> None:
     for old in (11, 12):
         # The 28 newest days have no empty rankings; one more day back has.
         rates = tuple(
-            replace(one, empty={"": 1000 if at <= old else 0})
+            replace(one, empty={"": 100_000 if at <= old else 0})
             for at, one in enumerate(progress.rates)
         )
         seen = replace(progress, rates=rates)
-        found = labels.watch_relevance(default_rule(), seen, TOTAL, make_day(seen, empty=20))
+        found = labels.watch_relevance(default_rule(), seen, TOTAL, make_day(seen, empty=2000))
         assert bool(found) == (old == 11)
 
 
