@@ -2,7 +2,7 @@
 //!
 //! No length is believed before the bytes are there, and no type before it is the one that the field has.
 
-use super::{damaged, require};
+use super::source::{damaged, require};
 use crate::error::Result;
 use crate::memory::Vec;
 

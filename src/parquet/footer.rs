@@ -2,7 +2,7 @@
 
 use super::compact::{Keep, Kind, Reader};
 use super::schema::{Leaf, Physical, Schema};
-use super::{Source, count, damaged, require};
+use super::source::{Source, count, damaged, require};
 use crate::error::{self, Error, Result};
 use crate::memory::{self, Vec};
 

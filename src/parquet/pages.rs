@@ -3,7 +3,7 @@
 use super::compact::{Kind, Reader};
 use super::footer::{Chunk, Footer, encoding};
 use super::schema::Physical;
-use super::{Source, count, damaged, require};
+use super::source::{Source, count, damaged, require};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -212,4 +212,47 @@ fn read_body(reader: &mut Reader<'_>, id: i16) -> Result<Body> {
     })?;
     require(id == 6 || (has_values && has_encoding), "a field of a page is missing")?;
     Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GOOD: &[u8] = include_bytes!("../../fuzz/seeds/parquet/lists");
+
+    #[test]
+    fn a_copy_says_what_was_checked() {
+        let footer = Footer::read(&mut &GOOD[..], GOOD.len() as u64).unwrap();
+        let copied = &footer.copy[4..footer.copy.len() - 8];
+        let again = Footer::parse(copied, footer.start).unwrap();
+        assert_eq!(again.copy, footer.copy);
+        assert_eq!(again.rows, 4);
+        assert_eq!(again.estimate(&[1]), (6, 6 * 24));
+    }
+
+    #[test]
+    fn a_cut_file_is_an_error() {
+        for end in 0..GOOD.len() {
+            assert!(Footer::read(&mut &GOOD[..end], end as u64).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_checked_or_an_error(
+            places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            let mut bytes = crate::memory::copy(GOOD);
+            for (at, byte) in places {
+                let at = at.index(GOOD.len());
+                bytes[at] = byte;
+            }
+            if let Ok(footer) = Footer::read(&mut &bytes[..], bytes.len() as u64) {
+                let leaves: Vec<usize> = (0..footer.schema.leaves.len()).collect();
+                let _ = footer.estimate(&leaves);
+                let _ = check(&footer, &leaves, &mut &bytes[..]);
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The schema of a Parquet file: a tree, written depth first, whose leaves are columns.
 
 use super::compact::{Kind, Reader};
-use super::{damaged, require};
+use super::source::{damaged, require};
 use crate::error::Result;
 use crate::memory::Vec;
 

@@ -8,7 +8,8 @@ use super::vectors::bytes_of;
 use crate::error::{self, Error};
 use crate::memory::{self, Vec, guard};
 use crate::parquet::footer::Footer;
-use crate::parquet::{Source, pages};
+use crate::parquet::pages;
+use crate::parquet::source::Source;
 
 /// A function of Python that reads bytes from an offset.
 struct PythonFile<'a> {
