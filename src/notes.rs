@@ -22,7 +22,7 @@ pub enum Note {
     DuplicatesResolved,
     /// Identifiers of one query or file that differ only by case or Unicode form.
     EqualAfterNormalisation,
-    /// Identifiers that were typed integers.
+    /// Queries with grades at other ranks than if integer identifiers were ordered as numbers.
     IntegerIds,
     /// Queries whose ranks contradict their scores; scores win.
     RankScoreDisagree,
@@ -72,6 +72,8 @@ pub type BlockLine = (u64, u64);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     entries: [Option<(u64, BlockLine)>; KINDS],
+    /// Whether identifiers came as integers. This is no note.
+    pub has_integers: bool,
 }
 
 impl Notes {
@@ -99,6 +101,7 @@ impl Notes {
 
     /// Adds what was seen elsewhere in the same stream.
     pub fn merge(&mut self, other: &Self) {
+        self.has_integers |= other.has_integers;
         for (mine, theirs) in self.entries.iter_mut().zip(other.entries) {
             *mine = combine(*mine, theirs);
         }
@@ -132,7 +135,7 @@ impl Notes {
         for (entry, &[seen, count, block, line]) in entries.iter_mut().zip(kinds) {
             *entry = (seen > 0).then_some((count, (block, line)));
         }
-        Some(Self { entries })
+        Some(Self { entries, has_integers: false })
     }
 
     /// Code, count and first line of each kind that was seen; line 0 means that it has none.

@@ -9,7 +9,7 @@ use crate::evaluate::scorer::{Scored, append_values};
 use crate::kernels::views::Views;
 use crate::kernels::{Needs, Query, Ranking};
 use crate::memory::{Vec, vec};
-use crate::notes::Notes;
+use crate::notes::{Note, Notes};
 use crate::number::aggregate::Part;
 use crate::policy::{Aggregate, Empty, Missing, Policy};
 use crate::qrels::axis::Axis;
@@ -137,6 +137,7 @@ pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evalua
             *sum = (sum.0 + part.0, sum.1 + part.1);
         }
         made.flat += scored.flat;
+        made.notes.add_many(Note::IntegerIds, scored.as_text, (0, 0));
         made.candidates.merge(scored.candidates);
     }
     let is_empty = |query: &usize| axis.best(*query).is_none_or(|grade| grade <= 0.0);

@@ -104,7 +104,9 @@ impl RunParts {
             scores: &mut joined.scores,
             codes: &mut joined.codes,
         };
-        self.flat += rank_rows(rows, &joined.docs, ties, threads);
+        let tied = rank_rows(rows, &joined.docs, ties, threads);
+        self.flat += tied.flat;
+        self.notes.add_many(Note::IntegerIds, tied.as_text, (0, 0));
         self.notes.merge(&joined.notes);
         let list = |at: usize| offsets[at]..offsets[at + 1];
         if are_ranks {

@@ -10,6 +10,7 @@ use crate::memory::Vec;
 use crate::policy::Aggregate;
 use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
+use crate::rank::integers::moves_grades_of_list;
 use crate::rank::join::Joiner;
 use crate::rank::ranked::Ranked;
 use crate::text::list::List;
@@ -31,6 +32,8 @@ pub struct Scored {
     /// Retrieved and unjudged documents at each cutoff.
     pub(super) at_cutoffs: Vec<(u64, u64)>,
     pub(super) flat: u64,
+    /// Queries with grades at other ranks than if integer identifiers were ordered as numbers.
+    pub(super) as_text: u64,
     pub(super) candidates: Candidates,
     /// Documents dropped because they were given twice.
     pub dropped: u64,
@@ -118,6 +121,10 @@ impl<'a> Scorer<'a> {
     fn score_joined(&mut self, query: usize, list: &List<'_>) {
         self.ranked.rank(&list.rows, list.is_sorted, &self.joiner.hits, self.plan.policy.ties);
         self.made.flat += u64::from(list.is_flat());
+        let hits = &self.joiner.hits;
+        let ties = self.plan.policy.ties;
+        let is_tied = self.ranked.is_tied && list.are_integers;
+        self.made.as_text += u64::from(is_tied && moves_grades_of_list(&list.rows, hits, ties));
         if self.axis.subtopics().is_some() {
             self.ranked.name_judged();
         }

@@ -64,6 +64,15 @@ impl Vocabulary {
         }
     }
 
+    /// The integer that an identifier is, or whose decimal text it is.
+    #[must_use]
+    pub fn integer(&self, number: usize) -> Option<i64> {
+        match self {
+            Self::Texts(ids) => read_decimal(ids.texts().get(number)),
+            Self::Integers(integers) => Some(integers.values[number]),
+        }
+    }
+
     /// The number of an identifier by its text.
     #[inline]
     #[must_use]
@@ -332,7 +341,7 @@ impl Vocabulary {
 }
 
 /// The integer that a text is the decimal text of.
-fn read_decimal(text: &[u8]) -> Option<i64> {
+pub(crate) fn read_decimal(text: &[u8]) -> Option<i64> {
     let value: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     (Decimal::default().write(value) == text).then_some(value)
 }

@@ -18,7 +18,7 @@ use super::errors::to_python;
 use crate::error::{Error, Kind, show};
 use crate::ids::interner::Ids;
 use crate::memory::Vec;
-use crate::notes::{Note, Notes};
+use crate::notes::Notes;
 use crate::number::decimal::NotANumber;
 use crate::policy::ScoreType;
 use crate::text::fields;
@@ -145,6 +145,7 @@ pub(super) unsafe fn with_list<T>(
     let rows = ids.iter().zip(&scores).zip(1..);
     list.rows = rows.map(|((doc, &score), line)| Row { doc, score, line }).collect();
     list.is_sorted = scores.is_sorted_by(|above, below| above >= below);
+    list.are_integers = notes.has_integers;
     Ok(take(&mut list, false))
 }
 
@@ -341,7 +342,7 @@ pub(super) fn read_id<'a>(
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
     if let Some(integer) = as_integer(id)? {
-        notes.add(Note::IntegerIds, (0, 0));
+        notes.has_integers = true;
         // The text of int itself, whatever a subclass prints.
         let text = py.get_type::<PyInt>().call_method1("__repr__", (integer,));
         let Ok(text) = text.and_then(|text| text.extract::<String>()) else {

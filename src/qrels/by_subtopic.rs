@@ -132,9 +132,6 @@ pub fn from_columns(
 ) -> Result<Judgments> {
     check_lengths(&[queries.len(), subtopics.len(), docs.len(), grades.len()])?;
     let mut notes = Notes::default();
-    for column in [queries, docs] {
-        notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-    }
     let none = Vocabulary::default();
     let [queries, docs] = extend_both([(&none, &queries), (&none, &docs)], threads)?;
     let subtopics = none.extend(&subtopics, threads)?;

@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ids::finder::{Finder, MOST_ENTRIES};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
 use crate::memory::{Vec, vec};
-use crate::notes::{Note, Notes};
+use crate::notes::Notes;
 use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
 use crate::qrels::duplicates::{judged_twice, resolve};
@@ -65,9 +65,6 @@ pub fn from_columns(
         return Err(no_judgments());
     }
     let mut notes = Notes::default();
-    for column in [queries, docs] {
-        notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-    }
     let none = Vocabulary::default();
     let [queries, docs] = extend_both([(&none, &queries), (&none, &docs)], threads)?;
     let (codes, names) = queries;

@@ -159,7 +159,7 @@ fn number(judgments: &Arc<Judgments>, run: &RunColumns<'_>, threads: usize) -> R
     let judged_docs = &judgments.by_number().docs;
     let [(queries, run_only), (codes, others)] =
         extend_both([(judged_queries, &run.queries), (judged_docs, &run.docs)], threads)?;
-    let docs = Docs::new(Some(Arc::clone(judgments)), others);
+    let docs = Docs::new(Some(Arc::clone(judgments)), others, run.docs.are_integers());
     Ok(Numbered { queries, run_only, codes, docs })
 }
 
@@ -257,9 +257,6 @@ impl Rows<'_> {
         made.codes.truncate(end);
         made.scores.truncate(end);
         made.relevance.truncate(end);
-        for column in [run.queries, run.docs] {
-            made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-        }
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         let Self { grouped, docs, run_only, .. } = self;
         Ok((Joined { docs, run_only, ..made }, grouped))

@@ -1,5 +1,6 @@
 //! Rankings: retrieved documents joined with their judgments, in rank order.
 
+pub mod integers;
 pub mod join;
 pub mod join_columns;
 pub mod lists;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Add;
 use std::sync::Arc;
 
 use crate::ids::vocabulary::Vocabulary;
@@ -11,6 +12,7 @@ use crate::number::levels::Grade;
 use crate::number::sorter::Sorter;
 use crate::policy::Ties;
 use crate::qrels::judgments::Judgments;
+use crate::rank::integers::{is_by_doc, moves_grades};
 use crate::saved::Writer;
 use crate::threads::{self, FEW_ROWS};
 
@@ -19,13 +21,15 @@ use crate::threads::{self, FEW_ROWS};
 pub struct Docs {
     judged: Option<Arc<Judgments>>,
     others: Vocabulary,
+    /// Whether those of the rows came as integers.
+    are_integers: bool,
 }
 
 impl Docs {
-    /// Documents of judgments, and others.
+    /// Documents of judgments, and others; whether those of the rows came as integers.
     #[must_use]
-    pub fn new(judged: Option<Arc<Judgments>>, others: Vocabulary) -> Self {
-        Self { judged, others }
+    pub fn new(judged: Option<Arc<Judgments>>, others: Vocabulary, are_integers: bool) -> Self {
+        Self { judged, others, are_integers }
     }
 
     /// How many there are.
@@ -45,6 +49,12 @@ impl Docs {
     pub fn get(&self, code: u32) -> Cow<'_, [u8]> {
         let (vocabulary, number) = self.place(code);
         vocabulary.get(number)
+    }
+
+    /// The integer that a document is called, if it is one.
+    fn integer(&self, code: u32) -> Option<i64> {
+        let (vocabulary, number) = self.place(code);
+        vocabulary.integer(number)
     }
 
     fn place(&self, code: u32) -> (&Vocabulary, usize) {
@@ -95,10 +105,26 @@ pub struct Rows<'a, T> {
     pub codes: &'a mut [u32],
 }
 
-/// Puts the rows of each query in rank order; says how many queries have two and more documents that
-/// all have one score.
+/// How many queries have ties of some kinds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tied {
+    /// Two and more documents that all have one score.
+    pub flat: u64,
+    /// Grades at other ranks than if integer identifiers were ordered as numbers.
+    pub as_text: u64,
+}
+
+impl Add for Tied {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { flat: self.flat + other.flat, as_text: self.as_text + other.as_text }
+    }
+}
+
+/// Puts the rows of each query in rank order; says how many have ties of some kinds.
 #[must_use]
-pub fn rank_rows<T: Grade>(rows: Rows<'_, T>, docs: &Docs, ties: Ties, threads: usize) -> u64 {
+pub fn rank_rows<T: Grade>(rows: Rows<'_, T>, docs: &Docs, ties: Ties, threads: usize) -> Tied {
     let queries = rows.offsets.len() - 1;
     if threads < 2 || queries < 2 || rows.scores.len() < FEW_ROWS {
         return Ranker::new(docs, ties).rank(rows);
@@ -140,6 +166,7 @@ struct Ranker<'a, T> {
     grades: Vec<T>,
     numbers: Vec<f64>,
     ids: Vec<u32>,
+    integers: Vec<(i64, f64)>,
 }
 
 impl<'a, T: Grade> Ranker<'a, T> {
@@ -151,33 +178,35 @@ impl<'a, T: Grade> Ranker<'a, T> {
             grades: Vec::new(),
             numbers: Vec::new(),
             ids: Vec::new(),
+            integers: Vec::new(),
         }
     }
 
-    fn rank(&mut self, rows: Rows<'_, T>) -> u64 {
+    fn rank(&mut self, rows: Rows<'_, T>) -> Tied {
         let Rows { offsets, relevance, scores, codes } = rows;
-        let mut flat = 0;
+        let mut tied = Tied::default();
         for range in offsets.windows(2) {
             let range = range[0] - offsets[0]..range[1] - offsets[0];
             let codes = codes.get_mut(range.clone()).unwrap_or_default();
             let (relevance, scores) = (&mut relevance[range.clone()], &mut scores[range]);
-            flat += u64::from(self.rank_query(relevance, scores, codes));
+            tied = tied + self.rank_query(relevance, scores, codes);
         }
-        flat
+        tied
     }
 
-    /// Ranks the rows of one query; says whether there are several that all have one score.
+    /// Ranks the rows of one query.
     #[allow(clippy::cast_possible_truncation)] // rows of a query are counted in 32 bits
-    fn rank_query(&mut self, relevance: &mut [T], scores: &mut [f64], codes: &mut [u32]) -> bool {
+    fn rank_query(&mut self, relevance: &mut [T], scores: &mut [f64], codes: &mut [u32]) -> Tied {
+        let mut tied = Tied::default();
         let is_strict = scores.is_sorted_by(|above, below| above > below);
         if is_strict {
-            return false;
+            return tied;
         }
         let keeps_input = matches!(self.ties, Ties::Input | Ties::Average);
         let is_sorted = scores.is_sorted_by(|above, below| above >= below);
-        let is_flat = is_sorted && scores.first() == scores.last();
+        tied.flat = u64::from(is_sorted && scores.first() == scores.last());
         if is_sorted && keeps_input {
-            return is_flat;
+            return tied;
         }
         let order = self.sorter.sort(scores.len(), |row| scores[row]);
         if !keeps_input {
@@ -187,13 +216,25 @@ impl<'a, T: Grade> Ranker<'a, T> {
             alike.filter(|alike| alike.len() > 1).for_each(|alike| {
                 memory::sort_by(alike, |&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
             });
+            if docs.are_integers && is_by_doc(ties) && !codes.is_empty() {
+                let integers = &mut self.integers;
+                let alike = order.chunk_by(|&a, &b| score(a) == score(b));
+                tied.as_text = u64::from(alike.filter(|alike| alike.len() > 1).any(|alike| {
+                    integers.clear();
+                    integers.extend(alike.iter().filter_map(|&row| {
+                        let row = row as usize;
+                        Some((docs.integer(codes[row])?, relevance[row].value()))
+                    }));
+                    integers.len() == alike.len() && moves_grades(integers, ties)
+                }));
+            }
         }
         reorder(relevance, order, &mut self.grades);
         reorder(scores, order, &mut self.numbers);
         if !codes.is_empty() {
             reorder(codes, order, &mut self.ids);
         }
-        is_flat
+        tied
     }
 }
 

@@ -13,6 +13,7 @@ use crate::qrels::attributes::Attributes;
 use crate::qrels::axis::Axis;
 use crate::qrels::grades::Grades;
 use crate::qrels::judgments::Judgments;
+use crate::rank::integers::moves_grades_of_list;
 use crate::rank::join::Joiner;
 use crate::rank::join_columns::{RunColumns, join};
 use crate::rank::order::{Docs, Rows, rank_rows};
@@ -116,7 +117,7 @@ impl Rankings {
             return Err(error);
         }
         made.relevance = Grades::Doubles(relevance);
-        made.docs = Docs::new(None, Vocabulary::Texts(docs));
+        made.docs = Docs::new(None, Vocabulary::Texts(docs), false);
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
         made.find_judged(judgments);
         Ok(made)
@@ -228,6 +229,7 @@ impl Rankings {
             None => Axis::of_rows(names, &offsets, &relevance, threads),
         });
         let (codes, docs) = docs.unwrap_or_default();
+        let are_integers = matches!(docs, Vocabulary::Integers(_));
         let mut made = Self {
             is_present: vec![true; axis.len()],
             axis,
@@ -236,7 +238,7 @@ impl Rankings {
             relevance,
             doubles: OnceLock::new(),
             scores,
-            docs: Docs::new(None, docs),
+            docs: Docs::new(None, docs, are_integers),
             codes,
             judged: Vec::new(),
             run_only: Vocabulary::default(),
@@ -305,7 +307,7 @@ impl Rankings {
             relevance,
             doubles: OnceLock::new(),
             scores,
-            docs: Docs::new(None, docs),
+            docs: Docs::new(None, docs, false),
             codes,
             judged,
             is_present,
@@ -347,7 +349,7 @@ impl Rankings {
     /// Puts the rows of each query in rank order.
     fn rank(&mut self, threads: usize) {
         let Self { offsets, scores, codes, docs, ties, .. } = self;
-        self.flat = match &mut self.relevance {
+        let tied = match &mut self.relevance {
             Grades::Levels(relevance) => {
                 rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
             }
@@ -355,6 +357,8 @@ impl Rankings {
                 rank_rows(Rows { offsets, relevance, scores, codes }, docs, *ties, threads)
             }
         };
+        self.flat = tied.flat;
+        self.notes.add_many(Note::IntegerIds, tied.as_text, (0, 0));
     }
 
     /// Notes queries whose ranks are not 1, 2, 3, …
@@ -374,8 +378,12 @@ impl Rankings {
         (relevance, docs): (&mut Vec<f64>, &mut Ids),
     ) -> Result<()> {
         let mut sorter = Sorter::default();
-        ranked::sort(&mut sorter, &list.rows, list.is_sorted, &joiner.hits, self.ties);
+        let hits = &joiner.hits;
+        let is_tied = ranked::sort(&mut sorter, &list.rows, list.is_sorted, hits, self.ties);
         self.flat += u64::from(list.is_flat());
+        if is_tied && list.are_integers && moves_grades_of_list(&list.rows, hits, self.ties) {
+            self.notes.add(Note::IntegerIds, (0, 0));
+        }
         for row in sorter.order {
             let found = joiner.hits.binary_search_by_key(&row, |hit| hit.row);
             relevance.push(found.map_or(f64::NAN, |index| joiner.hits[index].grade));

@@ -121,9 +121,6 @@ impl Columns {
         }
         let dropped = made.resolve(&grouped, duplicates)?;
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
-        for column in [Some(table.queries), table.docs].into_iter().flatten() {
-            made.notes.add_many(Note::IntegerIds, column.integers(), (0, 0));
-        }
         made.notes.merge(&noted);
         Ok(made)
     }

@@ -241,6 +241,7 @@ impl Run {
             list.rows.extend(self.stretch_rows(stretch));
         }
         list.is_sorted = list.rows.is_sorted_by(|above, below| above.score >= below.score);
+        list.are_integers = self.notes.has_integers;
     }
 }
 

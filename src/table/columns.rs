@@ -36,13 +36,10 @@ impl IdColumn<'_> {
         self.len() == 0
     }
 
-    /// How many of them are integers.
+    /// Whether they are integers.
     #[must_use]
-    pub fn integers(&self) -> u64 {
-        match self {
-            Self::Ints(values) => values.len() as u64,
-            Self::Texts { .. } => 0,
-        }
+    pub fn are_integers(&self) -> bool {
+        matches!(self, Self::Ints(_))
     }
 
     /// The identifier of a row, which may need room to be written in.

@@ -29,6 +29,8 @@ pub struct List<'a> {
     pub is_sorted: bool,
     /// What the rank column says.
     pub ranks: Ranks,
+    /// Whether identifiers came as integers.
+    pub are_integers: bool,
 }
 
 impl<'a> List<'a> {

@@ -161,10 +161,6 @@ def test_other_ways_to_write_several_categories_are_seen() -> None:
     assert evaluate("ILD", items=of_each).diagnostics == found.diagnostics
 
 
-def about_items(found: rankscope.Evaluation) -> dict[str, int]:
-    return {note.code: note.count for note in found.notes if note.file == "items"}
-
-
 @pytest.mark.parametrize("extra", [[], ["Comedy Action Drama"], ["War"]])
 def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
     genres = MOVIES.genres.str.replace("|", " ").tolist()
@@ -173,7 +169,7 @@ def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
     count = len({each for each in genres if " " in each})
     for items in (of_each, MOVIES[["movieId"]].assign(genres=genres)):
         found = evaluate("ILD", items=items)
-        assert about_items(found) == {"categories_with_blanks": count}
+        assert found.diagnostics == {"categories_with_blanks": count}
         assert "separate several by |" in str(found.notes[-1])
 
 
@@ -187,7 +183,7 @@ def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
 )
 def test_names_with_blanks_are_not(names: list[str]) -> None:
     items = {item: names[item % len(names)] for item in GENRES}
-    assert about_items(evaluate("ILD", items=items)) == {}
+    assert evaluate("ILD", items=items).diagnostics == {}
 
 
 def test_numbers_of_another_scale_are_noted(tmp_path: Path) -> None:
@@ -198,12 +194,12 @@ def test_numbers_of_another_scale_are_noted(tmp_path: Path) -> None:
     table.to_csv(tmp_path / "items.csv", index=False)
     for items in (table, tmp_path / "items.csv"):
         found = evaluate("ILD(distance='euclidean')", items=items)
-        assert about_items(found) == {"item_names": 1, "item_scales": 1}
+        assert found.diagnostics == {"item_names": 1, "item_scales": 1}
         assert "numbers of 'year' are at least 10 times" in str(found.notes[-1])
-    assert about_items(evaluate("ILD", items=flags)) == {"item_names": 1}
+    assert evaluate("ILD", items=flags).diagnostics == {"item_names": 1}
     vectors = pd.DataFrame(np.random.default_rng(7).normal(size=(30, 16))).add_prefix("v")
     vectors = vectors.assign(movieId=[*GENRES])
-    assert about_items(evaluate("ILD", items=vectors)) == {}
+    assert evaluate("ILD", items=vectors).diagnostics == {}
 
 
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])

@@ -168,13 +168,12 @@ def test_integers_are_the_same_ids_everywhere(role: str) -> None:
     rows: Rows = [(7, 10, 1), (7, 9, 1), (8, 9, 0)]
     text: Rows = [(str(query), str(doc), number) for query, doc, number in rows]
     other = "run" if role == "qrels" else "qrels"
-    for form, make in FORMS.items():
+    for make in FORMS.values():
         for make_other in FORMS.values():
             given = {role: make(rows, role), other: make_other(text, other)}
             found = rs.evaluate(given["qrels"], given["run"], ["nDCG", "RR"])
             values = {str(query): value for query, value in found.to_dict().items()}
             assert values == rs.evaluate(text, text, ["nDCG", "RR"]).to_dict()
-            assert found.diagnostics["int_ids"] == (5 if form == "dict" else 6)
 
 
 @pytest.mark.parametrize("role", ["qrels", "run"])

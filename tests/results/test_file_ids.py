@@ -106,7 +106,7 @@ def test_the_command_line_prints_the_same_for_all_formats(
     for form in ("parquet", "jsonl", "csv"):
         path = write(tmp_path, log, form)
         assert main(["eval", str(path), "-m", "AP", *options]) == 0
-        printed.append(capsys.readouterr().out.replace('"int_ids": 10', ""))
+        printed.append(capsys.readouterr().out)
     assert len({"".join(text.split()) for text in printed}) == 1
 
 

@@ -20,7 +20,8 @@ SENTENCES = {
     "ids_equal_after_normalisation": "IDs that differ only in case or Unicode normalization, "
     "treated as different: {count}",
     "implicit_grades": "rows without a grade, each counted as relevant with grade 1: {count}",
-    "int_ids": "integer IDs, compared as text: {count}",
+    "int_ids": "queries with tied documents whose integer IDs are ordered as text, where 9 is "
+    "greater than 10, and not as numbers: {count} (ties={ties})",
     "id_looks_scientific": "IDs such as 1.23457E+12, possibly changed by a spreadsheet: {count}",
     "empty_lists": "rows with an empty list of documents: {count}",
     "rank_score_disagree": "queries whose ranks contradict their scores, ordered by score: {count}",
