@@ -1,10 +1,15 @@
 //! The seeds of the fuzz targets, with what fuzzing has found.
 
+// Tests may run out of memory as they like.
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)]
+
 use std::fs;
 use std::path::Path;
 
 #[path = "../fuzz/checks/events.rs"]
 mod events;
+#[path = "../fuzz/checks/parquet.rs"]
+mod parquet;
 #[path = "../fuzz/checks/qrels.rs"]
 mod qrels;
 #[path = "../fuzz/checks/run.rs"]
@@ -25,6 +30,11 @@ fn replay(name: &str, check: impl Fn(&[u8])) {
 #[test]
 fn seeds_of_events_are_read_or_refused() {
     replay("events", events::check);
+}
+
+#[test]
+fn seeds_of_parquet_are_read_or_refused() {
+    replay("parquet", parquet::check);
 }
 
 #[test]

@@ -1,22 +1,6 @@
-//! Any bytes are a Parquet file or a mistake, and checking them never panics. The copy of what was checked
-//! says the same.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use rankscope::parquet::footer::Footer;
-use rankscope::parquet::pages;
+#[path = "../checks/parquet.rs"]
+mod checks;
 
-fuzz_target!(|data: &[u8]| match Footer::read(&mut &data[..], data.len() as u64) {
-    Ok(footer) => {
-        let copied = &footer.copy[4..footer.copy.len() - 8];
-        let again = Footer::parse(copied, footer.start).unwrap();
-        assert_eq!(again.copy, footer.copy);
-        let leaves: Vec<usize> = (0..footer.schema.leaves.len()).collect();
-        assert_eq!(again.estimate(&leaves), footer.estimate(&leaves));
-        if let Err(error) = pages::check(&footer, &leaves, &mut &data[..]) {
-            assert!(!error.message().is_empty());
-        }
-    }
-    Err(error) => assert!(!error.message().is_empty()),
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::check(data));
