@@ -93,10 +93,10 @@ mod _core {
         decode_columns, decode_label_columns, estimate_mean, evaluate_dict, evaluate_items,
         evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets,
         fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_texts, log2, mean_of_rows,
-        measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts, restore_evaluation,
-        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
-        student_tails, student_upper, sum_cells, sum_groups, summarize, summarize_groups,
-        t_quantile, unpack_pieces, values_of_rows,
+        measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
+        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
+        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
+        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]
