@@ -64,15 +64,6 @@ impl Vocabulary {
         }
     }
 
-    /// The integer that an identifier is, or whose decimal text it is.
-    #[must_use]
-    pub fn integer(&self, number: usize) -> Option<i64> {
-        match self {
-            Self::Texts(ids) => read_decimal(ids.texts().get(number)),
-            Self::Integers(integers) => Some(integers.values[number]),
-        }
-    }
-
     /// The number of an identifier by its text.
     #[inline]
     #[must_use]

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::ops::Add;
 use std::sync::Arc;
 
-use crate::ids::vocabulary::Vocabulary;
+use crate::ids::vocabulary::{Vocabulary, read_decimal};
 use crate::memory::{self, Vec};
 use crate::number::decimal::Decimal;
 use crate::number::levels::Grade;
@@ -54,7 +54,7 @@ impl Docs {
     /// The integer that a document is called, if it is one.
     fn integer(&self, code: u32) -> Option<i64> {
         let (vocabulary, number) = self.place(code);
-        vocabulary.integer(number)
+        read_decimal(vocabulary.write(number, &mut Decimal::default()))
     }
 
     fn place(&self, code: u32) -> (&Vocabulary, usize) {
