@@ -501,12 +501,16 @@ mod tests {
         let [one, other, third] = [numbers(70, 1), numbers(70, 2), numbers(70, 3)];
         let [narrow, close]: [std::vec::Vec<f64>; 2] = [[5, 2], [3, 9]].map(|[start, step]| {
             let moves = |at: &usize| *at >= start && at % step == 0;
-            one.iter().enumerate().map(|(at, value)| value + f64::from(u8::from(moves(&at)))).collect()
+            one.iter()
+                .enumerate()
+                .map(|(at, value)| value + f64::from(u8::from(moves(&at))))
+                .collect()
         });
         let alone = count(&[family(&[&one, &narrow], &[(0, 1)])], 999, 5, 1);
         assert_eq!(alone.differing[0], 32);
         let wide = family(&[&one, &other, &third], &[(0, 1), (1, 2)]);
-        let beside = [wide, family(&[&one, &narrow], &[(0, 1)]), family(&[&one, &close], &[(0, 1)])];
+        let beside =
+            [wide, family(&[&one, &narrow], &[(0, 1)]), family(&[&one, &close], &[(0, 1)])];
         let beside = count(&beside, 999, 5, 1);
         assert_eq!(beside.larger[2], alone.larger[0]);
     }
