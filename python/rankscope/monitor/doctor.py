@@ -116,7 +116,7 @@ def examine(
     if quality.coverage is not None:
         findings.append(_check_lake(quality.coverage))
     findings += [check(quality, monitor.clock()) for check in checks]
-    findings += [_check_incidents(monitor), _check_rules(monitor)]
+    findings += [_check_names(monitor), _check_incidents(monitor), _check_rules(monitor)]
     return (*findings, _check_notifications(monitor))
 
 
@@ -323,6 +323,20 @@ def _check_values(quality: Quality, _now: int) -> Finding:
         is_good,
         told,
         "" if is_good else "run rankscope monitor label STORE FILE",
+    )
+
+
+def _check_names(monitor: Monitor) -> Finding:
+    found = monitor.mismatches()
+    # Senders may log more than what counts.
+    is_good = not any(one.like or one.kind != "unknown_attribute" for one in found)
+    more = len(found) - MOST_SHOWN
+    told = [*map(str, found[:MOST_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])]
+    return Finding(
+        "names",
+        is_good,
+        "; ".join(told) or "all labels and attributes of the last day match the configuration",
+        "" if is_good else "rename them where they are logged, or change the configuration",
     )
 
 

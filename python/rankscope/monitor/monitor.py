@@ -8,6 +8,7 @@ from rankscope.errors import FileError, UsageError
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.archiving import archive_project, erase_rankings
 from rankscope.monitor.choosing import choose_rankings
+from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import HOUR, SECOND, Limits
 from rankscope.monitor.events.times import (
@@ -338,7 +339,8 @@ class Monitor(ProjectReader):
         sink: Sink | None = None,
     ) -> Ingested:
         store = self.writer
-        configured = self.configuration.attributes if self.is_configured else ()
+        expected = find_expected(store, self.project)
+        configured = () if expected is None else expected.attributes
         ingestion = Ingestion(
             sink or StoreSink(store, self.project),
             kind,
@@ -346,6 +348,7 @@ class Monitor(ProjectReader):
             names=names,
             attributes=configured if attributes is None else attributes,
             is_strict=attributes is not None,
+            expected=expected,
         )
         ingestion.take(given)
         return ingestion.ingested
@@ -371,13 +374,8 @@ class Monitor(ProjectReader):
                 hint="if it is rankscope serve, its values are up to date after its next round",
                 code="store_evaluated",
             )
-        return evaluate_project(
-            store,
-            self.project,
-            now=self.clock(),
-            threads=self._threads,
-            is_replay=is_replay,
-        )
+        now, threads = self.clock(), self._threads
+        return evaluate_project(store, self.project, now=now, threads=threads, is_replay=is_replay)
 
     def replay(self, until: Time | None = None) -> Replay:
         """Return which incidents `evaluate` would open and close up to a time; writes nothing.

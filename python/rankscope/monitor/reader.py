@@ -8,6 +8,7 @@ from rankscope.monitor.alerts import management, response
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
+from rankscope.monitor.ask.names import find_mismatches
 from rankscope.monitor.ask.quality import add_ages, inspect_data
 from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
 from rankscope.monitor.ask.trace import suggest_spans, trace_spans
@@ -15,6 +16,7 @@ from rankscope.monitor.ask.versions import describe_version, list_versions
 from rankscope.monitor.definition.configuration import Configuration, find_configuration
 from rankscope.monitor.evaluate.stored_baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import read_clock, read_span
 
 TYPE_CHECKING = False
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
+    from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Coverage, Exported
     from rankscope.monitor.store.store import StoreReader
@@ -236,6 +239,15 @@ class ProjectReader:
         """
         span = read_span(since, until)
         return inspect_data(self.store, self.project, self.configuration, *span)
+
+    def mismatches(self) -> tuple[Mismatch, ...]:
+        """List names of labels and attributes that don't match the configuration.
+
+        Returns:
+            What doesn't match in the rankings of the last day and their labels, near misses first.
+        """
+        now = self.clock()
+        return find_mismatches(self.store, self.project, self.configuration, now - DAY, now + 1)
 
     def folded_versions(self, since: Time | None = None) -> int:
         """Return how many versions are summed as `<other>` in the hour that has the most of them.

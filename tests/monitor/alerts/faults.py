@@ -12,18 +12,18 @@ from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
-from rankscope.monitor.events.event import Items, Label, Ranking
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.store.records import LabelCount, Version
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.mismatch import NameCounts
+from rankscope.monitor.store.records import LabelCount, LeftOut, Version
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
     from rankscope.monitor.alerts.incidents.finding import StreamKey
-    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.mismatch import Mismatch
 
     Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
 
@@ -43,13 +43,14 @@ CONFIGURATION = Configuration(
 
 
 class Shown(NamedTuple):
-    """A ranking, and how many clicks it gets."""
+    """A ranking, how many clicks it gets, and what they are called."""
 
     number: int
     model: str
     version: str
     device: str | None
     clicks: int
+    label: str = "click"
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,7 @@ class Fault:
         key: The stream of the incident that says so.
         change: Returns what comes instead of a ranking.
         hours: How many hours it takes to be found, and to be over, at most.
+        follows: The kinds of incidents that follow from it.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Fault:
     key: StreamKey
     change: Change
     hours: int = 12
+    follows: frozenset[str] = frozenset()
 
 
 @cache
@@ -86,25 +89,9 @@ def show_hour(hour: int) -> list[Shown]:
     ]
 
 
-def log_hours(first: int, end: int, *faults: Fault) -> Iterator[Event]:
-    """Yield the events of some hours, counted from `START`, with faults one after another."""
-    for hour in range(first, end):
-        for number, each in enumerate(show(hour % REPEATED, faults)):
-            name, time = f"{hour} {number}", START + hour * HOUR + number % 60 * MINUTE
-            device = () if each.device is None else (("device", each.device),)
-            yield Ranking(
-                name,
-                name,
-                time,
-                Items(("a", "b", "c"), (1, 2, 3)),
-                user_id=f"user {number}",
-                model=each.model,
-                version=each.version,
-                attributes=device,
-            )
-            for click in range(each.clicks):
-                at = f"{name} click {click}"
-                yield Label(at, name, "abc"[click], time + MINUTE, ("click",))
+LOST_FILE = LeftOut(
+    kind="rankings", path="a.parquet", seen=START, code="bad", message="it is cut", hint=""
+)
 
 
 class FaultyCounts(Counts):
@@ -118,18 +105,30 @@ class FaultyCounts(Counts):
         values = {each.device for each in show_hour(0) if each.device}
         super().__init__(CONFIGURATION, Slicing((("device", (*sorted(values), "television")),)))
         self.faults = faults
+        self.moment = START
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The file that can't be read, at the moment that is looked at."""
+        hour = (self.moment - 1 - START) // HOUR
+        lost = any(one.key[0] == "files" and at <= hour < end for one, at, end in self.faults)
+        return (LOST_FILE,) if lost else ()
 
     @property
     def versions(self) -> tuple[Version, ...]:
         """The versions that are shown while all is well."""
         return VERSIONS
 
-    def _count(self, time: int) -> Counted:
+    def _lasting(self, time: int) -> tuple[int, tuple[Fault, ...]]:
         hour = (time - START) // HOUR
-        if hour < 0:
-            return Counted({}, {}, {}, {}, {})
         lasting = tuple(one for one, at, end in self.faults if at <= hour < end)
-        return count(hour % REPEATED, lasting)
+        return hour % REPEATED, lasting
+
+    def _count(self, time: int) -> Counted:
+        return Counted({}, {}, {}, {}, {}) if time < START else count(*self._lasting(time))
+
+    def _show(self, time: int) -> tuple[Shown, ...]:
+        return () if time < START else show(*self._lasting(time))
 
     def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
         """Count the rankings of each day."""
@@ -155,9 +154,18 @@ class FaultyCounts(Counts):
             if (number := sum(one.get(model, 0) for one in hours))
         ]
 
+    def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
+        """Find names that match nothing."""
+        names = NameCounts()
+        for time in range(since, until, HOUR):
+            for each in self._show(time):
+                names.add_rankings(["device"] if each.device else [], 1)
+                names.add_labels([each.label], each.clicks)
+        return names.compare(CONFIGURATION.expected)
+
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of an hour have labels."""
-        return since < min(until, before) and any(self._count(since).clicks.values())
+        return since < min(until, before) and any(each.clicks for each in self._show(since))
 
 
 class Counted(NamedTuple):
@@ -188,8 +196,8 @@ def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
         places,
         Counter(each.model for each in shown),
         Counter(each.model for each in shown if each.clicks),
-        Counter(each.model for each in shown if not each.clicks),
-        Counter(each.model for each in shown for _ in range(each.clicks)),
+        Counter(each.model for each in shown if not each.clicks or each.label != "click"),
+        Counter(each.model for each in shown for _ in range(each.clicks) if each.label == "click"),
     )
 
 
@@ -215,7 +223,12 @@ def show(hour: int, faults: tuple[Fault, ...]) -> tuple[Shown, ...]:
 
 def hides(fault: Fault, other: Fault) -> bool:
     """Return whether a fault leaves nothing that another one could change."""
-    return all(show(hour, (fault,)) == show(hour, (fault, other)) for hour in range(REPEATED))
+    hours = range(REPEATED)
+    if other.key[0] == "files":
+        return False
+    if other.key[0] in {"labels", "relevance"}:
+        return not any(count(hour, (fault,)).clicks for hour in hours)
+    return all(show(hour, (fault,)) == show(hour, (fault, other)) for hour in hours)
 
 
 def _keep(is_kept: Callable[[int, Shown], bool]) -> Change:
@@ -241,6 +254,20 @@ VERSIONS = tuple(
     for name in sorted({(each.model, each.version) for each in show_hour(0)})
 )
 FAULTS = (
+    Fault(
+        name="a file of the lake can't be read",
+        watch="files of a lake that can't be read",
+        key=("files", "", "", ()),
+        change=_keep(lambda _hour, _each: True),
+    ),
+    Fault(
+        name="clicks are called Click",
+        watch="names that match nothing",
+        key=("names", "", "", (("label", "click"),)),
+        change=_set(lambda _hour, each: each.clicks > 0, label="Click"),
+        hours=24,
+        follows=frozenset({"labels"}),
+    ),
     Fault(
         name="no rankings arrive",
         watch="no rankings",

@@ -16,6 +16,8 @@ from rankscope.errors import RankscopeError, UsageError
 from rankscope.file import EVENT_FORMATS
 from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.client.sink import ServiceSink
+from rankscope.monitor.definition.configuration import find_expected
+from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.intake.files import EventFile
@@ -29,7 +31,7 @@ from rankscope.results.text import show
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rankscope.cli.parser import Parser
     from rankscope.monitor.intake.ingestion import Ingested, Kind
@@ -141,7 +143,8 @@ def _store_files(options: Namespace, kind: Kind) -> int:
     for file in files:
         file.tell_format()  # before anything is stored
     with ExitStack() as stack:
-        sink, configured = _open_sink(options, stack)
+        sink, expected = _open_sink(options, stack)
+        configured = () if expected is None else expected.attributes
         collected = None if options.replace is None else SetSink(options.replace, sink)
         ingestion = Ingestion(
             collected or sink,
@@ -151,6 +154,8 @@ def _store_files(options: Namespace, kind: Kind) -> int:
             attributes=configured if options.attributes is None else options.attributes,
             is_strict=options.attributes is not None,
             ignored=options.ignore,
+            # A service says itself what doesn't match.
+            expected=None if isinstance(sink, ServiceSink) else expected,
         )
         replaced = None
         try:
@@ -162,6 +167,9 @@ def _store_files(options: Namespace, kind: Kind) -> int:
             _print(ingestion.ingested, options, kind)
             raise
     _print(ingestion.ingested, options, kind, replaced)
+    said = sink.mismatches.told.values() if isinstance(sink, ServiceSink) else ()
+    for told in said or ingestion.ingested.mismatches:
+        print(f"note: {told}", file=sys.stderr)
     if ingestion.ingested.reasons:
         return REFUSED
     return IGNORED if ingestion.ingested.unknown else 0
@@ -175,8 +183,8 @@ def _store_file(ingestion: Ingestion, file: EventFile) -> None:
 
 def _open_sink(
     options: Namespace, stack: ExitStack
-) -> tuple[StoreSink | ServiceSink, Sequence[str]]:
-    """Return where events go, and the attributes that the project slices by, if they are known."""
+) -> tuple[StoreSink | ServiceSink, Expected | None]:
+    """Return where events go, and the names that the project is configured with, if known."""
     if options.store.startswith(("http://", "https://")):
         if options.project != PROJECT:
             raise UsageError(
@@ -188,10 +196,9 @@ def _open_sink(
         service = ServiceSink(transport)
         # Labels have no attributes.
         reads = options.attributes is None
-        return service, service.read_attributes() if reads else ()
+        return service, Expected((), tuple(service.read_attributes())) if reads else None
     monitor = stack.enter_context(open_writer(options, is_new=True))
-    configured = monitor.configuration.attributes if monitor.is_configured else ()
-    return StoreSink(monitor.writer, options.project), configured
+    return StoreSink(monitor.writer, options.project), find_expected(monitor.store, options.project)
 
 
 def _read_names(options: Namespace) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from rankscope.cli.monitor.incidents import describe_incident
 from rankscope.cli.monitor.store import (
@@ -94,9 +95,11 @@ def run_status(options: Namespace) -> int:
             }
             for one in monitor.versions()
         ]
+        mismatches = monitor.mismatches()
     if options.json:
         moment = None if as_of is None else format_time(as_of)
-        print_json({"as_of": moment, "values": rows, "versions": versions})
+        said = {"as_of": moment, "values": rows, "versions": versions}
+        print_json(said | {"mismatches": [one.to_dict() for one in mismatches]})
         return 0
     if not any(row["folded"] for row in versions):
         versions = [{name: row[name] for name in row if name != "folded"} for row in versions]
@@ -105,6 +108,8 @@ def run_status(options: Namespace) -> int:
         if table:
             print()
             print(Table({HEADS.get(name, name): _show_column(table, name) for name in table[0]}))
+    for one in mismatches:
+        print(f"note: {one}", file=sys.stderr)
     return 0
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         "relevance",
         "attributes",
         "versions",
+        "names",
     ]
 
 KINDS: tuple[Kind, ...] = ("drop", "threshold", "data", "trace")
@@ -60,6 +61,7 @@ WATCHES: tuple[Watch, ...] = (
     "relevance",
     "attributes",
     "versions",
+    "names",
 )
 """What a rule of kind `data` can watch."""
 LENGTHS: Mapping[str, int] = {"hour": HOUR, "day": DAY}

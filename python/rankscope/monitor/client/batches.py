@@ -6,8 +6,10 @@ Nothing here waits: each step sends at most one batch, and says when the next is
 from __future__ import annotations
 
 import gzip
+import logging
 from collections import Counter, deque
 
+from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.retry import RetryPolicy, double
 from rankscope.records import record
 
@@ -32,6 +34,8 @@ LONGEST_ASKED = 600.0
 HOPELESS = frozenset({400, 413, 415, 422})
 TOO_LARGE = 413
 LEVEL = 5
+
+logger = logging.getLogger("rankscope.monitor")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,7 @@ class Sender:
         self._spool = Spool(sizes.spool_bytes)
         self._batches: deque[list[Waiting]] = deque()
         self._failures = 0
+        self._mismatches = Mismatches()
         self._next = 0.0
 
     def add(self, event: Waiting) -> bool:
@@ -151,7 +156,10 @@ class Sender:
         self._spool.let_go(batch)
         if answer.status != 200:
             self.counts["refused"] += len(batch)
-        elif sum(answer.counts.values()) == len(batch):
+            return 0.0
+        for told in self._mismatches.choose_new(answer.mismatches):
+            logger.warning("%s", told)
+        if sum(answer.counts.values()) == len(batch):
             self.counts.update(answer.counts)
         else:  # it was taken, and it is not said as what
             self.counts["accepted"] += len(batch)

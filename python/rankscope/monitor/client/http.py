@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -12,12 +13,15 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from rankscope.monitor.store.keys import Secret
 
 MOST_BYTES = 16 << 20
+MOST_TOLD = 100
+"""How many different mismatches are kept."""
+NUMBERS = re.compile(r"[0-9,]+ of [0-9,]+|all [0-9,]+")
 PACKED_LINES = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 SENT_STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 
@@ -31,12 +35,14 @@ class Answer:
         counts: How many events were accepted, a duplicate, a conflict and rejected.
         retry_after: After how many seconds to ask again; 0 where nothing is said.
         items: For each event what became of it, and why; empty where that is not said.
+        mismatches: What the service says of names that don't match its configuration.
     """
 
     status: int
     counts: Mapping[str, int]
     retry_after: float = 0.0
     items: tuple[Mapping[str, str], ...] = ()
+    mismatches: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -52,6 +58,23 @@ class Told:
     status: int
     said: Mapping[str, Any]
     retry_after: float = 0.0
+
+
+class Mismatches:
+    """What a service has said of names that don't match its configuration, each once."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, str] = {}
+
+    def choose_new(self, told: Iterable[str]) -> list[str]:
+        """Return what wasn't said before; the numbers differ from batch to batch."""
+        found = []
+        for each in told:
+            name = NUMBERS.sub("", each)
+            if name not in self.told and len(self.told) < MOST_TOLD:
+                self.told[name] = each
+                found.append(each)
+        return found
 
 
 class HTTPTransport:
@@ -99,8 +122,8 @@ class HTTPTransport:
             HTTPException: It answers something that is not HTTP.
         """
         status, said, seconds = self._ask("POST", path, body, PACKED_LINES)
-        counts, items = _read_answer(said) if status == 200 else ({}, ())
-        return Answer(status, counts, seconds, items)
+        counts, items, mismatches = _read_answer(said) if status == 200 else ({}, (), ())
+        return Answer(status, counts, seconds, items, mismatches)
 
     def put_lines(self, path: str, body: bytes) -> Told:
         """Send a gzipped body of JSON lines that takes the place of what is there.
@@ -145,16 +168,19 @@ def _tell(status: int, said: bytes, seconds: float) -> Told:
     return Told(status, value if isinstance(value, dict) else {}, seconds)
 
 
-def _read_answer(said: bytes) -> tuple[dict[str, int], tuple[Mapping[str, str], ...]]:
-    """Read the counts and statuses in an answer, `None` if it has none."""
+def _read_answer(
+    said: bytes,
+) -> tuple[dict[str, int], tuple[Mapping[str, str], ...], tuple[str, ...]]:
+    """Read the counts, statuses and mismatches in an answer; all are empty if it has none."""
     try:
         told: Any = json.loads(said)
         counts = {status: int(told[status]) for status in SENT_STATUSES}
         items = tuple({name: str(text) for name, text in one.items()} for one in told["items"])
+        mismatches = tuple(str(one["message"]) for one in told.get("mismatches", ()))
     except (ValueError, TypeError, KeyError, RecursionError, AttributeError):
-        return {}, ()
+        return {}, (), ()
     is_whole = all(one.get("status") in SENT_STATUSES for one in items)
-    return counts, items if is_whole else ()
+    return counts, items if is_whole else (), mismatches
 
 
 def _read_seconds(said: str) -> float:

@@ -9,6 +9,7 @@ import time
 from http.client import HTTPException
 
 from rankscope.errors import FileError
+from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.outcome import Outcome, count_rejections, tell_statuses
 from rankscope.monitor.events.rejection import CODES, Rejection
@@ -62,6 +63,7 @@ class ServiceSink:
         self._transport = transport
         self._wait = wait
         self._chance = chance
+        self.mismatches = Mismatches()
 
     @property
     def takes_prepared(self) -> bool:
@@ -175,6 +177,7 @@ class ServiceSink:
             except (OSError, HTTPException) as error:
                 problem = str(error) or type(error).__name__
             if answer is not None and answer.status == 200 and len(answer.items) == len(lines):
+                self.mismatches.choose_new(answer.mismatches)
                 return answer.items
             if answer is not None and answer.status not in AGAIN:
                 break

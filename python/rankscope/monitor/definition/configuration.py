@@ -11,6 +11,7 @@ from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, Limits
+from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.times import (
     count_micros,
     describe_time,
@@ -169,6 +170,11 @@ class Configuration:
         return tuple((one, other) for at, one in enumerate(names) for other in names[at + 1 :])
 
     @property
+    def expected(self) -> Expected:
+        """The names of labels and attributes that count."""
+        return Expected(tuple(self.definition.attribution.weights), self.attributes)
+
+    @property
     def digest(self) -> bytes:
         """The 16 bytes that identify the stored windows of this definition and slicing."""
         said = {
@@ -231,6 +237,12 @@ def _read_grace(stored: object) -> timedelta:
 
 def _bad(expected: str, found: object, hint: str) -> UsageError:
     return UsageError(f"expected {expected}, found {found!r}", hint=hint, code="bad_configuration")
+
+
+def find_expected(store: StoreReader, project: str) -> Expected | None:
+    """Return the names that a project is configured with, `None` if it isn't configured."""
+    text = store.configuration(project)
+    return None if text is None else Configuration.from_json(text).expected
 
 
 def find_configuration(store: StoreReader, project: str) -> Configuration:

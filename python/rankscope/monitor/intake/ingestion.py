@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from rankscope.adapters.tables import is_table, open_table
 from rankscope.errors import InputError, UsageError
+from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Protocol, TypeAlias
 
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.mismatch import Expected, Mismatch
     from rankscope.monitor.intake.tables import Rows
     from rankscope.monitor.store.store import Store
 
@@ -98,6 +100,7 @@ class Ingested:
         notes: By code, how many are suspicious but legal.
         unknown: By name, how many have a field that means nothing here.
         refused: The first of those that were not stored.
+        mismatches: Names of labels and attributes that don't match the configuration.
     """
 
     accepted: int
@@ -108,6 +111,7 @@ class Ingested:
     notes: Mapping[str, int]
     unknown: Mapping[str, int]
     refused: tuple[Refused, ...]
+    mismatches: tuple[Mismatch, ...] = ()
 
     @property
     def objects(self) -> int:
@@ -121,6 +125,7 @@ class Ingested:
             "reasons": dict(self.reasons),
             "notes": dict(self.notes),
             "unknown_fields": dict(self.unknown),
+            "mismatches": [one.to_dict() for one in self.mismatches],
             "refused": [one.to_dict() for one in self.refused],
         }
 
@@ -191,6 +196,7 @@ class Ingestion:
             they are not in a field of attributes.
         is_strict: Whether each of `attributes` must be a column of a table with a row a document.
         ignored: Fields or columns that are known to mean nothing here, and are not counted.
+        expected: The names of labels and attributes that the project is configured with.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -216,8 +222,11 @@ class Ingestion:
         attributes: Sequence[str] = (),
         is_strict: bool = True,
         ignored: Collection[str] = (),
+        expected: Expected | None = None,
     ) -> None:
         self._sink = sink
+        self._expected = expected
+        self._names = NameCounts()
         self._ignored = frozenset(ignored)
         self._kind = kind
         self._now = now
@@ -248,6 +257,7 @@ class Ingestion:
             notes=dict(self._notes),
             unknown=dict(self._unknown),
             refused=tuple(self._refused),
+            mismatches=() if self._expected is None else self._names.compare(self._expected),
         )
 
     def take(self, given: object) -> None:
@@ -508,6 +518,8 @@ class Ingestion:
         """Count the outcomes of batches."""
         told = iter(statuses)
         for reading, file, places in held:
+            if self._expected is not None:
+                self._names.add_events(reading.events)
             self._notes.update(reading.notes)
             self._unknown.update(reading.unknown)
             theirs = islice(told, len(reading.answers))

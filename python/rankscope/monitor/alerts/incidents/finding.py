@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         "files",
         "attributes",
         "versions",
+        "names",
     ]
     Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
     StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
@@ -36,6 +37,7 @@ KINDS: tuple[Kind, ...] = (
     "files",
     "attributes",
     "versions",
+    "names",
 )
 
 LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})

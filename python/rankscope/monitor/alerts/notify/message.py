@@ -60,6 +60,7 @@ PROBLEMS: Mapping[Kind, str] = {
     "files": "files of the data lake can't be read",
     "attributes": "attribute values changed",
     "versions": "a model or version stopped",
+    "names": "labels or attributes don't match",
 }
 STEPS: Mapping[Kind, str] = {
     "quality": "Open the incident for the queries that fell most. If a release caused it, "
@@ -78,6 +79,8 @@ STEPS: Mapping[Kind, str] = {
     "missing from all values.",
     "attributes": "Check whether the attribute was renamed where it is logged. Rename it back, or "
     "change the configuration and the rules that name it.",
+    "names": "Rename it where it is logged, or change the configuration. If it's intended, "
+    "resolve the incident.",
     "versions": "Check whether it was switched off on purpose. If so, resolve the incident.",
 }
 

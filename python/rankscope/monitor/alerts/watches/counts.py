@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import add
 from typing import NamedTuple
 
+from rankscope.monitor.ask.names import find_mismatches
 from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.evaluate.stored_windows import AGES, name_place, unpack_ages
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.alerts.watches.usual import Usual
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version
     from rankscope.monitor.store.store import StoreReader
 
@@ -107,6 +109,10 @@ class Counts(ABC):
     @abstractmethod
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
+
+    def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:  # noqa: ARG002 - of a store
+        """Find names in the rankings of a span, and in their labels, that match nothing."""
+        return ()
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -210,6 +216,10 @@ class DataReader(Counts):
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether rankings of a span have labels from before a time."""
         return self._store.has_labels(self._project, since, until, before)
+
+    def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
+        """Find names in the rankings of a span, and in their labels, that match nothing."""
+        return find_mismatches(self._store, self._project, self.configuration, since, until)
 
     @cached_property
     def _outdated(self) -> frozenset[int]:

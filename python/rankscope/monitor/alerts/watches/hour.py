@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rankscope.monitor.alerts.watches import attributes, labels, silence
+from rankscope.monitor.alerts.watches import attributes, labels, names, silence
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.files import watch_files
 from rankscope.monitor.alerts.watches.progress import KEPT
@@ -358,6 +358,22 @@ def _watch_relevance(check: HourCheck) -> None:
     check.conclude_day("relevance", rates)
 
 
+def _watch_names(check: HourCheck) -> None:
+    is_first = check.moment == check.progress.first
+    if not names.is_due(check.reader, check.moment, is_first=is_first):
+        return
+    found = {one.place: one for one in names.watch_names(check.reader, check.moment)}
+    kept = {one.place for one in check.progress.restarts if one.kind == "names"}
+    for known in check.progress.troubles:
+        if known.kind == "names" and known.place not in found:
+            check.end(known)
+    for place, trouble in found.items():
+        before = check.find("names", place)
+        if place not in kept:
+            began = trouble.began if before is None else before.began
+            check.add(replace(trouble, began=began))
+
+
 def _watch_files(check: HourCheck) -> None:
     known = check.find("files", TOTAL)
     # What a person has resolved is not reported again.
@@ -369,7 +385,10 @@ def _watch_files(check: HourCheck) -> None:
         check.end(known)
 
 
-FROM_THE_START = (Watch("files of a lake that can't be read", "files", _watch_files),)
+FROM_THE_START = (
+    Watch("files of a lake that can't be read", "files", _watch_files),
+    Watch("names that match nothing", "names", _watch_names),
+)
 """What needs no history to compare with."""
 HOURLY = (
     Watch("no rankings", "freshness", _watch_silence),

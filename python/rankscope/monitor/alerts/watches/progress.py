@@ -155,7 +155,10 @@ class WatchProgress:
         return replace(
             self,
             spans=tuple(one for one in self.spans if one.until >= before),
-            restarts=tuple(one for one in self.restarts if one.since >= before),
+            # What match nothing is intended, once a person has said so.
+            restarts=tuple(
+                one for one in self.restarts if one.since >= before or one.kind == "names"
+            ),
             rates=tuple(one for one in self.rates if one.day >= before),
         )
 

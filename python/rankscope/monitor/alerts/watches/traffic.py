@@ -42,8 +42,8 @@ LEAST_DAILY = 5.0
 """How many rankings a day a stream usually has, to be watched."""
 ACCEPTED_AFTER = 21 * DAY
 """What has lasted so long counts as usual."""
-OF_LABELS = frozenset({*LOST_LABELS, "relevance", "files"})
-"""The kinds of trouble that do not change how many rankings there are, of labels and of files."""
+OF_LABELS = frozenset({*LOST_LABELS, "relevance", "names", "files"})
+"""The kinds of trouble that do not change how many rankings there are."""
 SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
 """The kinds of trouble that may be that nothing comes."""
 FEWEST_BACK = 2 * HOUR

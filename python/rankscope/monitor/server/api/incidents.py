@@ -30,6 +30,7 @@ Kind = Literal[
     "files",
     "attributes",
     "versions",
+    "names",
 ]
 Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"]
 Note = Annotated[

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from contextlib import nullcontext
 from functools import lru_cache, partial
@@ -20,6 +21,8 @@ from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
 from rankscope.errors import FormatError, InputError, UsageError
+from rankscope.monitor.definition.configuration import find_expected
+from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.limits import Limits
+    from rankscope.monitor.events.mismatch import Expected
     from rankscope.monitor.events.outcome import Outcome
     from rankscope.monitor.events.rejection import Reading
     from rankscope.monitor.intake.sets import SetName
@@ -86,6 +90,17 @@ class ItemAnswer(TypedDict):
     hint: NotRequired[str]
 
 
+class MismatchAnswer(TypedDict):
+    """A name of a label or an attribute that doesn't match the configuration of the project."""
+
+    kind: Literal["unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"]
+    name: str
+    count: Count
+    of: Count
+    like: str
+    message: str
+
+
 class BatchAnswer(TypedDict):
     """What became of a batch of events."""
 
@@ -95,6 +110,7 @@ class BatchAnswer(TypedDict):
     rejected: Count
     notes: dict[str, Count]
     unknown_fields: dict[str, Count]
+    mismatches: list[MismatchAnswer]
     items: list[ItemAnswer]
     request_id: str
 
@@ -116,6 +132,9 @@ SET_BYTES = 64 << 20
 
 PIECE = 250
 """Events of a large batch that are stored in one transaction; others are stored in between."""
+
+REMEMBERED = 1.0
+"""For so many seconds, the names that a project is configured with are not read again."""
 
 CONFLICT = {
     "code": "event_conflict",
@@ -176,6 +195,7 @@ class Ingest:
         self._memory = memory
         self._large = CapacityLimiter(1)
         self._run = run or (lambda work: work(store))
+        self._expected: dict[str, tuple[float, Expected | None]] = {}
 
         self.endpoints = (
             Endpoint(
@@ -229,7 +249,8 @@ class Ingest:
                 content, counts = await self._take_elsewhere(body)
             else:
                 outcomes = await self._store_pieces(body, reading)
-                content, counts = write_answer(reading, outcomes, body)
+                expected = await self._find_expected(body.project)
+                content, counts = write_answer(reading, outcomes, body, expected)
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
 
@@ -281,6 +302,16 @@ class Ingest:
             outcomes += stored
         return outcomes
 
+    async def _find_expected(self, project: str) -> Expected | None:
+        """Return the names that a project is configured with, as of at most a second ago."""
+        now = time.monotonic()
+        known = self._expected.get(project)
+        if known is None or now - known[0] >= REMEMBERED:
+            find = partial(find_expected, self._store, project)
+            known = now, await to_thread.run_sync(find, limiter=self._decoding)
+            self._expected[project] = known
+        return known[1]
+
     async def _take_elsewhere(self, body: Body) -> Answer:
         work = partial(store_large, body=body, settings=self._settings, now=self._now())
         size = len(body.content) * (PACKED if body.is_packed else 1)
@@ -308,7 +339,7 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
     outcomes: list[Outcome] = []
     for piece, rejected in cut_pieces(reading, PIECE):
         outcomes += store.append(body.project, piece, rejected)
-    return write_answer(reading, outcomes, body)
+    return write_answer(reading, outcomes, body, find_expected(store, body.project))
 
 
 def cut_pieces(
@@ -464,34 +495,49 @@ def _make_decoder(limits: Limits) -> EventDecoder:
     return EventDecoder(_make_reader(limits))
 
 
-def write_answer(reading: Reading[Any], outcomes: Sequence[Outcome], body: Body) -> Answer:
+def write_answer(
+    reading: Reading[Any],
+    outcomes: Sequence[Outcome],
+    body: Body,
+    expected: Expected | None = None,
+) -> Answer:
     """Write the answer to a body.
 
     Returns:
         The answer in JSON, and the number of objects by status.
     """
-    answer = answer_events(reading, outcomes)
+    answer = answer_events(reading, outcomes, expected)
     counts = {name: answer[name] for name in STATUSES}
     said = json.dumps(answer | {"request_id": body.request_id}, separators=(",", ":"))
     return said.encode(), counts
 
 
-def answer_events(reading: Reading[Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def answer_events(
+    reading: Reading[Any], outcomes: Sequence[Outcome], expected: Expected | None = None
+) -> dict[str, Any]:
     """Make the answer to a batch.
 
     Args:
         reading: The decoded events and rejections.
         outcomes: The outcome of each event.
+        expected: The names that the project is configured with.
 
     Returns:
-        The number of objects by status, and in `items` the status of each, with the reason.
+        The number of objects by status, the names that don't match the configuration, and in
+        `items` the status of each, with the reason.
     """
     statuses = tell_statuses(reading, outcomes)
     items = list(map(_answer_one, reading.answers, statuses))
     counts = Counter(item["status"] for item in items)
+    names = NameCounts()
+    if expected is not None:
+        names.add_events(reading.events)
     return {status: counts[status] for status in STATUSES} | {
         "notes": reading.notes,
         "unknown_fields": reading.unknown,
+        "mismatches": []
+        if expected is None
+        else [one.to_dict() for one in names.compare(expected)],
         "items": items,
     }
 

@@ -126,6 +126,7 @@ class RuleFields(TypedDict, total=False):
                 "relevance",
                 "attributes",
                 "versions",
+                "names",
             ]
         ],
         described(uniqueItems=True),

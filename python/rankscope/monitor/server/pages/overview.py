@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
+    from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
@@ -71,6 +72,7 @@ class Overview:
         coverage: Which files of the lake can't be read; `None` where there is no lake.
         sliced: The measure whose slices are listed; empty where there are none.
         slices: Its slices.
+        mismatches: Names of labels and attributes that don't match the configuration.
     """
 
     project: str
@@ -88,6 +90,7 @@ class Overview:
     coverage: Coverage | None
     sliced: str
     slices: tuple[SliceRow, ...] | None
+    mismatches: tuple[Mismatch, ...]
 
     @property
     def newest_versions(self) -> tuple[Version, ...]:
@@ -181,6 +184,7 @@ class Overview:
             else make_plain(maturity) | {"shares": list(maturity.shares)},
             "coverage": None if self.coverage is None else self.coverage.to_dict(),
             "sliced": self.sliced,
+            "mismatches": [one.to_dict() for one in self.mismatches],
             "slices": None if self.slices is None else [one.to_dict() for one in self.slices],
         }
 
@@ -228,6 +232,7 @@ def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
         else monitor.maturity(to_datetime(extent.since), to_datetime(extent.until)),
         coverage=monitor.coverage(),
         sliced=sliced,
+        mismatches=() if configuration is None else monitor.mismatches(),
         slices=list_slices(monitor, sliced, extent, groups) if sliced else None,
     )
 

@@ -386,6 +386,7 @@ WATCHED: Mapping[Watch, str] = {
     "relevance": "relevance: more rankings without a relevant document",
     "attributes": "attributes: values vanish, appear or are missing",
     "versions": "versions: models and versions vanish",
+    "names": "names: labels and attributes match nothing",
 }
 """What a rule about data watches, in words."""
 

@@ -1,0 +1,213 @@
+"""Names of labels and attributes that don't match what the project counts and slices by."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from difflib import get_close_matches
+
+from rankscope.monitor.events.event import Ranking
+from rankscope.monitor.events.rejection import MOST_UNKNOWN, OTHER, show
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Literal, TypeAlias
+
+    Kind: TypeAlias = Literal[
+        "unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"
+    ]
+
+PRODUCTION = "production"
+LONGEST = 80
+"""Names are cut to so many characters: senders can make them up."""
+MOST = 20
+"""How many mismatches are reported at a time."""
+ALIKE = 0.75
+"""How alike names are that look like each other, by `difflib`."""
+MOST_UNMATCHED = 0.5
+"""The share of labels for documents that weren't shown from which on that is a mismatch."""
+
+
+@record(frozen=True, slots=True)
+class Expected:
+    """The names that a project is configured with.
+
+    Args:
+        labels: The labels that count.
+        attributes: The attributes that it slices by.
+    """
+
+    labels: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A name that is not what the project is configured with.
+
+    Args:
+        kind: `unknown_label`, `unmatched_label` (its document isn't in its ranking),
+            `missing_attribute` (no ranking has it) or `unknown_attribute`.
+        name: The name, at most 80 characters; empty for labels that match no document.
+        count: How many labels or rankings it is about.
+        of: How many there are.
+        like: The name that it looks like; empty if there is none.
+
+    Examples:
+        >>> print(Mismatch(kind="unknown_label", name="Click", count=3, of=3, like="click"))
+        label 'Click' isn't configured, so it doesn't count (3 of 3 labels); it looks like 'click'
+    """
+
+    kind: Kind
+    name: str
+    count: int
+    of: int
+    like: str = ""
+
+    def __str__(self) -> str:
+        name, share = show(self.name), f"{self.count:,} of {self.of:,}"
+        if self.kind == "unmatched_label":
+            return f"{share} labels are for documents that their rankings don't have"
+        if self.kind == "unknown_label":
+            told = f"label {name} isn't configured, so it doesn't count ({share} labels)"
+        elif self.kind == "missing_attribute":
+            where = f"all {self.of:,} rankings" if self.of > 1 else "the only ranking"
+            told = f"attribute {name} is missing in {where}"
+        else:
+            told = f"attribute {name} isn't configured, so nothing is sliced by it"
+            told += f" ({share} rankings)"
+        if not self.like:
+            return told
+        if self.kind == "missing_attribute":
+            return f"{told}; {show(self.like)} looks like it"
+        return f"{told}; it looks like {show(self.like)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, with a message."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "count": self.count,
+            "of": self.of,
+            "like": self.like,
+            "message": str(self),
+        }
+
+
+class NameCounts:
+    """Counts the names of labels and attributes, of a bounded number of names."""
+
+    def __init__(self) -> None:
+        self.labels: Counter[str] = Counter()
+        self.attributes: Counter[str] = Counter()
+        self.rankings = 0
+        self.named = 0
+
+    def add_events(self, events: Iterable[Any]) -> None:
+        """Count the names of events, whether they are prepared or not."""
+        labels: Counter[Any] = Counter()
+        attributes: Counter[Any] = Counter()
+        for event in events:
+            if hasattr(event, "labels"):
+                labels[event.labels] += 1
+            elif isinstance(event, Ranking):
+                if event.environment == PRODUCTION:
+                    attributes[event.attributes] += 1
+            elif event.context[2] == PRODUCTION:
+                attributes[event.context[3]] += 1
+        for names, count in labels.items():
+            self.add_labels(json.loads(names) if isinstance(names, str) else names, count)
+        for pairs, count in attributes.items():
+            self.add_rankings((name for name, _ in pairs), count)
+
+    def add_labels(self, names: Sequence[str], count: int) -> None:
+        """Count labels of one kind, if they have names."""
+        if names:
+            self.named += count
+            _add(self.labels, names, count)
+
+    def add_rankings(self, names: Iterable[str], count: int) -> None:
+        """Count rankings with some attributes."""
+        self.rankings += count
+        _add(self.attributes, names, count)
+
+    def compare(self, expected: Expected, *, unmatched: int = 0) -> tuple[Mismatch, ...]:
+        """Compare the names with those that are configured.
+
+        Args:
+            expected: The names that are configured.
+            unmatched: How many labels are for documents that weren't shown.
+
+        Returns:
+            What doesn't match, near misses first, 20 at most.
+
+        Examples:
+            >>> counts = NameCounts()
+            >>> counts.add_labels(["Click"], 2)
+            >>> counts.add_rankings(["Device"], 3)
+            >>> for one in counts.compare(Expected(("click",), ("device",))):
+            ...     print(one.kind, one.name, one.count, one.like)
+            missing_attribute device 3 Device
+            unknown_label Click 2 click
+        """
+        found = []
+        for name, count in self.labels.items():
+            if name not in expected.labels:
+                like = find_alike(name, expected.labels)
+                found.append(
+                    Mismatch(kind="unknown_label", name=name, count=count, of=self.named, like=like)
+                )
+        if unmatched and unmatched >= MOST_UNMATCHED * max(self.named, unmatched):
+            of = max(self.named, unmatched)
+            found.append(Mismatch(kind="unmatched_label", name="", count=unmatched, of=of))
+        others = [name for name in self.attributes if name not in expected.attributes]
+        found += [
+            Mismatch(
+                kind="missing_attribute",
+                name=name,
+                count=self.rankings,
+                of=self.rankings,
+                like=find_alike(name, others),
+            )
+            for name in expected.attributes
+            if self.rankings and not self.attributes[name]
+        ]
+        named = {one.like for one in found if one.kind == "missing_attribute"}
+        for name in sorted({*others} - named):
+            like = find_alike(name, expected.attributes)
+            found.append(
+                Mismatch(
+                    kind="unknown_attribute",
+                    name=name,
+                    count=self.attributes[name],
+                    of=self.rankings,
+                    like=like,
+                )
+            )
+        found.sort(key=lambda one: (not one.like, one.kind == "unknown_attribute", -one.count))
+        return tuple(found[:MOST])
+
+
+def find_alike(name: str, names: Iterable[str]) -> str:
+    """Find the name that another one looks like, empty if there is none.
+
+    Examples:
+        >>> find_alike("Click", ["view", "click"]), find_alike("user-agent", ["user_agent"])
+        ('click', 'user_agent')
+        >>> find_alike("view", ["click"])
+        ''
+    """
+    plain = {_simplify(one): one for one in names}
+    [*found] = get_close_matches(_simplify(name), plain, n=1, cutoff=ALIKE)
+    return plain[found[0]] if found else ""
+
+
+def _simplify(name: str) -> str:
+    return "".join(each for each in name.casefold() if each.isalnum()) or name
+
+
+def _add(counts: Counter[str], names: Iterable[str], count: int) -> None:
+    for name in {one[:LONGEST] for one in names}:
+        counts[name if name in counts or len(counts) < MOST_UNKNOWN else OTHER] += count

@@ -1,0 +1,205 @@
+"""Labels and attributes that match nothing are named from the first hour on."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope.monitor import Configuration, define
+from rankscope.monitor.client.client import Client
+from rankscope.monitor.client.http import Answer
+from rankscope.monitor.doctor import examine
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.mismatch import LONGEST, MOST
+from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.pages.overview import view_overview
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.events.mismatch import Mismatch
+
+START = 20_003 * DAY
+CONFIGURATION = Configuration(
+    definition=define(measures=["nDCG@5"], positive="click", window="1h"),
+    attributes=("device",),
+    baseline=None,
+)
+LABEL = "label 'Click' isn't configured, so it doesn't count"
+ATTRIBUTE = "attribute 'device' is missing in all"
+
+
+class Logged:
+    """A project whose application logs what it likes."""
+
+    def __init__(self, path: Path) -> None:
+        self.hour = 0
+        self.path = path
+        self.monitor = Monitor.open(str(path), now=self.now, threads=1)
+        self.monitor.configure(CONFIGURATION)
+        self.monitor.evaluate()
+
+    def now(self) -> Any:  # noqa: ANN401 - a datetime
+        """The time at the start of the hour."""
+        return to_datetime(START + self.hour * HOUR) + timedelta(minutes=1)
+
+    def log(
+        self,
+        hours: int,
+        *,
+        label: str = "click",
+        attribute: str = "device",
+        doc: str = "b",
+        more: str = "",
+    ) -> list[Mismatch]:
+        """Log some hours, evaluate them, and return what doesn't match in the last of them."""
+        for hour in range(self.hour, self.hour + hours):
+            rankings, labels = make_hour(hour, label, attribute, doc)
+            self.hour = hour + 1
+            if more:
+                labels += [one | {"label": more} for one in labels]
+            found = [
+                *self.monitor.log_rankings(rankings).mismatches,
+                *self.monitor.log_labels(labels).mismatches,
+            ]
+        self.monitor.evaluate()
+        return found
+
+    @property
+    def incidents(self) -> set[tuple[str, tuple[tuple[str, str], ...]]]:
+        """The streams of the active incidents about names."""
+        return {(one.kind, one.slice) for one in self.monitor.incidents() if one.kind == "names"}
+
+
+def make_hour(
+    hour: int, label: str, attribute: str, doc: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rankings and labels of an hour."""
+    time = format_time(to_datetime(START + hour * HOUR))
+    names = [f"{hour} {number}" for number in range(4)]
+    rankings = [
+        {
+            "ranking_id": name,
+            "time": time,
+            "doc_ids": ["a", "b"],
+            "attributes": {attribute: "tv"} if attribute else {},
+        }
+        for name in names
+    ]
+    labels = [{"ranking_id": name, "time": time, "doc_id": doc, "label": label} for name in names]
+    return rankings, labels
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> Iterator[Logged]:
+    """A project without events."""
+    made = Logged(tmp_path / "events.db")
+    with closing(made.monitor):
+        yield made
+
+
+def check_doctor(logged: Logged) -> tuple[bool, str]:
+    """What the doctor says about names."""
+    (found,) = (one for one in examine(logged.monitor, logged.path) if one.name == "names")
+    return found.is_good, found.told
+
+
+def test_names_that_match_are_no_matter(logged: Logged) -> None:
+    assert logged.log(26) == []
+    assert check_doctor(logged)[0]
+    assert view_overview(logged.monitor).mismatches == ()
+    assert logged.incidents == set()
+
+
+def test_names_that_look_like_others_are_named_in_the_first_hour(logged: Logged) -> None:
+    found = logged.log(1, label="Click", attribute="Device")
+    assert [(one.kind, one.name, one.like, one.count, one.of) for one in found] == [
+        ("missing_attribute", "device", "Device", 4, 4),
+        ("unknown_label", "Click", "click", 4, 4),
+    ]
+    assert str(found[1]) == f"{LABEL} (4 of 4 labels); it looks like 'click'"
+    view = view_overview(logged.monitor)
+    assert {str(one) for one in view.mismatches} == {str(one) for one in found}
+    is_good, told = check_doctor(logged)
+    assert not is_good
+    assert LABEL in told
+    assert ATTRIBUTE in told
+    assert logged.incidents == set()
+
+
+def test_after_a_day_they_are_incidents_until_they_match(logged: Logged) -> None:
+    logged.log(23, label="Click", attribute="Device")
+    assert logged.incidents == set()
+    logged.log(3, label="Click", attribute="Device")
+    assert logged.incidents == {
+        ("names", (("label", "click"),)),
+        ("names", (("attribute", "device"),)),
+    }
+    reasons = {one.slice: one.reason for one in logged.monitor.incidents()}
+    assert LABEL in reasons[(("label", "click"),)]
+    logged.log(24)
+    assert len(logged.incidents) == 2  # in the last day, half of the labels were of that kind
+    logged.log(24)
+    assert logged.incidents == set()
+
+
+def test_an_incident_that_a_person_resolves_stays_resolved(logged: Logged) -> None:
+    logged.log(26, attribute="")
+    (one,) = logged.monitor.incidents()
+    assert ATTRIBUTE in one.reason
+    logged.monitor.resolve(one.incident_id)
+    logged.log(50, attribute="")
+    assert logged.incidents == set()
+
+
+def test_more_labels_than_count_are_noted_and_no_incident(logged: Logged) -> None:
+    (one,) = logged.log(26, more="impression")
+    assert (one.kind, one.name, one.like) == ("unknown_label", "impression", "")
+    assert logged.incidents == set()
+    assert [str(found) for found in view_overview(logged.monitor).mismatches] == [
+        "label 'impression' isn't configured, so it doesn't count (92 of 184 labels)"
+    ]
+
+
+def test_labels_that_match_no_document_are_an_incident(logged: Logged) -> None:
+    logged.log(26, doc="elsewhere")
+    assert logged.incidents == {("names", ())}
+    assert "labels are for documents that their rankings don't have" in check_doctor(logged)[1]
+
+
+def test_names_are_cut_and_few_are_reported(logged: Logged) -> None:
+    labels = [
+        {"ranking_id": "r", "time": START // 1000, "doc_id": "a", "label": f"{number} {'x' * 100}"}
+        for number in range(500)
+    ]
+    logged.hour = 1
+    ingested = logged.monitor.log_labels(labels)
+    assert ingested.accepted == 500
+    assert len(ingested.mismatches) == MOST
+    assert max(len(one.name) for one in ingested.mismatches) == LONGEST
+    assert len(ingested.to_dict()["mismatches"]) == MOST
+
+
+class Telling:
+    """A service that names a mismatch each time."""
+
+    def post(self, path: str, body: bytes) -> Answer:
+        """Answer a batch."""
+        assert path == "/v1/labels"
+        return Answer(200, {"accepted": 1}, mismatches=(f"{LABEL} ({len(body)} of 99 labels)",))
+
+
+def test_the_client_warns_once(caplog: pytest.LogCaptureFixture) -> None:
+    with Client("http://127.0.0.1:1", "", transport=Telling()) as client:
+        for number in range(3):
+            client.log_label({"ranking_id": str(number) * 9**number, "doc_id": "a"})
+            assert client.flush()
+    assert len([one for one in caplog.records if LABEL in one.getMessage()]) == 1
