@@ -500,7 +500,7 @@ mod tests {
     fn a_pair_has_the_same_flips_in_any_company() {
         let [one, other, third] = [numbers(70, 1), numbers(70, 2), numbers(70, 3)];
         let [narrow, close]: [std::vec::Vec<f64>; 2] = [[5, 2], [3, 9]].map(|[start, step]| {
-            let moves = |at: &usize| *at >= start && at % step == 0;
+            let moves = |at: &usize| *at >= start && at.is_multiple_of(step);
             one.iter()
                 .enumerate()
                 .map(|(at, value)| value + f64::from(u8::from(moves(&at))))

@@ -81,7 +81,8 @@ def test_a_permutation_test_of_ranx_can_have_p_0_and_ours_cannot() -> None:
     zeros = [pair for pair, p in RANX["cast21"]["fisher"].items() if p == 0]
     assert zeros
     for pair in zeros:
-        assert found[pair].p == found[pair].smallest_p == 1 / (PERMUTATIONS + 1)
+        # By chance, a few of our permutations may be as far apart as the runs are.
+        assert 1e-3 > found[pair].p >= found[pair].smallest_p == 1 / (PERMUTATIONS + 1)
 
 
 @pytest.mark.parametrize("case", CASES)
