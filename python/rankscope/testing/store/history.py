@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from sqlalchemy import delete, select, update
 
@@ -38,6 +40,20 @@ RANKINGS = [
 LABELS = [
     replace(make_label(number, number), time=RANKINGS[number].time + 1) for number in range(9)
 ]
+
+
+def damage_manifest(transaction: Transaction, *, harm: str) -> None:
+    """Remove the row of the second hour, or change it."""
+    chosen = history.c.start == HOUR
+    if harm == "lost":
+        for table in (history_values, history_contexts, history_labels):
+            wanted = select(history.c.hour_id).where(chosen)
+            transaction.connection.execute(delete(table).where(table.c.hour_id.in_(wanted)))
+        transaction.connection.execute(delete(history).where(chosen))
+        return
+    column = history.c.path if harm == "changed" else history.c.last_seq
+    other = column + ("x" if harm == "changed" else 1)
+    transaction.connection.execute(update(history).where(chosen).values({column.name: other}))
 
 
 class HistoryConformance:
@@ -108,23 +124,7 @@ class HistoryConformance:
             store.delete_before("music", HOUR)
             # Two of three hours are left, and both were written again.
             store.verify()
-            chosen = history.c.start == HOUR
-
-            def damage(transaction: Transaction) -> None:
-                if harm == "lost":
-                    for table in (history_values, history_contexts, history_labels):
-                        wanted = select(history.c.hour_id).where(chosen)
-                        dependent = delete(table).where(table.c.hour_id.in_(wanted))
-                        transaction.connection.execute(dependent)
-                    transaction.connection.execute(delete(history).where(chosen))
-                else:
-                    column = history.c.path if harm == "changed" else history.c.last_seq
-                    other = column + ("x" if harm == "changed" else 1)
-                    transaction.connection.execute(
-                        update(history).where(chosen).values({column.name: other})
-                    )
-
-            store.transact(damage).result()
+            store.transact(partial(damage_manifest, harm=harm)).result()
             with pytest.raises(FileError) as noticed:
                 store.query(check_tally)
             assert noticed.value.code == "store_damaged"
