@@ -33,7 +33,7 @@ FORGOTTEN_AFTER = 60 * DAY
 """After so long without any ranking, nothing is known any more and nothing is reported."""
 
 
-class Watch(NamedTuple):
+class FactWatch(NamedTuple):
     """A watch on one kind of fact.
 
     Args:
@@ -386,26 +386,26 @@ def _watch_files(check: HourCheck) -> None:
 
 
 FROM_THE_START = (
-    Watch("files of a lake that can't be read", "files", _watch_files),
-    Watch("names that match nothing", "names", _watch_names),
+    FactWatch("files of a lake that can't be read", "files", _watch_files),
+    FactWatch("names that match nothing", "names", _watch_names),
 )
 """What needs no history to compare with."""
 HOURLY = (
-    Watch("no rankings", "freshness", _watch_silence),
-    Watch("models that stop", "versions", _watch_models),
-    Watch("models that fall", "volume", _watch_model_volumes),
-    Watch("fewer or more rankings", "volume", _watch_volume),
-    Watch("versions that stop", "versions", _watch_versions),
-    Watch("attributes that are missing", "attributes", _watch_missing),
-    Watch("values that are new or renamed", "attributes", _watch_new_values),
-    Watch("values that vanish", "attributes", _watch_values),
-    Watch("values that fall or rise", "volume", _watch_value_volumes),
-    Watch("no labels", "label_freshness", _watch_label_silence),
+    FactWatch("no rankings", "freshness", _watch_silence),
+    FactWatch("models that stop", "versions", _watch_models),
+    FactWatch("models that fall", "volume", _watch_model_volumes),
+    FactWatch("fewer or more rankings", "volume", _watch_volume),
+    FactWatch("versions that stop", "versions", _watch_versions),
+    FactWatch("attributes that are missing", "attributes", _watch_missing),
+    FactWatch("values that are new or renamed", "attributes", _watch_new_values),
+    FactWatch("values that vanish", "attributes", _watch_values),
+    FactWatch("values that fall or rise", "volume", _watch_value_volumes),
+    FactWatch("no labels", "label_freshness", _watch_label_silence),
 )
 """What is looked for each hour, what explains most first."""
 DAILY = (
-    Watch("fewer or more labels", "labels", _watch_labels),
-    Watch("no relevant document", "relevance", _watch_relevance),
+    FactWatch("fewer or more labels", "labels", _watch_labels),
+    FactWatch("no relevant document", "relevance", _watch_relevance),
 )
 """What is looked for once a day is final."""
 WATCHES = (*FROM_THE_START, *HOURLY, *DAILY)
