@@ -219,7 +219,7 @@ def _refuse_attribute(kind: type, name: str) -> MissingAttributeError:
         is_called = callable(getattr(kind, meant))
         hint = f"did you mean .{meant}{'(…)' if is_called else ''}?"
     error = MissingAttributeError(
-        f"{kind.__name__!r} object has no attribute {name!r}", hint=hint, code="unknown_attribute"
+        f"{kind.__name__!r} object has no attribute {name!r}", hint=hint, code="missing_attribute"
     )
     error.name = name
     return error
