@@ -26,7 +26,7 @@ OF_MEASURES = {
     ),
     **dict.fromkeys(
         ("gain", "gains", "discount", "log_base", "base", "p", "max_rel", "judged_only"),
-        "it is a parameter of measures: 'nDCG(gain='exp2')@10', 'RBP(p=0.9)'",
+        "it is a parameter of measures, as in RBP(p=0.9) or nDCG(gain='exp2')@10",
     ),
     **dict.fromkeys(
         ("ties", "empty", "missing", "unjudged", "negative", "unretrieved", "aggregate"),
