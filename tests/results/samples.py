@@ -119,7 +119,7 @@ SAMPLES: dict[str, Callable[[], object]] = {
     ),
     "ModelJudgedEvaluation": lambda: rs.evaluate_with_model_judge(QRELS, QRELS, OLD, "nDCG@2"),
     "Letor": lambda: rs.read_letor(b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n1 qid:8 1:0.3\n"),
-    "Diagnostic": lambda: rs.evaluate({1: {2: 1}}, {1: {2: 1.0}}, "AP").notes[0],
+    "Diagnostic": lambda: rs.evaluate({1: {2: 0}}, {1: {2: 1.0}}, "AP").notes[0],
     "Table": lambda: rs.Table({"a": [1, None], "b": lambda: ["x", "y"]}),
     "Policy": lambda: rs.Policy(empty="skip"),
     "Measure": lambda: rs.nDCG(gain={0: 0, 1: 3}) @ 10,
