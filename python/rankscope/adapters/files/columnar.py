@@ -140,14 +140,14 @@ class ParquetFile:
             except NotImplementedError:  # a list has texts of several dictionaries
                 return paths
             for column in [] if batch is None else batch.columns:
-                texts = list(_find_dictionaries(column))
+                found = list(_find_dictionaries(column))
                 if not _is_nested(column):
-                    worst += sum(rows * _longest_of(one) for one in texts)
+                    worst += sum(rows * _longest_of(one) for one in found)
                     continue
                 # How many texts are in lists is not known, but as many numbers are read, too, so
                 # that texts that are little larger than numbers are not what exceeds memory.
-                longest = [_longest_of(one) if len(one.dictionary) else math.inf for one in texts]
-                if max(longest, default=0) > SHORT_TEXT:
+                lengths = [_longest_of(one) if len(one.dictionary) else math.inf for one in found]
+                if max(lengths, default=0) > SHORT_TEXT:
                     return paths
         return paths if worst > self._allowance.most else []
 
