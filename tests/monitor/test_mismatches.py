@@ -200,6 +200,7 @@ class Telling:
 def test_the_client_warns_once(caplog: pytest.LogCaptureFixture) -> None:
     with Client("http://127.0.0.1:1", "", transport=Telling()) as client:
         for number in range(3):
-            client.log_label({"ranking_id": str(number) * 9**number, "doc_id": "a"})
+            label = {"ranking_id": str(number) * 9**number, "doc_id": "a", "label": "click"}
+            assert client.log_label({**label, "time": START // 1000})
             assert client.flush()
     assert len([one for one in caplog.records if LABEL in one.getMessage()]) == 1

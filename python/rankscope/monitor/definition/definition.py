@@ -200,7 +200,7 @@ def define(
         True
         >>> music.hash == define(positive={"click": 1, "buy": 4}, window="1d").hash
         False
-        >>> Definition.from_json(music.to_json()) == music
+        >>> type(music).from_json(music.to_json()) == music
         True
     """
     # Weights are added in one order, so that one definition gives the same bits however it is said.

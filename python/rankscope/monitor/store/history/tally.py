@@ -44,9 +44,6 @@ class Tally(NamedTuple):
         return Tally(self.hours + len(new) - len(old), (self.digest + change) % 2**BITS)
 
 
-NOTHING = Tally(0, 0)
-
-
 def _hash(row: Sequence[Any]) -> int:
     said = json.dumps([one.hex() if isinstance(one, bytes) else one for one in row])
     return int.from_bytes(blake2b(said.encode(), digest_size=BITS // 8).digest(), "big")
@@ -61,17 +58,11 @@ def list_rows(
     return [tuple(row) for row in rows]
 
 
-def _find_tally(connection: Connection) -> Tally | None:
-    """Return the stored tally; `None` where no hour was archived since there is one."""
+def read_tally(connection: Connection) -> Tally:
+    """Return the stored tally of the manifest."""
     wanted = select(meta.c.name, meta.c.value).where(meta.c.name.in_([COUNT, DIGEST]))
     facts = dict(map(tuple, connection.execute(wanted)))
-    return Tally(int(facts[COUNT]), int(facts[DIGEST], 16)) if len(facts) == 2 else None
-
-
-def read_tally(connection: Connection) -> Tally:
-    """Return the tally of the manifest, before anything is changed in it."""
-    found = _find_tally(connection)
-    return NOTHING.change([], list_rows(connection)) if found is None else found
+    return Tally(int(facts.get(COUNT, "0")), int(facts.get(DIGEST, "0"), 16))
 
 
 def write_tally(connection: Connection, tally: Tally) -> None:
@@ -88,9 +79,9 @@ def check_tally(connection: Connection) -> None:
     Raises:
         FileError: They differ.
     """
-    stored = _find_tally(connection)
-    found = NOTHING.change([], list_rows(connection))
-    if stored is None or stored == found:
+    stored = read_tally(connection)
+    found = Tally(0, 0).change([], list_rows(connection))
+    if stored == found:
         return
     problem = (
         f"its manifest lists {found.hours:,} archived hours instead of {stored.hours:,}"
