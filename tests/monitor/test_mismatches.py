@@ -61,6 +61,7 @@ class Logged:
         more: str = "",
     ) -> list[Mismatch]:
         """Log some hours, evaluate them, and return what doesn't match in the last of them."""
+        found: list[Mismatch] = []
         for hour in range(self.hour, self.hour + hours):
             rankings, labels = make_hour(hour, label, attribute, doc)
             self.hour = hour + 1

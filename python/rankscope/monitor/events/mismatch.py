@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from difflib import get_close_matches
 
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.rejection import MOST_UNKNOWN, OTHER, show
+from rankscope.names import find_closest
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ LONGEST = 80
 MOST = 20
 """How many mismatches are reported at a time."""
 ALIKE = 0.75
-"""How alike names are that look like each other, by `difflib`."""
+"""How alike names are that look like each other."""
 MOST_UNMATCHED = 0.5
 """The share of labels for documents that weren't shown from which on that is a mismatch."""
 
@@ -200,8 +200,8 @@ def find_alike(name: str, names: Iterable[str]) -> str:
         ''
     """
     plain = {_simplify(one): one for one in names}
-    [*found] = get_close_matches(_simplify(name), plain, n=1, cutoff=ALIKE)
-    return plain[found[0]] if found else ""
+    found = find_closest(_simplify(name), plain, likeness=ALIKE)
+    return "" if found is None else plain[found]
 
 
 def _simplify(name: str) -> str:
