@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 from rankscope.monitor.alerts.watches.check import check_data, default_rule
 from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
+from rankscope.monitor.alerts.watches.names import watch_names
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.mismatch import Mismatch
 
 from dev.simulate.volumes import START, DrawnCounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from rankscope.monitor.alerts.incidents.finding import Finding
 
@@ -62,3 +67,57 @@ def test_an_attribute_is_missing_in_five_points_more_than_usual(
 @pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
 def test_an_attribute_is_missing_in_20_rankings_at_least(count: int, *, is_found: bool) -> None:
     assert bool(watch(MISSING, [count], total=100)) == is_found
+
+
+def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
+    """What each hour from the fault on finds, if all rankings of a model have these counts."""
+    counts = np.asarray(hours, dtype=np.int64)
+    counted = DrawnCounts({TOTAL: counts, Place("a"): counts})
+    progress, found = "", []
+    for hour in range(FAULT - 1, len(counts)):
+        findings, progress = check_data(
+            counted, default_rule(), progress, START + (hour + 1) * HOUR
+        )
+        found.append(findings)
+    return found[1:]
+
+
+@pytest.mark.parametrize(("daily", "is_found"), [(4, False), (5, True), (6, True)])
+def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day(
+    daily: int, *, is_found: bool
+) -> None:
+    usual = ([daily] + [0] * (HOURS - 1)) * 29
+    found = watch_total([*usual, *[0] * 10 * HOURS])
+    assert any(one.verdict == "bad" for findings in found for one in findings) == is_found
+
+
+def test_a_fall_counts_as_usual_after_21_days() -> None:
+    verdicts = [
+        {one.verdict for one in findings}
+        for findings in watch_total([1000] * FAULT + [300] * (21 * HOURS + 1))
+    ]
+    assert verdicts == [{"bad"}] * (21 * HOURS - 1) + [{"good"}, set()]
+
+
+class Mismatched:
+    """A reader of one mismatch."""
+
+    configuration = Configuration(
+        definition=define(measures=["RR@3"], positive="click", window=3600), attributes=()
+    )
+
+    def __init__(self, count: int) -> None:
+        self._found = Mismatch(
+            kind="unknown_label", name="Click", count=count, of=100, like="click"
+        )
+
+    def find_mismatches(self, since: int, until: int) -> list[Mismatch]:
+        """The mismatch, at any time."""
+        assert since < until
+        return [self._found]
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(1, False), (2, True), (3, True)])
+def test_a_near_miss_matters_from_two_in_100_labels_on(count: int, *, is_found: bool) -> None:
+    reader: Any = Mismatched(count)
+    assert bool(watch_names(reader, START)) == is_found
