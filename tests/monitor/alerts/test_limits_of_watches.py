@@ -9,7 +9,7 @@ from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
 from rankscope.monitor.alerts.watches.names import watch_names
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
 
 from dev.simulate.volumes import START, DrawnCounts
@@ -121,3 +121,27 @@ class Mismatched:
 def test_a_near_miss_matters_from_two_in_100_labels_on(count: int, *, is_found: bool) -> None:
     reader: Any = Mismatched(count)
     assert bool(watch_names(reader, START)) == is_found
+
+
+class Unlabelled(DrawnCounts):
+    """Counts of rankings that have no labels from a time on."""
+
+    since = START + 12 * DAY
+
+    def has_labels(self, since: int, until: int, before: int) -> bool:
+        """Whether rankings of a span had labels by a time."""
+        return since < until and since < min(before, self.since)
+
+
+def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
+    counts = np.full(18 * HOURS, 100, dtype=np.int64)
+    labels = np.full(18, 100 * HOURS, dtype=np.int64)
+    counted = Unlabelled({TOTAL: counts, Place("a"): counts}, labels=labels)
+    progress, found = "", []
+    for hour in range(18 * HOURS):
+        findings, progress = check_data(
+            counted, default_rule(), progress, START + (hour + 1) * HOUR
+        )
+        found += [hour for one in findings if one.kind == "label_freshness"]
+    # A day is known an hour after its end, which is the attribution window, and counts in the next.
+    assert found[0] == 17 * HOURS + 1
