@@ -145,3 +145,15 @@ def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
         found += [hour for one in findings if one.kind == "label_freshness"]
     # A day is known an hour after its end, which is the attribution window, and counts in the next.
     assert found[0] == 17 * HOURS + 1
+
+
+def test_what_was_found_is_over_two_hours_later_at_the_earliest() -> None:
+    silent = watch_total([1000] * FAULT + [0] * 10)
+    found = next(at for at, findings in enumerate(silent) if findings)
+    after = watch_total([1000] * FAULT + [0] * (found + 1) + [1000] * 3)[found:]
+    assert [{one.verdict for one in findings} for findings in after] == [
+        {"bad"},
+        {"bad"},
+        {"good"},
+        set(),
+    ]
