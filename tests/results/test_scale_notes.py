@@ -89,3 +89,8 @@ def test_the_program_notes_it(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("q1 Q0 d2 1 2 r\nq1 Q0 d1 2 1 r\n")
     done = run("eval", "qrels.txt", "run.txt", "-m", "P@2", folder=str(tmp_path))
     assert b"P(rel=4)@2 [all_relevant]" in done.stderr
+
+
+def test_a_measure_that_uses_grades_in_place_of_rel_is_not_noted() -> None:
+    assert not notes_of(rs.evaluate(STARS, SHOWN, "RBP(graded=True,max_grade=5)"))
+    assert notes_of(rs.evaluate(STARS, SHOWN, "RBP"))

@@ -225,6 +225,7 @@ def note_scale(request: Request) -> list[Diagnostic]:
         if "rel" not in measure.settings
         and isinstance(rel := measure.value_of("rel"), float)
         and rel <= lowest
+        and _uses_rel(measure)
     ]
     if not found or highest < FEWEST_GRADES:
         return []
@@ -237,6 +238,12 @@ def note_scale(request: Request) -> list[Diagnostic]:
         "example": found[0](rel=upper).name,
     }
     return [describe("all_relevant", len(found), choices)]
+
+
+def _uses_rel(measure: Measure) -> bool:
+    """Return whether a measure has a lowest relevant grade; graded RBP has none."""
+    company = measure.row.parameter("rel").only_with
+    return company is None or measure.value_of(company[0]) in company[1]
 
 
 def _count_clipped(measures: Sequence[Measure], grades: Sequence[float]) -> int:
