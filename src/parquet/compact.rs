@@ -77,7 +77,7 @@ pub struct Field {
 pub enum Keep {
     /// The copy gets the bytes of the value.
     Copied,
-    /// Whoever read the value has written it already.
+    /// The reader of the value has written it already.
     Written,
     /// The copy doesn't get the field.
     Dropped,

@@ -292,12 +292,12 @@ def test_the_incidents_are_one_group_and_say_who_was_notified(
     told = twin(page)["incident"]["notified"]
     rows = page.get_by_role("region", name="Notifications").locator("tbody tr").all()
     reminders = [each for each in told if each["event"] == "reminded"]
-    shown = [cells(row)[1:] for row in rows]
-    assert shown[-1] == [told[0]["event"], told[0]["channel"]]
-    if len(reminders) > 1:  # those of a channel are one row
-        assert shown[0] == [f"reminded, {len(reminders)} times", reminders[0]["channel"]]
-        told = [*(each for each in told if each not in reminders), reminders[-1]]
-    assert len(shown) == len(told)
+    count = f", {len(reminders)} times" if len(reminders) > 1 else ""
+    # The reminders are one row, in the place of the newest.
+    shown = [each for each in reversed(told) if each not in reminders[:-1]]
+    assert [cells(row)[1:] for row in rows] == [
+        [each["event"] + (count if each in reminders else ""), each["channel"]] for each in shown
+    ]
 
 
 def test_data_quality_counts_what_went_wrong(production: Production, visit: Visit) -> None:

@@ -68,24 +68,24 @@ class Source:
             try:
                 return evaluate()
             except InputError as error:
-                if not self._mend(error, note):
+                if not self._clean(error, note):
                     raise
             return evaluate()
 
-    def _mend(self, error: RankscopeError, note: Callable[[str], None]) -> bool:
+    def _clean(self, error: RankscopeError, note: Callable[[str], None]) -> bool:
         """Remove comments and fields after the sixth, and return whether there were any."""
         is_unread = self.path == "-" and self.text is None
         if is_unread or (error.code != "field_count" and not self.has_comments):
             return False
         text = read_text(self.path) if self.text is None else self.text
-        mended = _blank_comments(text) if self.has_comments else text
-        lines = mended.split(b"\n")
+        cleaned_text = _blank_comments(text) if self.has_comments else text
+        lines = cleaned_text.split(b"\n")
         cleaned = [_cut(line) for line in lines]
         if cleaned != lines:
             note(f"{self.path}: fields after the sixth are ignored, as in trec_eval")
-            mended = b"\n".join(cleaned)
-        self.text = mended
-        return mended != text
+            cleaned_text = b"\n".join(cleaned)
+        self.text = cleaned_text
+        return cleaned_text != text
 
     def find_run_id(self) -> str:
         """Return the name of the run in its last line.

@@ -108,7 +108,7 @@ def read_requests(words: Sequence[str], dialect: Dialect) -> list[Requested]:
 
 
 def _share_gains(requests: list[Requested]) -> list[Requested]:
-    """Give dcg, ideal_dcg and ndcg the gains of the last one, since version 10 keeps one table.
+    """Use the last gains for dcg, ideal_dcg and ndcg, since version 10 keeps one table.
 
     Those without parameters are printed with the parameters of the one before.
     """

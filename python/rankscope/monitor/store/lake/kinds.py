@@ -70,7 +70,7 @@ def join_tables(tables: Sequence[Foreign]) -> Foreign:
 
 
 def _write_texts(table: Foreign) -> Foreign:
-    """Give all columns of texts one type."""
+    """Convert all columns of texts to one type."""
     arrow = load_arrow()
     fields: Iterable[Foreign] = (
         field.with_type(arrow.large_string()) if _is_texts(field.type) else field
