@@ -179,7 +179,8 @@ const SHOWN: usize = 120;
 /// Bytes as a person may safely read them: escaped, and cut at 120 characters.
 #[must_use]
 pub fn show(bytes: &[u8]) -> String {
-    let cut = &bytes[..bytes.len().min(4 * SHOWN)];
+    // A character has four bytes at most, and the one after the last shows that there are more.
+    let cut = &bytes[..bytes.len().min(4 * (SHOWN + 1))];
     let text = String::from_utf8_lossy(cut);
     let mut shown = String::new();
     for (count, character) in text.chars().enumerate() {
@@ -212,7 +213,16 @@ mod tests {
     fn shown_values_are_escaped_and_cut() {
         assert_eq!(show(b"q1"), "q1");
         assert_eq!(show("a\u{202e}b\u{0}".as_bytes()), "a\\u{202e}b\\u{0}");
-        assert_eq!(show(&[b'x'; 500]).chars().count(), SHOWN + 1);
+    }
+
+    #[test]
+    fn values_of_more_than_120_characters_are_cut() {
+        for character in ["x", "ü", "€", "😀"] {
+            for count in [119, 120, 121, 1000] {
+                let shown = character.repeat(count.min(120)) + if count > 120 { "…" } else { "" };
+                assert_eq!(show(character.repeat(count).as_bytes()), shown);
+            }
+        }
     }
 
     #[test]

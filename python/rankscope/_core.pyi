@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 __all__ = [
     "EMPTY_VALUES",
     "KERNELS",
+    "MAX_RATIO",
     "POLICY",
+    "RATIO_FROM",
     "SHARES",
     "ClusterSums",
     "Column",
@@ -94,6 +96,9 @@ POLICY: Mapping[str, Mapping[str, str]]
 EMPTY_VALUES: Mapping[str, float]
 # The words of `aggregate` that need a share of the queries.
 SHARES: tuple[str, ...]
+# Unpacked text beyond this many bytes must not be more than `MAX_RATIO` times its packed form.
+RATIO_FROM: int
+MAX_RATIO: int
 
 _Source: TypeAlias = str | bytes | PathLike[str] | None
 # Value, lower and upper; method and reason; values, independent units and effective sample size.

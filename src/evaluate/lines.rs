@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
+use crate::number::aggregate::GEOMETRIC_FLOOR;
 
 /// How a value is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +26,6 @@ pub struct Printed<'a> {
     /// Its values by query: one column, or as many as a text needs.
     pub columns: Vec<&'a [f64]>,
 }
-
-/// The smallest value in a geometric mean.
-const LEAST: f64 = 0.000_01;
 
 /// Appends the lines of a query: name, query and value, with tabs between.
 ///
@@ -102,7 +100,7 @@ pub fn add_in_order(values: &[f64], queries: &[u32]) -> f64 {
 /// The sum of the logarithms of these values, one after the other, where none is below 0.00001.
 #[must_use]
 pub fn add_logarithms(values: &[f64], queries: &[u32]) -> f64 {
-    queries.iter().fold(0.0, |sum, &query| sum + values[query as usize].max(LEAST).ln())
+    queries.iter().fold(0.0, |sum, &query| sum + values[query as usize].max(GEOMETRIC_FLOOR).ln())
 }
 
 #[cfg(test)]

@@ -152,3 +152,23 @@ fn add_divided<const N: usize>(
     }
     sums
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discounts_are_the_same_whether_they_are_in_a_table_or_not() {
+        let discounts = Discounts::new(&Discount::Log2, usize::MAX);
+        for last in [128, 256, 1 << 16] {
+            for rank in [last - 1, last, last + 1, last + 2] {
+                let expected = 3.0 / crate::number::log2::log2(rank + 1);
+                assert_eq!(discounts.apply(3.0, rank), expected);
+                assert_eq!(discounts.add(0.0, 3.0, rank..rank + 1), expected);
+                let mut list = crate::memory::vec![0.0; rank];
+                list[rank - 1] = 3.0;
+                assert_eq!(discounts.sum([&list[..]], |grade| grade), [expected]);
+            }
+        }
+    }
+}

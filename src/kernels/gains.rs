@@ -476,3 +476,16 @@ fn descend(mut gains: Vec<f64>) -> Vec<f64> {
     gains.sort_unstable_by(|a, b| b.total_cmp(a));
     gains
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_has_a_gain_down_to_ten_million() {
+        for k in [9_999_999, 10_000_000, 10_000_001] {
+            let params = Params { k: Some(k), missing_gain: 1.0, ..Params::default() };
+            assert_eq!(Gains::new(&params).check(&[]).is_ok(), k <= 10_000_000);
+        }
+    }
+}

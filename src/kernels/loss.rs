@@ -66,9 +66,13 @@ impl Loss {
             Part::Truncation => retrieved() - best_of_shown(gains, query),
             Part::Ordering => best_of_shown(gains, query) - gains.discounted(query),
         };
-        let is_rounding = lost < 0.0 && -lost <= ROUNDING * ideal;
-        (if is_rounding { 0.0 } else { lost }, ideal)
+        (drop_rounding(lost, ideal), ideal)
     }
+}
+
+/// A loss, 0 where it is below 0 by rounding only.
+fn drop_rounding(lost: f64, ideal: f64) -> f64 {
+    if lost < 0.0 && -lost <= ROUNDING * ideal { 0.0 } else { lost }
 }
 
 impl Kernel for Loss {
@@ -226,6 +230,15 @@ mod tests {
                 let sum: f64 = parts.iter().sum();
                 prop_assert!((sum - (1.0 - value)).abs() <= 1e-15, "{parts:?} {value}");
             }
+        }
+    }
+
+    #[test]
+    fn a_loss_is_below_0_by_rounding_up_to_a_quadrillionth_of_the_ideal() {
+        let most: f64 = 1e-15 * 8.0;
+        for lost in [most.next_down(), most, most.next_up()] {
+            assert_eq!(drop_rounding(-lost, 8.0), if lost <= most { 0.0 } else { -lost });
+            assert_eq!(drop_rounding(lost, 8.0), lost);
         }
     }
 }

@@ -358,3 +358,16 @@ impl Params {
         self.rel.unwrap_or(1.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_read_1000_ranks_usually_and_a_million_at_most() {
+        let depth = |k| Params { k, ..Params::default() }.depth();
+        assert_eq!(depth(None), 1000);
+        let depths = [999_999, 1_000_000, 1_000_001].map(|k| depth(Some(k)));
+        assert_eq!(depths, [999_999, 1_000_000, 1_000_000]);
+    }
+}

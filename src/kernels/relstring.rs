@@ -57,3 +57,23 @@ fn character(grade: f64) -> u8 {
         b'0' + grade as u8
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // six bytes
+    fn a_value_has_six_characters_at_most() {
+        for (retrieved, text) in [(5, "-----\0\0\0"), (6, "------\0\0"), (7, "------\0\0")] {
+            let value = Relstring { first: 1 }.value(&Query { retrieved, ..Query::EMPTY });
+            assert_eq!((value as u64).to_le_bytes(), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn grades_from_0_to_9_are_digits() {
+        let grades = [-1.0, -0.5, 0.0, 9.0, 9.5, 10.0, 11.0];
+        assert_eq!(grades.map(character), *b"..099>>");
+    }
+}

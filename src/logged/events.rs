@@ -305,3 +305,27 @@ pub fn find_environment(word: &[u8]) -> Option<usize> {
     }
     ENVIRONMENTS.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(word))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_of_the_years_1000_to_8999() {
+        let span = Span { from: i64::MIN, to: i64::MAX };
+        let [first, end] = [b"1000-01-01T00:00:00Z", b"9000-01-01T00:00:00Z"]
+            .map(|text| super::super::times::read_text(text).unwrap());
+        for time in [first - 1, first, first + 1, end - 2, end - 1, end] {
+            assert_eq!(span.check(time), (first..end).contains(&time).then_some(time));
+        }
+    }
+
+    #[test]
+    fn something_is_known_among_the_last_64() {
+        for count in [63, 64, 65] {
+            let mut known: Vec<u32> = (0..count).collect();
+            let expected = if count <= 64 { 0 } else { 65 };
+            assert_eq!(intern(&mut known, 0), expected);
+        }
+    }
+}

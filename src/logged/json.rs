@@ -391,3 +391,26 @@ impl<'a> Cursor<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_object_has_256_names_at_most() {
+        for count in [255, 256, 257] {
+            let names: std::vec::Vec<_> = (0..count).map(|name| format!("\"{name}\":1")).collect();
+            let text = format!("{{{}}}", names.join(","));
+            let read = Cursor::new(text.as_bytes()).unwrap().skip(1);
+            assert_eq!(read.is_some(), count <= 256);
+        }
+    }
+
+    #[test]
+    fn values_of_a_list_that_is_split_are_nested_100_deep_at_most() {
+        for depth in [99, 100, 101] {
+            let text = format!("[{}{}]", "[".repeat(depth), "]".repeat(depth));
+            assert_eq!(split(text.as_bytes()).is_some(), depth <= 100);
+        }
+    }
+}

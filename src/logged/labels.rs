@@ -122,3 +122,25 @@ fn last_bytes(text: &[u8]) -> u64 {
         |chunk| u64::from_le_bytes(*chunk),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_found_whether_they_are_sorted_or_not() {
+        // 128 documents in another order than that of their IDs, and 128 labels: 2^14 pairs.
+        let ids: Vec<String> = (0..128).map(|at| format!("d{:03}", at * 37 % 101)).collect();
+        let bytes = ids.concat();
+        let offsets: Vec<i64> = (0..=128).map(|at| at * 4).collect();
+        for lookups in [127, 128, 129] {
+            let mut shown = Shown::default();
+            shown.read(&offsets, &bytes.as_bytes(), 0..128, lookups).unwrap();
+            assert_eq!(shown.order.is_empty(), lookups <= 128);
+            for id in ids.iter().map(String::as_str).chain(["d101", "d0"]) {
+                let first = ids.iter().position(|other| other == id);
+                assert_eq!(shown.find(id.as_bytes()), first);
+            }
+        }
+    }
+}

@@ -223,3 +223,31 @@ pub(super) fn read_labels(value: Value<'_>, limits: &Limits) -> Option<Vec<Vec<u
     }
     Some(labels)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_objects_of_a_plain_list_have_64_names_together_at_most() {
+        for count in [63, 64, 65] {
+            let texts: std::vec::Vec<_> = (0..count).map(|name: u8| name.to_string()).collect();
+            let (mut shown, names) = (Shown::default(), Names::new([]).unwrap());
+            let mut places = (0..).zip(&texts);
+            let found = places.all(|(at, name)| shown.find(&names, at, name.as_bytes()).is_some());
+            assert_eq!(found, count <= 64);
+        }
+    }
+
+    #[test]
+    #[allow(clippy::cast_precision_loss)] // as there
+    fn integers_are_numbers_up_to_2_to_the_53rd() {
+        let largest = 1 << 53;
+        for integer in [largest - 1, largest, largest + 1] {
+            for signed in [integer, -integer] {
+                let expected = (integer <= largest).then_some(signed as f64);
+                assert_eq!(read_number(&Value::Integer(signed)), expected);
+            }
+        }
+    }
+}

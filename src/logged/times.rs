@@ -126,4 +126,24 @@ mod tests {
             prop_assert_eq!(read_text(text.as_bytes()), Some(days * DAY * SECOND));
         }
     }
+
+    #[test]
+    fn a_text_of_a_time_has_64_bytes_at_most() {
+        for digits in [43, 44, 45] {
+            let text = format!("1970-01-01T00:00:00.{:0digits$}Z", 0);
+            assert_eq!(read_text(text.as_bytes()).is_some(), text.len() <= 64);
+        }
+    }
+
+    #[test]
+    fn milliseconds_are_below_a_quadrillion() {
+        let far = 1_000_000_000_000_000;
+        for milliseconds in [far - 1, far, far + 1] {
+            for signed in [milliseconds, -milliseconds] {
+                let expected = (milliseconds < far).then_some(signed * 1000);
+                assert_eq!(read_integer(signed), expected);
+                assert_eq!(read_number(signed as f64).is_some(), milliseconds < far);
+            }
+        }
+    }
 }

@@ -155,4 +155,13 @@ mod tests {
         assert_eq!(Aggregate::Harmonic.of(&parts(&[0.0, 1.0])), 0.0);
         assert!(Aggregate::TailMean(0.1).of(&parts(&[f64::NAN, 1.0])).is_nan());
     }
+
+    #[test]
+    fn a_geometric_mean_counts_no_value_below_a_hundred_thousandth() {
+        let floor: f64 = 0.000_01;
+        for value in [0.0, floor.next_down(), floor, floor.next_up(), 0.000_010_1] {
+            let expected = value.max(floor).ln().exp();
+            assert_eq!(Aggregate::Geometric.of(&parts(&[value])), expected);
+        }
+    }
 }

@@ -227,4 +227,15 @@ mod tests {
             let _ = parse(&text);
         }
     }
+
+    #[test]
+    fn numbers_around_the_largest_exact_integer_are_rounded_to_the_nearest() {
+        let largest = 1_u64 << 53;
+        for digits in [largest - 1, largest, largest + 1].map(|integer| integer.to_string()) {
+            for point in 0..=digits.len() {
+                let text = format!("{}.{}", &digits[..point], &digits[point..]);
+                assert_eq!(parse(text.as_bytes()), Ok(text.parse().unwrap()), "{text}");
+            }
+        }
+    }
 }

@@ -84,13 +84,18 @@ const MANY_DEGREES: f64 = 2000.0;
 pub fn t_quantile(level: f64, degrees: f64) -> f64 {
     let share = f64::midpoint(1.0, level);
     if degrees > MANY_DEGREES {
-        // The library's search ends too early. This is Cornish and Fisher's expansion (*Moments and
-        // cumulants in the specification of distributions*, 1938), with an error of degrees^-3.
-        let z = Normal::standard().inverse_cdf(share);
-        let (first, second) = (z.powi(3) + z, 5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z);
-        return z + first / (4.0 * degrees) + second / (96.0 * degrees * degrees);
+        // The library's search ends too early.
+        return expand(share, degrees);
     }
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |student| student.inverse_cdf(share))
+}
+
+/// Cornish and Fisher's expansion of Student's quantile (*Moments and cumulants in the specification of
+/// distributions*, 1938), with an error of degrees^-3.
+fn expand(share: f64, degrees: f64) -> f64 {
+    let z = Normal::standard().inverse_cdf(share);
+    let (first, second) = (z.powi(3) + z, 5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z);
+    z + first / (4.0 * degrees) + second / (96.0 * degrees * degrees)
 }
 
 /// The probability that a standard normal number is at least this far from 0.
@@ -199,5 +204,14 @@ mod tests {
     fn a_noncentral_t_is_negative_as_often_as_a_shifted_normal_number() {
         let found = noncentral_t_lower(0.0, 7.0, 1.5);
         assert!((found - normal_lower(-1.5)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn student_s_quantiles_are_expanded_beyond_2000_degrees() {
+        for degrees in [1999.0, 2000.0, 2000.0_f64.next_up(), 2001.0] {
+            let (found, expanded) = (t_quantile(0.95, degrees), expand(0.975, degrees));
+            assert!((found - expanded).abs() < 1e-8, "{degrees}");
+            assert_eq!(found == expanded, degrees > 2000.0, "{degrees}");
+        }
     }
 }

@@ -153,4 +153,14 @@ mod tests {
             prop_assert!(are_same);
         }
     }
+
+    #[test]
+    fn grades_below_16_are_counted() {
+        for grade in [15_u8, 16, 17] {
+            assert_eq!(Levels::count(&[grade.into()]).is_some(), grade < 16);
+            assert_eq!(Levels::count_levels(&[Level(grade)]).is_some(), grade < 16);
+        }
+        let levels = [254.0, 255.0, 256.0].map(|grade| Level::read_all(&[grade], &mut [Level(0)]));
+        assert_eq!(levels, [Some(()), None, None]);
+    }
 }

@@ -304,3 +304,19 @@ fn write_zigzag(out: &mut Vec<u8>, id: i16) {
     }
     out.push(rest.to_le_bytes()[0]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_skipped_are_nested_32_deep_at_most() {
+        for depth in [31, 32, 33] {
+            // Lists of one list each; the last one has no values.
+            let mut lists = crate::memory::vec![1 << 4 | Kind::List as u8; depth];
+            lists[depth - 1] = Kind::List as u8;
+            let skipped = Reader::new(&lists).skip(Kind::List);
+            assert_eq!(skipped.is_ok(), depth <= 32);
+        }
+    }
+}

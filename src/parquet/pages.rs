@@ -255,4 +255,20 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_chunk_has_100_bytes_more_than_it_counts_at_most() {
+        for more in [99_u8, 100, 101] {
+            // Both sizes in two bytes each; then one value, which has no encoding of its own.
+            let (low, high) = (more << 1 | 128, more >> 6);
+            let sizes = [0x15, 0, 0x15, low, high, 0x15, low, high];
+            let body = [0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0];
+            let header = [&sizes[..], &body].concat();
+            let chunk =
+                Chunk { start: 0, stored: 19, values: 1, unpacked: 19, codec: 0, encodings: 1 };
+            let mut window = Window { source: &mut &header[..], start: 0, bytes: Vec::new() };
+            let found = check_chunk(&chunk, u64::MAX, &mut window);
+            assert_eq!(found.is_ok(), more <= 100, "{more} {found:?}");
+        }
+    }
 }

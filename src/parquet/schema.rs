@@ -270,3 +270,26 @@ fn read_union(
     })?;
     require(count == 1, UNION)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::copy;
+
+    #[test]
+    fn columns_are_nested_256_deep_at_most() {
+        for depth in [255_u16, 256, 257] {
+            // Repetition 0, the name x, and one child each; then a column of type 1.
+            let group = [0x35, 0, 0x18, 1, b'x', 0x15, 2, 0];
+            let column = [0x15, 2, 0x25, 0, 0x18, 1, b'x', 0];
+            let [low, high] = (depth + 1).to_le_bytes();
+            let mut bytes =
+                copy(&[0xf0 | Kind::Struct as u8, low & 127 | 128, high << 1 | low >> 7]);
+            (0..depth).for_each(|_| bytes.extend_from_slice(&group));
+            bytes.extend_from_slice(&column);
+            let found = Schema::read(&mut Reader::new(&bytes), Kind::List);
+            assert_eq!(found.is_ok(), depth <= 256, "{depth}");
+            assert!(found.is_err() || found.unwrap().leaves.len() == 1);
+        }
+    }
+}

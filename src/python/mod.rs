@@ -85,6 +85,7 @@ mod _core {
 
     use crate::memory::Vec;
     use crate::policy::{self, Field};
+    use crate::text::source::{MAX_RATIO, RATIO_FROM};
 
     #[pymodule_export]
     use super::{
@@ -120,7 +121,9 @@ mod _core {
         let shares: Vec<_> = shares.map(|known| known.word).collect();
         module.add("SHARES", PyTuple::new(py, &shares[..])?)?;
         let kernels: Vec<_> = crate::kernels::kernels().map(|(name, _)| name).collect();
-        module.add("KERNELS", PyTuple::new(py, &kernels[..])?)
+        module.add("KERNELS", PyTuple::new(py, &kernels[..])?)?;
+        module.add("RATIO_FROM", RATIO_FROM)?;
+        module.add("MAX_RATIO", MAX_RATIO)
     }
 }
 

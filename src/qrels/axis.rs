@@ -356,3 +356,24 @@ impl Axis {
         &self.grades
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_grades_are_each_kept_once_however_many_there_are() {
+        let many: u32 = 1 << 16;
+        for count in [many - 2, many - 1, many, many + 1] {
+            let mut different = Different::default();
+            // The first ones come again after all others.
+            for grade in (0..count).rev().chain([7, 5]) {
+                different.add(&[f64::from(grade)]);
+            }
+            let expected = if count + 2 > many { count } else { count + 2 };
+            assert_eq!(different.grades.len(), expected as usize);
+            different.close();
+            assert!(different.grades.iter().copied().eq((0..count).map(f64::from)));
+        }
+    }
+}

@@ -214,3 +214,25 @@ fn retrieved_twice(query: &[u8], earlier: &Row<'_>, later: &Row<'_>) -> Error {
     .line(later.line)
     .value(later.doc)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_document_is_found_among_few_and_many_suspects() {
+        // 100 documents, and some of them again from the last one on.
+        let names: std::vec::Vec<String> = (0..100).map(|at| format!("d{at}")).collect();
+        for count in [63, 64, 65] {
+            let docs = names.iter().chain(names.iter().rev().take(count));
+            let rows: Vec<Row<'_>> =
+                docs.map(|doc| Row { doc: doc.as_bytes(), score: 1.0, line: 1 }).collect();
+            let hasher = IdHasher::default();
+            let hashes = rows.iter().map(|row| hasher.hash(row.doc)).collect();
+            let suspects = (100..).take(count).collect();
+            let repeats = Repeats { bits: Vec::new(), hashes, suspects };
+            assert_eq!(repeats.find(&rows), Some((99, 100)));
+            assert_eq!(repeats.find_among_many(&rows), Some((99, 100)));
+        }
+    }
+}

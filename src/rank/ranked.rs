@@ -352,4 +352,26 @@ mod tests {
             prop_assert_eq!(of_order, expected);
         }
     }
+
+    #[test]
+    fn hits_are_ranked_alike_by_counting_and_by_sorting() {
+        for (count, ties) in
+            [47_u32, 48, 49].into_iter().flat_map(|count| POLICIES.map(|ties| (count, ties)))
+        {
+            let names: Vec<String> = (0..count).map(|at| format!("d{}", at * 37 % 101)).collect();
+            let row = |(name, at): (&'_ String, u32)| (name.clone(), f64::from(at * 29 % 11));
+            let scored: Vec<(String, f64)> = names.iter().zip(0..).map(row).collect();
+            let rows: Vec<Row> = scored
+                .iter()
+                .map(|(doc, score)| Row { doc: doc.as_bytes(), score: *score, line: 1 })
+                .collect();
+            let grades: Vec<Option<f64>> = (0..count).map(|at| Some(f64::from(at % 3))).collect();
+            let hit = |row: u32| Hit { row, judged: 0, grade: f64::from(row % 3) };
+            let hits: Vec<Hit> = (0..count).map(hit).collect();
+            let mut ranked = Ranked::default();
+            ranked.rank(&rows, false, &hits, ties);
+            let found: Vec<(u32, f64)> = ranked.ranks.into_iter().zip(ranked.grades).collect();
+            assert_eq!(found, plainly(&rows, &grades, ties), "{count} {ties:?}");
+        }
+    }
 }

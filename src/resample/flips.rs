@@ -533,4 +533,27 @@ mod tests {
         let share = f64::from(flipped) / (drawn.blocks * 256 * 300) as f64;
         assert!((share - 0.5).abs() < 0.01, "{share}");
     }
+
+    #[test]
+    fn up_to_16_differences_of_a_pair_are_enumerated_beside_another() {
+        let [one, other] = [numbers(60, 1), numbers(60, 2)];
+        for count in [15, 16, 17] {
+            let mut close = one.clone();
+            close[..count].iter_mut().for_each(|value| *value += 1.0);
+            let made = [family(&[&one, &other, &close], &[(0, 1), (0, 2)])];
+            let found = super::tests::count(&made, 999, 0, 1);
+            let all = if count <= 16 { 1 << count } else { 1000 };
+            assert_eq!((found.larger[1].1, found.is_all), (all, false), "{count}");
+        }
+    }
+
+    #[test]
+    fn values_are_equal_up_to_a_trillionth_of_the_larger_one() {
+        for (difference, are_close) in [(0.995e-12, true), (1.005e-12, false)] {
+            for large in [1.0, -8.0, 1e-6] {
+                assert_eq!(is_close(large, large * (1.0 - difference)), are_close);
+                assert_eq!(is_close(large * (1.0 - difference), large), are_close);
+            }
+        }
+    }
 }

@@ -354,4 +354,58 @@ mod tests {
         // 95 % of 400 are 380; BCa of 30 exponential values covers about 93 %.
         assert!((358..=394).contains(&covered), "{covered} of 400");
     }
+
+    /// So many values from 0 to 1, all of them different.
+    fn spread(count: usize) -> Vec<f64> {
+        (0..count).map(|at| at as f64 / (count - 1) as f64).collect()
+    }
+
+    #[test]
+    fn a_bootstrap_needs_20_units() {
+        let settings =
+            Settings { range: (0.0, f64::INFINITY), ..settings(Some(Method::Bootstrap)) };
+        let outcomes = [19, 20, 21].map(|count| of(&spread(count), settings).outcome);
+        assert_eq!(outcomes, [Err(Reason::FewDrawn), Ok(Method::Bootstrap), Ok(Method::Bootstrap)]);
+    }
+
+    #[test]
+    fn a_bootstrap_is_chosen_from_30_units_on_and_without_a_range_from_50() {
+        let bounded = [29, 30, 31].map(|count| of(&spread(count), settings(None)).outcome);
+        assert_eq!(bounded, [Method::Betting, Method::Bootstrap, Method::Bootstrap].map(Ok));
+        let settings = Settings { range: (0.0, f64::INFINITY), ..settings(None) };
+        let unbounded = [49, 50, 51].map(|count| of(&spread(count), settings).outcome);
+        assert_eq!(unbounded, [Err(Reason::Few), Ok(Method::Bootstrap), Ok(Method::Bootstrap)]);
+    }
+
+    #[test]
+    fn eight_units_have_to_make_up_the_variance() {
+        // Of 40 units, two are `first` from the mean, six a quarter, and the others are the mean.
+        let outcome = |first: f64| {
+            let mut values = [0.5; 40];
+            for (at, value) in values.iter_mut().enumerate().take(8) {
+                let distance = if at < 2 { first } else { 0.25 };
+                *value += if at % 2 == 0 { distance } else { -distance };
+            }
+            let squares = 2.0 * first.powi(2) + 6.0 * 0.25_f64.powi(2);
+            let fourths = 2.0 * first.powi(4) + 6.0 * 0.25_f64.powi(4);
+            (squares * squares / fourths, of(&values, settings(None)).outcome)
+        };
+        assert_eq!(outcome(0.25), (8.0, Ok(Method::Bootstrap)));
+        let (spread, found) = outcome(0.25 * 1.03);
+        assert!((7.9..8.0).contains(&spread), "{spread}");
+        assert_eq!(found, Ok(Method::Betting));
+    }
+
+    #[test]
+    fn values_are_outside_their_range_by_rounding_up_to_a_billionth() {
+        let slack: f64 = 1e-9;
+        for beyond in [slack.next_down(), slack, slack.next_up()] {
+            let range = read_range(&parts(&[-beyond]), (0.0, 1.0));
+            assert_eq!(range == (0.0, 1.0), beyond <= slack);
+        }
+        for (beyond, is_inside) in [(0.99e-9, true), (1.01e-9, false)] {
+            let range = read_range(&parts(&[1.0 + beyond]), (0.0, 1.0));
+            assert_eq!(range == (0.0, 1.0), is_inside);
+        }
+    }
 }

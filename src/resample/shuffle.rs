@@ -145,4 +145,22 @@ mod tests {
         assert_eq!(one, count(&values, 10_000, 3));
         assert_eq!((one.1, one.2), (10_001, false));
     }
+
+    #[test]
+    fn up_to_65536_permutations_are_enumerated() {
+        // Each unit of two systems has two orders.
+        for units in [15, 16, 17] {
+            let values: Vec<f64> = (0..2 * units).map(f64::from).collect();
+            let found = count_ranges(&values, 2, &[(0, 1)], 99, 1, 1, &mut |_| Ok(())).unwrap();
+            let all = if units <= 16 { 1 << units } else { 100 };
+            assert_eq!((found.1, found.2), (all, units <= 16));
+        }
+    }
+
+    #[test]
+    fn values_of_a_unit_are_equal_up_to_a_trillionth_of_the_largest_one() {
+        for (difference, are_equal) in [(0.995e-12, true), (1.005e-12, false)] {
+            assert_eq!(are_close(&[8.0, 8.0 * (1.0 - difference), 8.0]), are_equal);
+        }
+    }
 }

@@ -117,10 +117,7 @@ impl Blocks {
                 self.next += 1;
                 return Ok(cut > 0);
             }
-            if size > MAX_BLOCK {
-                return Err(too_many_rows().file(self.source.name()));
-            }
-            size *= 2;
+            size = double(size).map_err(|error| error.file(self.source.name()))?;
             block.buffer.resize(size, 0);
         }
     }
@@ -173,6 +170,11 @@ fn check_is_text(head: &[u8]) -> Result<()> {
 
 const TAR_AT: usize = 257;
 const LOOK: &str = "the download may have failed: open the file and look";
+
+/// The size of a larger block, for a query that fills this one.
+fn double(size: usize) -> Result<usize> {
+    if size > MAX_BLOCK { Err(too_many_rows()) } else { Ok(2 * size) }
+}
 
 fn check_last_line(text: &[u8]) -> Result<()> {
     let start = memrchr(b'\n', text).map_or(0, |at| at + 1);
@@ -285,5 +287,20 @@ mod tests {
                 prop_assert_ne!(last, query(pair[1].lines().next().unwrap()));
             }
         }
+    }
+
+    #[test]
+    fn a_line_has_a_mebibyte_at_most() {
+        let text = [b'x'].repeat((1 << 20) + 1);
+        for length in [(1 << 20) - 1, 1 << 20, (1 << 20) + 1] {
+            assert_eq!(check_last_line(&text[..length]).is_ok(), length <= 1 << 20);
+        }
+    }
+
+    #[test]
+    fn positions_in_a_block_fit_in_32_bits() {
+        assert_eq!(double((1 << 30) - 1).unwrap(), (1 << 31) - 2);
+        assert_eq!(double(1 << 30).unwrap(), 1 << 31);
+        assert_eq!(double((1 << 30) + 1).unwrap_err().code(), "max_group");
     }
 }

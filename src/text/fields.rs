@@ -113,3 +113,15 @@ pub fn name_number_mistake(code: &str, what: &str, mistake: NotANumber, field: &
     };
     Error::new(Kind::Format, code, message).hint(hint).value(field)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_4096_bytes_at_most() {
+        for length in [4095, 4096, 4097] {
+            assert_eq!(check_length(&[b'x'; 4097][..length]).is_ok(), length <= 4096);
+        }
+    }
+}

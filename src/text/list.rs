@@ -174,3 +174,14 @@ pub(super) fn parse_rank(field: &[u8]) -> Option<u64> {
     }
     (most < 10).then_some(rank)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_has_ten_million_documents_at_most() {
+        let are_too_long = [9_999_999, 10_000_000, 10_000_001].map(is_too_long);
+        assert_eq!(are_too_long, [false, false, true]);
+    }
+}

@@ -153,9 +153,9 @@ impl Input {
 const HEAD: usize = 64;
 const READ: usize = 1 << 16;
 /// Unpacked text beyond this many bytes must not be more than [`MAX_RATIO`] times its packed form.
-const RATIO_FROM: u64 = 64 << 20;
+pub const RATIO_FROM: u64 = 64 << 20;
 /// Text is packed less well than this; gzip gives a text of blank lines 158 bytes for each at its fastest.
-const MAX_RATIO: u64 = 150;
+pub const MAX_RATIO: u64 = 150;
 const MAX_MEMBERS: u32 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,17 +222,8 @@ impl Source {
             self.check_unchanged()?;
         }
         self.given += filled as u64;
-        if self.packing != Packing::None
-            && self.given > RATIO_FROM
-            && self.given / MAX_RATIO > self.consumed()
-        {
-            return Err(Error::new(
-                Kind::Limit,
-                "decompressed_bytes",
-                format!("expected at most {MAX_RATIO} bytes from one packed byte, found more"),
-            )
-            .hint("unpack the file first, if it can be trusted")
-            .file(&self.name));
+        if self.packing != Packing::None {
+            check_ratio(self.given, self.consumed()).map_err(|error| error.file(&self.name))?;
         }
         Ok(filled)
     }
@@ -275,6 +266,19 @@ impl Source {
         .hint("fetch the file again; nothing was taken from it")
         .file(&self.name)
     }
+}
+
+/// Refuses so many bytes that were unpacked from so many.
+fn check_ratio(given: u64, packed: u64) -> Result<()> {
+    if given <= RATIO_FROM.max(MAX_RATIO.saturating_mul(packed)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Limit,
+        "decompressed_bytes",
+        format!("expected at most {MAX_RATIO} bytes from one packed byte, found more"),
+    )
+    .hint("unpack the file first, if it can be trusted"))
 }
 
 /// Whether the system had no memory left; zstd says so in words alone.
@@ -463,5 +467,26 @@ impl<R: Read> Read for FromLatin1<R> {
         buffer[..count].copy_from_slice(&self.spare[..count]);
         self.spare.drain(..count);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_byte_has_150_bytes_at_most() {
+        let packed = 1 << 20;
+        for given in [150 * packed - 1, 150 * packed, 150 * packed + 1] {
+            assert_eq!(check_ratio(given, packed).is_ok(), given <= 150 * packed);
+        }
+    }
+
+    #[test]
+    fn up_to_64_mebibytes_may_come_from_any_number_of_bytes() {
+        let most = 64 << 20;
+        for given in [most - 1, most, most + 1] {
+            assert_eq!(check_ratio(given, 1).is_ok(), given <= most);
+        }
     }
 }

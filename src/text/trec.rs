@@ -180,3 +180,17 @@ pub fn read_run<'a>(
     }
     Ok(cutter.lines())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_tags_are_told_apart() {
+        for count in [15_u8, 16, 17] {
+            let mut tags = Tags::default();
+            (0..count).for_each(|tag| tags.see(&[tag], (0, 1)));
+            assert_eq!(tags.seen.len(), usize::from(count.min(16)));
+        }
+    }
+}

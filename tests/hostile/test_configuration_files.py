@@ -8,11 +8,14 @@ import pytest
 import rankscope as rs
 from rankscope.compare.gate_file import read_gate_file
 from rankscope.monitor.alerts.notify.channels import MOST_URL, read_channels
-from rankscope.toml_file import INTEGERS, MOST_BYTES, MOST_DOTS
+from rankscope.toml_file import TomlFlaw, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+MOST_BYTES = 256 * 1024
+MOST_DOTS = 100
 
 READERS: dict[str, Callable[[Path], object]] = {
     "gate": read_gate_file,
@@ -67,13 +70,24 @@ def test_a_key_of_20000_parts_is_refused_before_it_is_read(
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(INTEGERS[-1] + 1)])
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(2**63), str(-(2**63) - 1)])
 def test_an_integer_beyond_64_bits_is_refused(reader: str, number: str, tmp_path: Path) -> None:
     table = "[[budget]]\nmeasure = 'AP'\nmin = " if reader == "gate" else "public_url = "
     expected = "expected integers of 64 bits, found a larger one"
     assert outcome(reader, tmp_path / "a.toml", table + number) == expected
     least = table + "[1, " + number + "]"
     assert outcome(reader, tmp_path / "a.toml", least) == expected
+
+
+@pytest.mark.parametrize("integer", [-(2**63), -(2**63) + 1, 2**63 - 2, 2**63 - 1])
+def test_integers_of_64_bits_are_read(integer: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"a = [{integer}]\n")
+    assert read_toml(str(path), refuse_none, hint="")[1] == {"a": [integer]}
+
+
+def refuse_none(flaw: TomlFlaw) -> rs.errors.FormatError:
+    raise AssertionError(flaw)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ def name_mistake(text: str, role: str) -> FormatError | None:
     """
     is_number = DECIMAL.fullmatch(text) is not None
     word = text.lstrip("+-").lower()
-    shown = text if text.isprintable() and len(text) <= SHOWN else f"{ascii(text[:SHOWN])[1:-1]}…"
+    shown = text if text.isprintable() else ascii(text)[1:-1]
+    if len(shown) > SHOWN:
+        shown = f"{shown[:SHOWN]}…"
     wanted = {"relevance": "grade"}.get(role, role)
     if is_number and abs(float(text)) != float("inf"):
         return None

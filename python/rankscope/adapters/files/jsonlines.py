@@ -215,8 +215,9 @@ def _is_deep(text: bytes) -> bool:
     """Check whether nesting may exceed the limit, counting brackets inside quotes, too."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
+    # Each line opens one object at least, and one that is too deep as many more as are too many.
     opens = text.count(b"{") + text.count(b"[")
-    if opens <= text.count(b"\n") + DEEPEST:
+    if opens < _count_lines(text) + DEEPEST:
         return False
     characters = np.frombuffer(text, dtype=np.uint8)
     # In ASCII, [ and { differ by one bit from each other, and so do ] and }.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope._core import RATIO_FROM
 from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import LimitError
 from rankscope.records import record
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 WIDTH = 8
 """The bytes of a number, of the place of a text, or of a null."""
 
-RATIO_FROM = 64 << 20
 MOST_FROM_ONE_BYTE = 1000
 AT_ONCE = 64 << 20
 """A batch with more logical bytes is cut."""

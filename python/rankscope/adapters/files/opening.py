@@ -7,6 +7,7 @@ import io
 import os
 import sys
 
+from rankscope._core import MAX_RATIO, RATIO_FROM
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.formats import ARCHIVES
 from rankscope.errors import FileError, FormatError, LimitError
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     Progress: TypeAlias = Callable[[int], None] | None
 
-RATIO_FROM = 64 << 20
-MOST_FROM_ONE_BYTE = 150
-"""As where the core unpacks: text is packed less well than this."""
 HEAD = 8
 
 
@@ -117,7 +115,7 @@ class TextSource:
             self._progress(self._raw.count)
         if not text:
             self._check_unchanged()
-        elif self._packed is not None and self._given > RATIO_FROM:
+        elif self._packed is not None:
             self._check_ratio()
         return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
 
@@ -135,9 +133,9 @@ class TextSource:
         )
 
     def _check_ratio(self) -> None:
-        if self._given > MOST_FROM_ONE_BYTE * self._raw.count:
+        if self._given > max(RATIO_FROM, MAX_RATIO * self._raw.count):
             raise LimitError(
-                f"expected at most {MOST_FROM_ONE_BYTE} bytes from one packed byte, found more",
+                f"expected at most {MAX_RATIO} bytes from one packed byte, found more",
                 hint="unpack the file first, if it can be trusted",
                 code="decompressed_bytes",
                 file=self.name,

@@ -87,11 +87,13 @@ class Records:
 
     Args:
         starts: Where those begin that are not blank.
+        ends: Where all records end, blank ones as well; the last one need not have an end.
         newlines: Where all lines end, those in quotes as well.
         blank: How many records are blank.
     """
 
     starts: Positions
+    ends: Positions
     newlines: Positions
     blank: int
 
@@ -155,7 +157,7 @@ class QuotedBlocks(Blocks):
         following = characters[np.minimum(starts + 1, len(text) - 1)]
         first = characters[starts]
         is_blank = (first == LF) | ((first == CR) & (following == LF))
-        records = Records(starts[~is_blank], newlines, int(is_blank.sum()))
+        records = Records(starts[~is_blank], ends, newlines, int(is_blank.sum()))
         self._last = (text, quoted, records)
         return records
 
@@ -176,8 +178,10 @@ class QuotedBlocks(Blocks):
             return super().find_long(text)
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        starts = self.find_records(text).starts
-        is_long = np.diff(starts, append=len(text)) > self._longest + 1
+        records = self.find_records(text)
+        ends = np.append(records.ends, len(text))
+        starts = records.starts
+        is_long = ends[ends.searchsorted(starts)] - starts > self._longest
         return int(starts[is_long.argmax()]) if is_long.any() else -1
 
     def find_lone_cr(self, text: bytes) -> int:
