@@ -136,6 +136,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::cast_precision_loss)] // they are exact
     fn milliseconds_are_below_a_quadrillion() {
         let far = 1_000_000_000_000_000;
         for milliseconds in [far - 1, far, far + 1] {

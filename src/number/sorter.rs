@@ -226,7 +226,7 @@ mod tests {
     #[test]
     #[allow(clippy::cast_precision_loss)] // small numbers
     fn lists_of_every_length_are_sorted() {
-        let limits = [192_usize, 1 << 16, 1 << 20];
+        let limits = [192_usize, 1 << 16];
         for rows in limits.into_iter().flat_map(|limit| [limit - 1, limit, limit + 1]) {
             // The multiplier is odd, so that no two of the products are the same.
             let scores: Vec<f64> =

@@ -356,6 +356,7 @@ mod tests {
     }
 
     /// So many values from 0 to 1, all of them different.
+    #[allow(clippy::cast_precision_loss)] // small numbers
     fn spread(count: usize) -> Vec<f64> {
         (0..count).map(|at| at as f64 / (count - 1) as f64).collect()
     }
