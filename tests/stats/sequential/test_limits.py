@@ -15,7 +15,9 @@ from rankscope.stats.sequential.baseline import (
     split_level,
 )
 from rankscope.stats.sequential.comparison import compare_versions, find_factor
+from rankscope.stats.sequential.detector import Detector, advance
 from rankscope.stats.sequential.effects import CellEffects, _chi_square, estimate_cells
+from rankscope.stats.sequential.gaps import below
 from rankscope.stats.sequential.observations import DAY, Observations, group_units
 from rankscope.stats.sequential.reach import find_reach
 from scipy import stats
@@ -58,8 +60,8 @@ def test_the_interval_of_a_difference_is_tuned_for_500_users() -> None:
     tuned = -2 * math.log(0.05) + math.log(-2 * math.log(0.05)) + 1
     expected = math.sqrt((tuned + 1) / tuned * math.log((tuned + 1) / 0.05**2))
     assert find_factor(500, 0.05) == pytest.approx(expected, rel=1e-12)
-    # There, the interval is about as narrow as one that is looked at once with another mixture.
-    assert find_factor(500, 0.05) < min(find_factor(50, 0.05), find_factor(5000, 0.05))
+    # It reaches as few standard errors as any.
+    assert find_factor(500, 0.05) < min(find_factor(400, 0.05), find_factor(600, 0.05))
 
 
 def test_a_user_counts_as_much_as_two_of_the_mean_at_most() -> None:
@@ -157,3 +159,10 @@ def test_no_more_than_a_million_times_the_users_are_needed(times: float, *, is_f
     baseline = make_baseline(variance=variance, per_day=1e-3, users=10)
     needed = find_reach(baseline, run_length=1800, streams=4).users_needed
     assert needed == (pytest.approx(10 * times, rel=1e-6) if is_found else None)
+
+
+def test_bets_are_on_small_and_on_large_falls() -> None:
+    # A user is a quarter below the floor of 1/2, and can be above it by 1/2.
+    found = advance(Detector(run_length=1000), below(np.array([0.25]), floor=0.5))
+    expected = [math.log1p(bet / 2) for bet in (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)]
+    assert found.evidence == pytest.approx(expected, rel=1e-12)
