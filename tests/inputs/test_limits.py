@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope.adapters.click_log import _list_names
-from rankscope.adapters.column_names import list_names
+from rankscope.adapters.column_names import ROLES, list_names, no_role
 from rankscope.adapters.doubles import read_python, to_doubles
 from rankscope.adapters.item_attributes import _note_scales
 from rankscope.adapters.item_categories import Tokens
@@ -89,3 +89,13 @@ def test_an_evaluation_has_a_mebibyte_of_memory_at_least(given: int, *, is_refus
             read_size(given)
     else:
         assert read_size(given) == given
+
+
+@pytest.mark.parametrize(
+    ("role", "count", "more"), [("rank", 4, ""), ("subtopic", 5, ""), ("query", 5, ", …")]
+)
+def test_an_error_about_a_missing_column_lists_five_usual_names(
+    role: str, count: int, more: str
+) -> None:
+    usual = ", ".join([*ROLES[role]][:count])
+    assert f"({usual}{more})" in str(no_role(["x"], role))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from rankscope.errors import MeasureError
 from rankscope.measures import domains
 from rankscope.measures.parse import parse
-from rankscope.measures.spelling import literal
+from rankscope.measures.spelling import _complete, _is_complete, literal
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,65 @@ def test_integers_below_2_to_the_53_are_written_without_a_point() -> None:
 def test_the_level_of_ranx_gives_grades_up_to_10_a_gain(highest: int) -> None:
     gains = dict(parse("ndcg-l2").settings["gain"])
     assert gains.get(float(highest)) == (highest if highest <= 10 else None)
+
+
+@pytest.mark.parametrize(
+    ("domain", "ends", "are_in"),
+    [
+        (domains.PROBABILITY, (0.0, 1.0), False),
+        (domains.FRACTION, (0.0, 1.0), True),
+        (domains.POSITIVE, (0.0,), False),
+        (domains.PERSISTENCE, (0.0,), False),
+        (domains.TOP_GRADE, (0.0,), False),
+        (domains.BASE, (1.0,), False),
+    ],
+    ids=["probability", "fraction", "positive", "persistence", "top grade", "base"],
+)
+def test_a_number_has_ends(
+    domain: domains.Domain, ends: tuple[float, ...], *, are_in: bool
+) -> None:
+    for end, inside in zip(ends, (math.inf, -math.inf), strict=False):
+        near = math.nextafter(end, inside)
+        assert domain.read(near) == near
+        beyond = math.nextafter(end, -inside)
+        for number in (beyond,) if are_in else (beyond, end):
+            with pytest.raises(ValueError, match=r"^$"):
+                domain.read(number)
+        if are_in:
+            assert domain.read(end) == end
+
+
+def test_a_plain_name_has_120_characters_at_most() -> None:
+    made = "nDCG(gain='exp2', ideal='retrieved')@1"
+    rest = parse(made).plain_name.removeprefix("ndcg_at_1")
+    for length in (119, 120):
+        name = parse(made + "0" * (length - len(f"ndcg_at_1{rest}"))).plain_name
+        assert len(name) == length
+        assert name.endswith(f"0{rest}")
+    # What would be longer ends in a checksum.
+    name = parse(made + "0" * (121 - len(f"ndcg_at_1{rest}"))).plain_name
+    assert len(name) == 120
+    assert not name.endswith(rest)
+
+
+@pytest.mark.parametrize(("highest", "count"), [(99, 100), (100, 101), (101, 1)])
+def test_a_table_of_gains_up_to_grade_100_is_completed(highest: int, count: int) -> None:
+    gains = _complete({highest: 5.0})
+    assert isinstance(gains, dict)
+    assert len(gains) == count
+    assert _is_complete(((float(highest), 5.0),)) == (highest > 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        # Twice the number of letters in common, divided by that of all: 2 * 3 / 8 = 0.75.
+        ("nxcg", "did you mean 'nDCG'?"),
+        # 2 * 13 / 35 = 0.743
+        ("personalizatixxxxxxx", "`rankscope measures` lists them"),
+    ],
+)
+def test_a_name_is_suggested_if_three_quarters_are_alike(name: str, hint: str) -> None:
+    with pytest.raises(MeasureError) as caught:
+        parse(name)
+    assert caught.value.hint == hint

@@ -308,6 +308,7 @@ def test_a_gate_has_50_resamples_beyond_each_end(slices: int, resamples: int) ->
     found = _correct(Interval(level=0.95, resamples=100), budget, slices)
     assert found.resamples == pytest.approx(resamples, abs=1)  # 1 - 0.95 isn't 0.05
     assert _correct(Interval(level=0.95, resamples=99_999), budget, 1).resamples == 99_999
+    assert _correct(Interval(level=0.95, resamples=100), budget, 51).resamples == 99_999
 
 
 @pytest.mark.parametrize(("floor", "is_told"), [(0.0499, False), (0.05, False), (0.0501, True)])
