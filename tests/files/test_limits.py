@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import rankscope as rs
 from rankscope.adapters.files.columnar import ParquetFile
-from rankscope.adapters.files.jsonmistakes import read_object
+from rankscope.adapters.files.jsonmistakes import check_value, read_object
 from rankscope.adapters.files.lakehouse import _find_table
 from rankscope.adapters.files.logical import Allowance
 from rankscope.adapters.files.numbers import read_numbers_of
@@ -170,6 +170,7 @@ def test_integers_in_json_lines_are_exact_up_to_2_to_the_53() -> None:
 def test_integer_ids_in_json_lines_have_64_bits() -> None:
     for doc in (2**63 - 1, -(2**63)):
         assert evaluate_json(f'{doc}, "relevance": 1', doc=doc) == 1.0
+        check_value(doc, "doc")
     for doc in (2**63, -(2**63) - 1):
         with pytest.raises(rs.FormatError, match=f"integers of 64 bits, found {doc}"):
             evaluate_json(f'{doc}, "relevance": 1')
