@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope.api.evaluate_off_policy import _read_mapping
 from rankscope.errors import UsageError
 from rankscope.stats.examination import Tallies, estimate
 from rankscope.stats.offpolicy.estimators import Estimator, Strata, conclude
@@ -112,3 +113,14 @@ def test_weights_that_differ_by_rounding_are_equal(part: float, *, is_even: bool
         clicked_squares=(20.0,),
     )
     assert (1 not in estimate(found, 0.95, is_weighted=True).refused) == is_even
+
+
+@pytest.mark.parametrize(("off", "is_refused"), [(0.995e-6, False), (1.005e-6, True)])
+def test_probabilities_sum_up_to_1_within_a_millionth(off: float, *, is_refused: bool) -> None:
+    for total in (1 + off, 1 - off):
+        chances = {"a": 0.5, "b": total - 0.5}
+        if is_refused:
+            with pytest.raises(rs.FormatError, match="sum up to 1"):
+                _read_mapping(chances)
+        else:
+            assert _read_mapping(chances) == chances

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import rankscope as rs
+from rankscope.api.bounds import _read_scale
+from rankscope.api.reconciliation.causes import list_levels
+from rankscope.api.reconciliation.target import TargetNumber
 from rankscope.compare.checks import Limited, _count_needed
 from rankscope.compare.summary import _choose, _cut
 from rankscope.data.diagnostics import describe, gather
 from rankscope.data.ids import TEXT
 from rankscope.engine.requests import note_scale
 from rankscope.engine.slices import make_slices
-from rankscope.measures import parse
+from rankscope.measures.parse import parse
 from rankscope.results.combined_judgments import CombinedJudgments
 from rankscope.results.comparison.layout import _make_pairs
 from rankscope.results.comparison.notes import _describe_correction
@@ -279,3 +282,29 @@ def test_at_most_100_000_slices_are_made(count: int) -> None:
             clusters=None,
             threads=1,
         )
+
+
+@pytest.mark.parametrize(("highest", "is_refused"), [(98, False), (99, False), (100, True)])
+def test_a_scale_that_is_not_given_has_100_grades_at_most(
+    highest: int, *, is_refused: bool
+) -> None:
+    present = [0.0, float(highest)]
+    if is_refused:
+        with pytest.raises(rs.UsageError, match="expected the scale of the grades"):
+            _read_scale(None, present, allows_negative=False)
+    else:
+        assert len(_read_scale(None, present, allows_negative=False)) == highest + 1
+
+
+@pytest.mark.parametrize("count", [9, 10, 11])
+def test_a_reconciliation_tries_the_ten_lowest_grades_as_levels(count: int) -> None:
+    grades = [float(grade) for grade in range(count + 1)]
+    # The lowest one is what the measure has.
+    assert list_levels(parse("P(rel=1)@10"), grades) == grades[2 : min(count, 10) + 1]
+
+
+def test_a_number_to_reconcile_has_200_characters_at_most() -> None:
+    for length in (199, 200):
+        assert TargetNumber.read("0.".ljust(length, "5")).text == "0.".ljust(length, "5")
+    with pytest.raises(rs.UsageError):
+        TargetNumber.read("0.".ljust(201, "5"))
