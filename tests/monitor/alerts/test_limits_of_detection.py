@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.alerts import management
-from rankscope.monitor.alerts.detect import nightly
+from rankscope.monitor.alerts.detect import check, nightly
 from rankscope.monitor.alerts.detect.check import _add_hour, _compare
 from rankscope.monitor.alerts.detect.feed import feed
 from rankscope.monitor.alerts.detect.floors import Floors, Held, _fit_length, _Wanted
@@ -294,3 +295,24 @@ def test_a_threshold_needs_30_users(users: int) -> None:
         clusters=np.arange(users),
     )
     assert (found.state == "INSUFFICIENT") == (users < 30)
+
+
+def test_the_value_of_a_period_has_the_interval_of_95_in_100(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gaps = SimpleNamespace(gap=[0.1], value=0.5, error=0.1, floor=0.4, expected=0.6)
+    monkeypatch.setattr(check, "judge_lane", lambda *_, **__: SimpleNamespace(gaps=gaps, judged=""))
+    detector = SimpleNamespace(periods=1, starts=(1,))
+    monkeypatch.setattr(check, "advance", lambda *_: detector)
+    monkeypatch.setattr(check, "_count_users", lambda _: 1)
+    usual, seen = SimpleNamespace(discount=None), SimpleNamespace(value=[0.5])
+    lane: Any = Lane(usual=usual)  # type: ignore[arg-type]  # enough of one
+    step = Step(due=START + HOUR, start=START, until=START + HOUR)
+    ones: Any = np.ones(1)
+    given: Any = seen
+    found = check._detect(lane, RULE, step, given, gains=ones, discounts=ones, is_usual=True).value
+    assert found is not None
+    half = NormalDist().inv_cdf((1 + 0.95) / 2) * 0.1
+    assert found.level == 0.95
+    # Up to the rounding of the quantile.
+    assert (found.lower, found.upper) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-12)
