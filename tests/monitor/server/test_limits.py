@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the service needs Starlette")
 
+from httptools import HttpParserError
 from rankscope import FileError, FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.server import metrics
@@ -27,6 +28,7 @@ from rankscope.monitor.server.http.schema import _check_texts
 from rankscope.monitor.server.metrics import find_windows
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
+from rankscope.monitor.server.run.connections import BoundedProtocol, Connections
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import AuditEntry
 
@@ -321,3 +323,58 @@ def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(
     find_windows(monitor, every)
     # The newest window of a version may begin a day or two weeks before its last ranking.
     assert asked == [NOW - days * DAY]
+
+
+def make_protocol() -> Any:  # noqa: ANN401 - a protocol that was not connected
+    """A connection without a socket, which notes whether it is cut off."""
+    protocol: Any = object.__new__(BoundedProtocol)
+    protocol.aborted = 0
+
+    def abort() -> None:
+        protocol.aborted += 1
+
+    protocol.transport = SimpleNamespace(abort=abort)
+    return protocol
+
+
+@pytest.mark.parametrize(
+    ("chunks", "size", "is_small"),
+    [
+        (999, 999, False),
+        (1000, 1000, False),
+        (1001, 1001, True),
+        (1001, 64 * 1001 - 1, True),
+        (1001, 64 * 1001, False),
+        (1001, 64 * 1001 + 1, False),
+    ],
+)
+def test_a_body_of_more_than_1_000_pieces_has_64_bytes_in_each(
+    chunks: int, size: int, monkeypatch: pytest.MonkeyPatch, *, is_small: bool
+) -> None:
+    taken = []
+    monkeypatch.setattr(BoundedProtocol.__base__, "on_body", lambda _, body: taken.append(body))
+    protocol = make_protocol()
+    protocol._chunks, protocol._body_bytes = chunks - 1, size - 1
+    if is_small:
+        with pytest.raises(HttpParserError, match="too small"):
+            protocol.on_body(b"x")
+    else:
+        protocol.on_body(b"x")
+    assert taken == [b"x"] * (not is_small)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_a_mebibyte_is_read_after_a_request_was_refused(more: int) -> None:
+    protocol = make_protocol()
+    protocol._discarded = MIB - 1
+    protocol.data_received(b"x" * (1 + more))
+    assert protocol.aborted == (more > 0)
+
+
+@pytest.mark.parametrize(("seconds", "reports"), [(59.999, 1), (60.0, 2), (60.001, 2)])
+def test_malformed_requests_are_reported_once_a_minute(seconds: float, reports: int) -> None:
+    told = []
+    connections = Connections(Settings(), lambda event, fields: told.append((event, dict(fields))))
+    for now in (0.0, seconds):
+        connections.report_malformed(now)
+    assert told == [("request.malformed", {"requests": 1})] * reports

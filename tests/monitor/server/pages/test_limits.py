@@ -14,6 +14,7 @@ from rankscope import UsageError
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.server.pages.channels import ChannelPages
 from rankscope.monitor.server.pages.charts.lines import (
     Episode,
     Event,
@@ -34,10 +35,15 @@ from rankscope.monitor.server.pages.trace import TraceView
 from rankscope.monitor.store.records import Version
 
 from tests.monitor.alerts.notices import make_incident
+from tests.monitor.server.pages.incidents import make_incident as make_one
+from tests.monitor.server.pages.incidents import put_incidents
+from tests.monitor.server.pages.site import check_page, get, open_monitor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from tests.monitor.server.service import Service
 
 NOW = 20_000 * DAY
 
@@ -235,3 +241,29 @@ def test_ages_are_written_nine_parts_of_the_axis_apart(age: int, *, is_written: 
     chart = draw_maturity(MaturityCurve(ages, (1, 1, 1, 0)))
     assert chart is not None
     assert [one.is_written for one in chart.ages] == [True, is_written, True]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_two_active_groups_are_shown_in_full(site: Service, count: int) -> None:
+    open_monitor(site.store)
+    put_incidents(site, *(make_one(number) for number in range(count)))
+    assert ("1 more active" in check_page(get(site, "/incidents")).text) == (count > 2)
+    assert ("1 more" in check_page(get(site, "/")).text) == (count > 2)
+
+
+@pytest.mark.parametrize("others", [2, 3, 4])
+def test_three_other_incidents_of_a_group_are_listed(site: Service, others: int) -> None:
+    open_monitor(site.store)
+    put_incidents(site, *(make_one(number, group="a") for number in range(1 + others)))
+    text = check_page(get(site, "/incidents")).text
+    assert f"and {others} more" in text
+    assert (" 1 more " in text) == (others > 3)
+
+
+@pytest.mark.parametrize("count", [49, 50, 51])
+def test_50_notifications_are_listed(count: int) -> None:
+    pages = object.__new__(ChannelPages)
+    pages._routes = SimpleNamespace(states=lambda _: ())  # type: ignore[assignment]  # none
+    told = [*range(count)]
+    monitor: Any = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
+    assert len(pages._view(monitor).notifications) == min(count, 50)
