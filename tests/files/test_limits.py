@@ -1,210 +1,220 @@
-"""Limits of the readers of files: just below, at and just above each of them."""
+"""What files may hold at the limits: just below, at and just above each of them."""
 
 from __future__ import annotations
 
-import io
+from io import BytesIO
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
-from rankscope.adapters.files.blocks import Blocks
-from rankscope.adapters.files.cells import name_mistake
 from rankscope.adapters.files.columnar import ParquetFile
-from rankscope.adapters.files.formats import read_first_line
-from rankscope.adapters.files.jsonmistakes import check_value
-from rankscope.adapters.files.lakehouse import refuse_lakehouse
+from rankscope.adapters.files.jsonmistakes import check_value, read_object
+from rankscope.adapters.files.lakehouse import _find_table
 from rankscope.adapters.files.logical import Allowance
 from rankscope.adapters.files.numbers import read_numbers_of
 from rankscope.adapters.files.opening import TextSource
-from rankscope.adapters.files.quotes import QuotedBlocks
-from rankscope.adapters.files.table import open_batches
 from rankscope.adapters.files.text_lines import refuse_unnamed_columns
 from rankscope.adapters.inputs import Input
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from typing import Any
 
-WANTED = dict.fromkeys(("query", "doc", "relevance", "score", "rank"))
-MEBIBYTE = 1 << 20
+RUN = {"q": {"d": 1.0}}
 
 
-def is_refused(code: str, act: Callable[..., object], *given: Any) -> bool:  # noqa: ANN401 - whatever it takes
-    """Whether a call is refused for this reason. No other error is expected."""
-    try:
-        act(*given)
-    except rs.errors.InputError as error:
-        if error.code != code:
-            raise
-        return True
-    return False
-
-
-def read(text: str, form: str) -> int:
-    with open_batches(text.encode(), wanted=WANTED, format=form) as table:
-        return sum(batch.num_rows for batch in table)
-
-
-@pytest.mark.parametrize("packed", [1, 1 << 20])
-def test_text_has_150_bytes_for_each_that_is_packed_beyond_64_mebibytes(packed: int) -> None:
-    limit = max(64 * MEBIBYTE, 150 * packed)
-    for given in (limit - 1, limit, limit + 1):
-        source: Any = SimpleNamespace(_given=given, _raw=SimpleNamespace(count=packed), name="a")
-        found = is_refused("decompressed_bytes", TextSource._check_ratio, source)
-        assert found == (given > limit)
-
-
-@pytest.mark.parametrize("stored", [1, 1 << 20])
-def test_columns_have_1000_bytes_for_each_that_is_stored_beyond_64_mebibytes(stored: int) -> None:
-    limit = max(64 * MEBIBYTE, 1000 * stored)
-    for logical in (limit - 1, limit, limit + 1):
-        found = is_refused("decompressed_bytes", Allowance("a", stored).check, logical, 1)
-        assert found == (logical > limit)
-
-
-def test_a_header_has_1024_names_at_most() -> None:
-    for count in (1023, 1024, 1025):
-        names = ["query_id", "score", *map(str, range(count - 2))]
-        text = f"{','.join(names)}\n{','.join('1' * count)}\n"
-        assert is_refused("columns", read, text, "csv") == (count > 1024)
+@pytest.mark.parametrize(("columns", "is_refused"), [(1023, False), (1024, False), (1025, True)])
+def test_a_csv_file_has_1_024_columns_at_most(
+    columns: int, *, is_refused: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "judgments.csv"
+    names = ["query_id", "doc_id", "relevance", *(f"c{at}" for at in range(columns - 3))]
+    path.write_text(f"{','.join(names)}\nq,d,1{',0' * (columns - 3)}\n")
+    if is_refused:
+        with pytest.raises(rs.LimitError, match="at most 1024 columns, found 1025"):
+            rs.evaluate(path, RUN, "P@1")
+    else:
+        assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
 
 
 @pytest.mark.parametrize(
-    ("form", "text"),
+    ("name", "make"),
     [
-        ("csv", "query_id,score,more\nq,1,x{}\n"),
-        ("csv", 'query_id,score,more\nq,1,"x{}"\n'),
-        ("csv", 'query_id,score,more\nq,1,"x{}"\n\n\nq,1,x\n'),
-        ("csv", 'query_id,score,more\nq,1,"x{}"'),
-        ("letor", "1 qid:1 1:1{}\n"),
+        ("judgments.csv", lambda size: f"query_id,doc_id,relevance,x\nq,d,1,{'x' * (size - 6)}\n"),
+        ("judgments.letor", lambda size: f"1 qid:q #docid = d {'x' * (size - 19)}\n"),
     ],
+    ids=["csv", "letor"],
 )
-def test_a_row_has_a_mebibyte_at_most(form: str, text: str) -> None:
-    short = max(len(line) for line in text.splitlines()[1:] or [text.rstrip("\n")]) - len("{}")
-    for length in (MEBIBYTE - 1, MEBIBYTE, MEBIBYTE + 1):
-        whole = text.format("0" * (length - short))
-        assert max(map(len, whole.splitlines())) == length
-        assert is_refused("line_length", read, whole, form) == (length > MEBIBYTE)
+def test_a_row_has_a_mebibyte_at_most(
+    name: str, make: Callable[[int], str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    for size in (2**20 - 1, 2**20):
+        text = make(size)
+        assert len(text.splitlines()[-1]) == size
+        path.write_text(text)
+        assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
+    path.write_text(make(2**20 + 1))
+    with pytest.raises(rs.LimitError):
+        rs.evaluate(path, RUN, "P@1")
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\nb\n", "\n\nb"])
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_a_record_is_as_long_as_its_limit_at_most(end: str, quote: str) -> None:
-    for length in (15, 16, 17):
-        text = f"a\n{quote}{'x' * (length - 2 * len(quote))}{quote}{end}".encode()
-        blocks = Blocks if not quote else QuotedBlocks
-        cut: Any = (16, b",") if quote else (16,)
-        source = TextSource(io.BytesIO(text), "a", encoding="utf-8")
-        found = is_refused("line_length", list, blocks(source, *cut))
-        assert found == (length > 16)
+@pytest.mark.parametrize(("depth", "is_refused"), [(31, False), (32, False), (33, True)])
+def test_lists_and_objects_are_nested_32_deep_at_most(depth: int, *, is_refused: bool) -> None:
+    inside = depth - 1
+    text = f'{{"doc_id": {"[" * inside}{"]" * inside}}}'.encode()
+    if is_refused:
+        with pytest.raises(rs.LimitError, match="nested at most 32 deep"):
+            read_object(text, ())
+    else:
+        assert list(read_object(text, ())) == ["doc_id"]
 
 
-def test_a_line_with_a_number_has_4096_bytes_at_most() -> None:
-    for length in (4095, 4096, 4097):
-        text = b"1\n" + b"1".rjust(length) + b"\n2\n"
-        found = is_refused("line_length", read_numbers_of, text, "a", "score")
-        assert found == (length > 4096)
+@pytest.mark.parametrize(("length", "is_cut"), [(119, False), (120, False), (121, True)])
+def test_a_wrong_grade_is_shown_in_120_characters(
+    length: int, *, is_cut: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text(f"query_id,doc_id,relevance\nq,d,{'x' * length}\n")
+    with pytest.raises(rs.FormatError) as caught:
+        rs.evaluate(path, RUN, "P@1")
+    shown = f"{'x' * 120}…" if is_cut else "x" * length
+    assert f"`{shown}`" in str(caught.value)
 
 
-@pytest.mark.parametrize("end", ["", "\n"])
-@pytest.mark.parametrize("row", [0, 1])
-@pytest.mark.parametrize("brackets", ["[]", ("{'a':", "}")])
-def test_json_is_nested_32_deep_at_most(row: int, end: str, brackets: tuple[str, str]) -> None:
-    opens, closes = brackets
-    for depth in (31, 32, 33):
-        inner = f"{opens * (depth - 1)}{closes * (depth - 1)}".replace("'", '"')
-        inner = inner.replace(":}", ":1}")
-        lines = ['{"query_id":"q","score":1}', f'{{"query_id":"q","score":1,"more":{inner}}}']
-        text = "\n".join(lines if row else lines[::-1]) + end
-        assert is_refused("depth", read, text, "jsonl") == (depth > 32)
+@pytest.mark.parametrize("stored", [1, 67_108, 67_109, 100_000])
+def test_a_stored_byte_holds_1_000_bytes_or_a_file_64_mebibytes(stored: int) -> None:
+    most = max(64 * 2**20, 1000 * stored)
+    allowance = Allowance("run.parquet", stored)
+    for logical in (most - 1, most):
+        allowance.check(logical, 10)
+    with pytest.raises(rs.LimitError, match="at most 1000 bytes from one stored byte"):
+        allowance.check(most + 1, 10)
 
 
-@pytest.mark.parametrize("least", [-(2**63), -(2**63) + 1])
-def test_ids_are_integers_of_64_bits(least: int) -> None:
-    for integer in (least - 1, least, -least - 1, -least):
-        found = is_refused("integer_range", check_value, integer, "doc")
-        assert found == (not -(2**63) <= integer < 2**63)
-
-
-def test_a_score_in_json_is_exact() -> None:
-    for score in (2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3):
-        for signed in (score, -score):
-            text = f'{{"query_id":"q","score":{signed}}}\n' * 2
-            found = is_refused("integer_range", read, text, "jsonl")
-            assert found == (int(float(signed)) != signed)
-
-
-@pytest.mark.parametrize("letter", ["x", "ü"])
-def test_an_error_shows_120_characters_of_a_value(letter: str) -> None:
-    for count in (119, 120, 121):
-        shown = letter * min(count, 120) + "…" * (count > 120)
-        mistake = name_mistake(letter * count, "score")
-        assert mistake is not None
-        assert mistake.value == shown
-    mistake = name_mistake("\x07", "score")
-    assert mistake is not None
-    assert mistake.value == r"\x07"
-
-
-def test_an_error_shows_120_characters_of_json() -> None:
-    for count in (117, 118, 119):  # there are two quotes around them
-        with pytest.raises(rs.FormatError) as refused:
-            check_value("x" * count, "score")
-        whole = f'"{"x" * count}"'
-        assert (whole in refused.value.message) == (len(whole) <= 120)
-        assert ("…" in refused.value.message) == (len(whole) > 120)
-        assert whole[:120] in refused.value.message
-
-
-@pytest.mark.parametrize(
-    ("field", "most", "code"),
-    [("columns", 16_384, "columns"), ("row_groups", 100_000, "row_groups")],
-)
-def test_parquet_has_limits(field: str, most: int, code: str) -> None:
-    for count in (most - 1, most, most + 1):
-        footer = SimpleNamespace(**{"columns": 1, "row_groups": 1, field: count})
-        file: Any = SimpleNamespace(_footer=footer, name="a")
-        assert is_refused(code, ParquetFile._check_limits, file) == (count > most)
-
-
-def test_a_lakehouse_is_found_up_to_eight_folders_above_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("levels", "is_found"), [(6, True), (7, True), (8, False)])
+def test_a_table_of_a_lake_is_found_seven_folders_above(
+    levels: int, *, is_found: bool, tmp_path: Path
+) -> None:
     (tmp_path / "_delta_log").mkdir()
-    for count in (7, 8, 9):
-        folder = tmp_path.joinpath(*map(str, range(count - 1)))
-        folder.mkdir(parents=True, exist_ok=True)
-        found = is_refused("lakehouse_table", refuse_lakehouse, "a", [str(folder)])
-        assert found == (count <= 8)
+    folder = tmp_path.joinpath(*(f"part={at}" for at in range(levels)))
+    folder.mkdir(parents=True)
+    assert (_find_table(str(folder)) is not None) == is_found
 
 
-def test_a_first_line_is_read_up_to_64_kibibytes(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    for length in (65_535, 65_536, 65_537):
-        path.write_text("x" * length + "\nq\n")
-        assert len(read_first_line(str(path))) == min(length, 65_536)
+@pytest.mark.parametrize(("length", "is_refused"), [(4095, False), (4096, False), (4097, True)])
+def test_a_file_of_numbers_has_lines_of_4_096_bytes_at_most(
+    length: int, *, is_refused: bool
+) -> None:
+    text = b"1".rjust(length) + b"\n"
+    if is_refused:
+        with pytest.raises(rs.LimitError):
+            read_numbers_of(text, "scores", "score")
+    else:
+        assert read_numbers_of(text, "scores", "score").tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
-    ("role", "line", "is_known"),
+    ("kind", "most", "named"),
+    [("columns", 16_384, "columns"), ("row_groups", 100_000, "row groups")],
+)
+def test_a_file_of_columns_has_so_many_columns_and_row_groups(
+    kind: str, most: int, named: str
+) -> None:
+    for count in (most - 1, most, most + 1):
+        footer = SimpleNamespace(**{"columns": 1, "row_groups": 1} | {kind: count})
+        file: Any = SimpleNamespace(_footer=footer, name="run.parquet")
+        if count <= most:
+            ParquetFile._check_limits(file)
+        else:
+            with pytest.raises(rs.LimitError, match=f"at most {most} {named}, found {count}"):
+                ParquetFile._check_limits(file)
+
+
+@pytest.mark.parametrize("packed", [1, 1000])
+def test_a_packed_byte_holds_150_bytes_at_most(packed: int) -> None:
+    for given in (150 * packed - 1, 150 * packed, 150 * packed + 1):
+        source: Any = SimpleNamespace(
+            _given=given, _raw=SimpleNamespace(count=packed), name="run.gz"
+        )
+        if given <= 150 * packed:
+            TextSource._check_ratio(source)
+        else:
+            with pytest.raises(rs.LimitError, match="at most 150 bytes from one packed byte"):
+                TextSource._check_ratio(source)
+
+
+@pytest.mark.parametrize(("given", "is_checked"), [(-1, False), (0, False), (1, True)])
+def test_a_packed_file_is_checked_beyond_64_mebibytes(given: int, *, is_checked: bool) -> None:
+    checks = []
+    source: Any = SimpleNamespace(
+        _packed=BytesIO(b"x"),
+        _given=64 * 2**20 + given - 1,
+        _progress=None,
+        _encoding="utf-8",
+        _check_ratio=lambda: checks.append(source._given),
+    )
+    assert TextSource.read(source, 10) == b"x"
+    assert bool(checks) == is_checked
+
+
+def test_integers_in_json_lines_are_exact_up_to_2_to_the_53() -> None:
+    for grade in (2**53 - 1, 2**53, 2**53 + 2):
+        assert evaluate_json(f'"d", "relevance": {grade}') == 1.0
+    for grade in (2**53 + 1, -(2**53) - 1):
+        with pytest.raises(rs.InputError):
+            evaluate_json(f'"d", "relevance": {grade}')
+
+
+def test_integer_ids_in_json_lines_have_64_bits() -> None:
+    for doc in (2**63 - 1, -(2**63)):
+        assert evaluate_json(f'{doc}, "relevance": 1', doc=doc) == 1.0
+        check_value(doc, "doc")
+    for doc in (2**63, -(2**63) - 1):
+        with pytest.raises(rs.FormatError, match=f"integers of 64 bits, found {doc}"):
+            evaluate_json(f'{doc}, "relevance": 1')
+
+
+def evaluate_json(rest: str, *, doc: object = "d") -> float:
+    """The value of a list with this document, whose judgment is a line of JSON."""
+    text = f'{{"query_id": "q", "doc_id": {rest}}}\n'.encode()
+    found = rs.evaluate(rs.File(text, "jsonl"), {"q": {doc: 1.0}}, "P@1")
+    return float(found["P@1"])
+
+
+@pytest.mark.parametrize("length", [119, 120, 121])
+def test_a_wrong_value_of_json_is_shown_in_120_characters(length: int) -> None:
+    value = "x" * (length - 2)
+    with pytest.raises(rs.FormatError) as caught:
+        evaluate_json(f'"d", "relevance": "{value}"')
+    written = f'"{value}"'
+    assert (written if length <= 120 else f"{written[:120]}…") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("role", "line", "is_refused"),
     [
         ("history", "1\t2\t3\t99999999", False),
         ("history", "1\t2\t3\t100000000", True),
         ("history", "1\t2\t3\t100000001", True),
-        ("history", "1\t2\t881250949", False),
-        ("history", "1\t2\t3\t4\t881250949", False),
-        ("items", "1|2|3", False),
-        ("items", "1|2|3|4", True),
-        ("items", "1|2|3|4|5", True),
-        ("qrels", "1\t2\t881250949", False),
-        ("qrels", "1\t2\t3\t881250949", True),
-        ("qrels", "1\t2\t3\t4\t881250949", False),
+        ("history", "1\t2\t100000000", False),
+        ("history", "1\t2\t3\t4\t100000000", False),
+        ("items", "1|Toy Story|1995", False),
+        ("items", "1|Toy Story|1995|x", True),
+        ("items", "1|Toy Story|1995|x|y", True),
+        ("qrels", "1\t2\t3\t100000000", True),
+        ("qrels", "1\t0\t3\t100000000", False),
     ],
 )
-def test_files_of_movielens_are_known_by_their_columns_and_times(
-    role: str, line: str, is_known: bool, tmp_path: Path
+def test_four_columns_with_a_time_or_three_bars_are_files_of_movielens(
+    role: str, line: str, *, is_refused: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "u.data"
-    path.write_text(line + "\n")
-    found = Input("file", str(path), "u.data")
-    assert is_refused("columns", refuse_unnamed_columns, found, role) == is_known
+    path.write_text(f"{line}\n")
+    found = Input("file", str(path), role)
+    if is_refused:
+        with pytest.raises(rs.FormatError, match="expected a first line that names the columns"):
+            refuse_unnamed_columns(found, role)
+    else:
+        refuse_unnamed_columns(found, role)

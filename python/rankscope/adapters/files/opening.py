@@ -115,7 +115,7 @@ class TextSource:
             self._progress(self._raw.count)
         if not text:
             self._check_unchanged()
-        elif self._packed is not None:
+        elif self._packed is not None and self._given > RATIO_FROM:
             self._check_ratio()
         return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
 
@@ -133,7 +133,7 @@ class TextSource:
         )
 
     def _check_ratio(self) -> None:
-        if self._given > max(RATIO_FROM, MAX_RATIO * self._raw.count):
+        if self._given > MAX_RATIO * self._raw.count:
             raise LimitError(
                 f"expected at most {MAX_RATIO} bytes from one packed byte, found more",
                 hint="unpack the file first, if it can be trusted",
