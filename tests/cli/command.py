@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.program import start_program
+
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
 PROGRAM = str(Path(sys.executable).with_name("rankscope"))
@@ -18,15 +19,7 @@ def run(
     *words: str | bytes, environment: Mapping[str, str] | None = None, folder: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the program to its end."""
-    return subprocess.run(
-        [PROGRAM, *words],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, **(environment or {})},
-        cwd=folder,
-        timeout=300,
-        check=False,
-    )
+    return start_program().run(*words, environment=environment, folder=folder)
 
 
 def check_error(done: subprocess.CompletedProcess[bytes], status: int, code: str) -> str:

@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.inputs.entry import QRELS, RUN
-from tests.inputs.program import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """The program, ready to be run many times."""
-    running = Program(tmp_path_factory.mktemp("program"))
-    yield running
-    running.close()
 
 
 @pytest.fixture

@@ -9,13 +9,8 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
-LOADED = (
-    "rankscope.monitor.monitor",
-    "rankscope.monitor.store.sqlite.store",
-    "rankscope.monitor.evaluate.values",
-)
 DAY = 86_400_000
 START = 1_788_220_800_000  # 2026-09-01
 CONFIGURED = ["--positive", "click=1", "buy=5", "--window", "24h", "--slice", "device"]

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 TOKEN = "the-token-of-the-team"  # noqa: S105 - of nobody
 

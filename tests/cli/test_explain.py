@@ -15,7 +15,7 @@ from tests.cli.command import check_error
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 GRADES = ["--grades", "4", "2", "5", "3", "5", "--k", "3"]
 

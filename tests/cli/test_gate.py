@@ -20,7 +20,7 @@ from tests.cli.command import PROGRAM, check_error, run
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 60

@@ -18,24 +18,15 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import check_error
-from tests.cli.monitored import CONFIGURED, LOADED, Project, make_events, write_lines
-from tests.inputs.program import Program
+from tests.cli.monitored import CONFIGURED, Project, make_events, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankscope.monitor.store.lake.address import Lake
+
+    from tests.program import Program
 
 READING = ("status", "doctor", "export", "backup", "configure", "key list")
 WRITING = ("evaluate", "ingest", "label", "archive", "delete", "retain", "key make")
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """The program, with what its commands load."""
-    running = Program(tmp_path_factory.mktemp("program"), *LOADED)
-    yield running
-    running.close()
 
 
 @pytest.fixture

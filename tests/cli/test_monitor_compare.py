@@ -15,7 +15,7 @@ from tests.monitor.served import DAYS, RELEASE, open_served
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 
 @pytest.fixture(scope="module")

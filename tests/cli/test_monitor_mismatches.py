@@ -11,7 +11,7 @@ from tests.cli.monitored import CONFIGURED, Project, write_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 LABEL = "label 'Click' isn't configured, so it doesn't count (3 of 3 labels); it looks like 'click'"
 ATTRIBUTE = "attribute 'device' is missing in all 3 rankings; 'Device' looks like it"

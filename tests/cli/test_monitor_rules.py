@@ -16,26 +16,18 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import check_error
-from tests.cli.monitored import LOADED, Project, make_events, write_lines
-from tests.inputs.program import Program
+from tests.cli.monitored import Project, make_events, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.program import Program
 
 HEALTHY = "2026-09-20"
 FALLEN = "2026-09-26"
 DAYS, A_DAY = 24, 40
 RULE = ["watch", "--measure", "nDCG@5", "--slice", "device"]
 RULE += ["--since", "2026-09-02"]
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """The program, with what its commands load."""
-    running = Program(tmp_path_factory.mktemp("program"), *LOADED)
-    yield running
-    running.close()
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tests.inputs.entry import RUN, lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 PLACES = {
     "C": {"LC_ALL": "C"},

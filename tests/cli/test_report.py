@@ -17,7 +17,7 @@ from tests.inputs.entry import QRELS, RUN
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 COLUMNS = b"qid,doc,label,score,events,weight,country\n"
 LOG = COLUMNS + b"".join(

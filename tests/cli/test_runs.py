@@ -20,7 +20,7 @@ from tests.inputs.entry import QRELS, RUN, lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 
 def test_values_have_four_places_and_tabs_between(program: Program, qrels: str, run: str) -> None:

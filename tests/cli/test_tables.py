@@ -18,7 +18,7 @@ from tests.parity.real import DATA
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 LOG: dict[str, list[object]] = {
     "search_group_id": ["7", "7", "7", "8", "8", "9"],

@@ -15,7 +15,7 @@ from tests.cli.command import check_error, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 
 def test_the_module_is_the_command() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.defects.ways import Ways
-    from tests.inputs.program import Program
+    from tests.program import Program
 
 QRELS = {"q": {"a": 1, "b": 2, "c": 3}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope import Measure
 
-    from tests.inputs.program import Program
+    from tests.program import Program
 
     Qrels = dict[str, dict[str, float]]
     Run = dict[str, dict[str, float]]

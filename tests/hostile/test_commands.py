@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.cli.monitored import CONFIGURED, LOADED, make_events, write_lines
+from tests.cli.monitored import CONFIGURED, make_events, write_lines
 from tests.hostile.commands import Command, list_commands, takes_value
 from tests.hostile.examples import EXAMPLES, Example
-from tests.inputs.program import Program
+from tests.program import start_program
 
 if TYPE_CHECKING:
     import subprocess
@@ -26,18 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMANDS = {command.name: command for command in list_commands()}
-PRELOADED = (
-    "matplotlib.figure",
-    "numpy",
-    "pyarrow.parquet",
-    "rankscope.monitor.server.run.service",
-    "rankscope.report.render",
-    *sorted({f"rankscope.cli.{command.module}" for command in list_commands()}),
-)
-"""What the program has loaded before it forks, so that a call costs little."""
 STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 4
 """Every fourth case is run, some of each argument; HYPOTHESIS_PROFILE=thorough runs all of them."""
-STREAMS = {"stdin", "stdout", "stderr"}
 STORED = ("events.db",)
 """What the files of a store begin with; a writer keeps some beside it."""
 TELLING = ("monitor ingest", "monitor label", "demo")
@@ -96,14 +86,12 @@ class Place:
         self.template = folder / "template"
         self.folder.mkdir()
         self.template.mkdir()
-        self.program = Program(self.folder, *LOADED, *PRELOADED)
         self.busy = socket.create_server(("", 0))
         self.names: dict[str, str] = {"BUSY": str(self.busy.getsockname()[1])}
         self._fill()
 
     def close(self) -> None:
-        """Let go of the program and the port."""
-        self.program.close()
+        """Let go of the port."""
         self.busy.close()
 
     def _fill(self) -> None:
@@ -134,9 +122,9 @@ class Place:
             ["rule", "add", "events.db", "quality", "--measure", "nDCG@5"],
             ["key", "make", "events.db", "ann", "--scope", "admin"],
         ):
-            done = self.program.run("monitor", *words)
+            done = self.start("monitor", *words)
             assert done.returncode == 0, done
-        made = self.program.run(
+        made = self.start(
             "monitor", "key", "make", "events.db", "reader", "--scope", "read", "--json"
         )
         self.names["KEY"] = json.loads(made.stdout)["key_id"]
@@ -153,25 +141,25 @@ class Place:
         shutil.copytree(self.template, self.folder, symlinks=True, dirs_exist_ok=True)
 
     def list_files(self) -> set[str]:
-        """List the files, but for the streams and those of the store."""
-        return {
-            path.name
-            for path in self.folder.iterdir()
-            if path.name not in STREAMS and not path.name.startswith(STORED)
-        }
+        """List the files, but for those of the store."""
+        return {path.name for path in self.folder.iterdir() if not path.name.startswith(STORED)}
+
+    def start(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        """Run the program in the folder as it is."""
+        return start_program().run(*words, folder=str(self.folder))
 
     def run(self, words: list[str]) -> subprocess.CompletedProcess[bytes]:
         """Run the program in a new folder; PIPE is a pipe whose writer writes nothing."""
         self.reset()
         if not any("PIPE" in word for word in words):
-            return self.program.run(*words)
+            return self.start(*words)
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
         ended = threading.Event()
         other = threading.Thread(target=attend, args=(pipe, ended))
         other.start()
         try:
-            return self.program.run(*(word.replace("PIPE", "pipe") for word in words))
+            return self.start(*(word.replace("PIPE", "pipe") for word in words))
         finally:
             ended.set()
             other.join()

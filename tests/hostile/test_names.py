@@ -23,7 +23,6 @@ from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import read_duration
 from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
-from tests.inputs.program import Program
 from tests.monitor.server.music import MUSIC, log_music
 from tests.monitor.server.service import Service
 
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import httpx
+
+    from tests.program import Program
 
 PACKAGE = Path(rs.__file__).parent
 LONG = 60_000
@@ -286,14 +287,6 @@ def test_a_duration_that_no_calendar_has_is_refused(text: str) -> None:
 
 
 # -- The command line
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """The program, ready to be run many times."""
-    running = Program(tmp_path_factory.mktemp("program"))
-    yield running
-    running.close()
 
 
 @pytest.fixture

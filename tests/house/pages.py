@@ -26,6 +26,7 @@ import pytest
 
 from docs.hooks.blocks import Block, read_blocks
 from tests.parity.real import DATA
+from tests.program import start_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,8 +73,8 @@ def run_python(block: Block, names: dict[str, object], page: str) -> None:
 
 def run_console(block: Block, folder: Path) -> None:
     """Run the commands of a block, and compare what they print with what the block shows."""
-    scripts = sysconfig.get_path("scripts")
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    folders = (str(start_program().folder), sysconfig.get_path("scripts"), os.environ["PATH"])
+    environment = os.environ | {"PATH": os.pathsep.join(folders)}
     commands = re.split(r"^\$ ", block.code, flags=re.MULTILINE)
     assert commands.pop(0) == "", "a console block begins with a command after '$ '"
     shown = ""

@@ -23,7 +23,6 @@ from tests.inputs.outcome import (
     outcome_of,
     outcome_of_json,
 )
-from tests.inputs.program import Program
 from tests.inputs.tabled import WRITERS, tabled
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from tests.inputs.entry import Entry, Row
     from tests.inputs.outcome import Values
+    from tests.program import Program
 
 ENTRIES = (*qrels_entries.ENTRIES, *run_entries.ENTRIES)
 ACCEPTED = [entry for entry in ENTRIES if not entry.code]
@@ -82,13 +82,6 @@ OTHERWHERE = {
 
 def name_case(value: object) -> str:
     return value if isinstance(value, str) else value.id.replace(" ", "_")  # type: ignore[attr-defined]
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    running = Program(tmp_path_factory.mktemp("program"))
-    yield running
-    running.close()
 
 
 def evaluate(entry: Entry, odd: object, *, threads: int | None = 1) -> Outcome:

@@ -84,5 +84,5 @@ def first_difference(one: Evaluation, other: Evaluation) -> Measure | str | None
         same = one.per_query(measure).tobytes() == other.per_query(measure).tobytes()
         if not same or one[measure].hex() != other[measure].hex():
             return measure
-    known = {name: one.denominators[name] for name in other.denominators}
-    return None if known == other.denominators else "denominators"
+    known, found = one.denominators, other.denominators
+    return None if all(known[name] == found[name] for name in found) else "denominators"

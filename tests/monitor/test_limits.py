@@ -24,15 +24,15 @@ START = 20_000 * DAY
 CLICKS = define(measures=["nDCG@5"], positive="click", window="1h")
 
 
-@pytest.mark.parametrize(("rejected", "is_good"), [(9, True), (10, True), (11, False)])
+@pytest.mark.parametrize(("rejected", "is_good"), [(999, True), (1000, True), (1001, False)])
 def test_one_event_in_100_may_be_rejected(rejected: int, *, is_good: bool) -> None:
-    assert doctor._check_rejected({"bad_rank": rejected}, 1000 - rejected).is_good == is_good
+    assert doctor._check_rejected({"bad_rank": rejected}, 100_000 - rejected).is_good == is_good
 
 
-@pytest.mark.parametrize(("count", "is_good"), [(49, True), (50, True), (51, False)])
+@pytest.mark.parametrize(("count", "is_good"), [(499, True), (500, True), (501, False)])
 def test_one_label_in_20_may_be_late_or_unshown(count: int, *, is_good: bool) -> None:
     quality: Any = SimpleNamespace(
-        late=count, unshown=count, curve=SimpleNamespace(counts=(400, 600))
+        late=count, unshown=count, curve=SimpleNamespace(counts=(4000, 6000))
     )
     assert doctor._check_late_labels(quality, 0).is_good == is_good
     assert doctor._check_unshown_labels(quality, 0).is_good == is_good
@@ -54,10 +54,10 @@ def test_rankings_have_stopped_two_days_after_their_last_hour(after: int) -> Non
 
 
 def test_a_twentieth_of_the_disk_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for free in (49, 50, 51):
-        disk = SimpleNamespace(free=free, total=1000)
+    for free in (499, 500, 501):
+        disk = SimpleNamespace(free=free, total=10_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda _, disk=disk: disk)
-        assert doctor._check_disk(tmp_path / "music.db").is_good == (free >= 50)
+        assert doctor._check_disk(tmp_path / "music.db").is_good == (free >= 500)
 
 
 def test_a_log_has_at_most_128_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

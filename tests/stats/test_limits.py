@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,9 +15,12 @@ from rankscope.adapters.item_categories import Tokens
 from rankscope.compare.checks import _correct
 from rankscope.data.interval import Interval
 from rankscope.errors import FormatError
+from rankscope.records import replace
 from rankscope.results.intervals import _note_weights
 from rankscope.results.judge_agreement import JudgeAgreement
 from rankscope.results.model_judged import ModelJudgedMean
+from rankscope.stats.comparison import _detectable, _need, are_same
+from rankscope.stats.estimate.power import minimum_detectable, queries_needed
 from rankscope.stats.offpolicy.rankings import _refuse_unseen
 from rankscope.stats.offpolicy.reliability import Reliability
 from rankscope.stats.sequential.anchor import Anchor, choose_anchor
@@ -26,7 +30,9 @@ from rankscope.stats.sequential.observations import DAY, Observations
 from rankscope.stats.sequential.recovery import Recovery
 from rankscope.stats.sequential.threshold import Threshold, judge
 from rankscope.stats.test.family import Family
+from rankscope.stats.test.paired import _warn_of_floor
 from rankscope.stats.test.paired import test_pairs as compare_pairs
+from rankscope.stats.test.tested import Sampling
 from rankscope.stats.trace.ideal_change import judge_ideal
 
 TYPE_CHECKING = False
@@ -234,9 +240,11 @@ def test_rank_tests_of_more_than_1_000_queries_are_doubted(count: int, *, is_man
     assert any("too often" in one for one in found.warnings) == is_many
 
 
-@pytest.mark.parametrize(("zeros", "is_many"), [(29, False), (30, False), (31, True)])
+@pytest.mark.parametrize(("zeros", "is_many"), [(299, False), (300, False), (301, True)])
 def test_zeros_are_noted_if_they_are_more_than_three_in_ten(zeros: int, *, is_many: bool) -> None:
-    family = make_family([0.0] * zeros + [(-1) ** at * (at + 1) / 64 for at in range(100 - zeros)])
+    family = make_family(
+        [0.0] * zeros + [(-1) ** at * (at + 1) / 1024 for at in range(1000 - zeros)]
+    )
     found = compare_pairs([family], test="sign")
     assert any("leaves out" in one for one in found.warnings) == is_many
 
@@ -300,3 +308,66 @@ def test_a_gate_has_50_resamples_beyond_each_end(slices: int, resamples: int) ->
     found = _correct(Interval(level=0.95, resamples=100), budget, slices)
     assert found.resamples == pytest.approx(resamples, abs=1)  # 1 - 0.95 isn't 0.05
     assert _correct(Interval(level=0.95, resamples=99_999), budget, 1).resamples == 99_999
+    assert _correct(Interval(level=0.95, resamples=100), budget, 51).resamples == 99_999
+
+
+@pytest.mark.parametrize(("floor", "is_told"), [(0.0499, False), (0.05, False), (0.0501, True)])
+def test_a_test_says_so_if_its_smallest_p_value_is_above_a_twentieth(
+    floor: float, *, is_told: bool
+) -> None:
+    found = compare_pairs([make_family([0.5, 0.25, -0.125])])
+    warnings = _warn_of_floor(replace(found, smallest_p=np.array([floor])))
+    assert bool(warnings) == is_told
+
+
+def test_a_test_has_99_to_ten_million_permutations() -> None:
+    # All signs of three differences are counted.
+    family = make_family([0.5, 0.25, -0.125])
+    for count in (99, 100, 9_999_999, 10_000_000):
+        assert compare_pairs([family], permutations=count).p.tolist() == [0.5]
+    for count in (98, 10_000_001):
+        with pytest.raises(UsageError, match="permutations from 99 to 10,000,000"):
+            compare_pairs([family], permutations=count)
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(199_999, 99_999), (199_998, 99_999), (199_997, 9_999), (19_998, 9_999), (19_997, 999)],
+)
+def test_a_test_has_as_many_permutations_as_are_quick_enough(most: int, expected: int) -> None:
+    sampling = Sampling(permutations=None, seed=0, slices=0, threads=1, check=None)
+    assert sampling.choose(2, 0, most) == expected
+    assert sampling.choose(2, 0, 0) == 999
+
+
+def test_values_that_differ_by_a_trillionth_are_equal() -> None:
+    for off, are_equal in ((0.995e-12, True), (1.005e-12, False)):
+        family = Family(values=np.array([[4.0], [4.0 + 4 * off]]), sizes=np.ones(1), pairs=[(0, 1)])
+        assert (not next(family.differences()).any()) == are_equal
+        # Beside 0, no difference is small for a relative comparison.
+        assert are_same(np.array([off]), np.array([0.0])).tolist() == [are_equal]
+
+
+def test_a_comparison_has_a_power_of_80_percent() -> None:
+    assert _need(0.05, 0.2, 0.05) == queries_needed(0.05, 0.2, level=0.05, power=0.8) == 128
+    expected = minimum_detectable(0.2, 50, level=0.05, power=0.8)
+    assert _detectable(0.2, 50, 0.05, None) == expected
+
+
+def test_an_effect_below_a_thousandth_needs_no_number_of_queries() -> None:
+    assert [_need(effect, 1.0, 0.05) for effect in (-0.000_999, 0.000_999)] == [None, None]
+    for effect in (0.001, -0.001, 0.001_001):
+        normal = NormalDist()
+        expected = (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)) ** 2 / effect**2
+        assert _need(effect, 1.0, 0.05) == pytest.approx(expected, rel=1e-5)
+
+
+def test_an_effect_that_needs_more_than_a_trillion_queries_is_refused() -> None:
+    # With so many queries, the t distribution is the normal one.
+    normal = NormalDist()
+    limit = (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)) / 1e6
+    for times in (0.8, 0.9999):
+        found = queries_needed(limit / math.sqrt(times), 1.0)
+        assert found == pytest.approx(times * 1e12, rel=1e-5)
+    with pytest.raises(UsageError, match="more than 1,000,000,000,000 queries"):
+        queries_needed(limit / math.sqrt(1.0001), 1.0)

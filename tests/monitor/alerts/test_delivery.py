@@ -24,6 +24,7 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import NoticeRow, RuleRow
+from rankscope.records import replace
 
 from tests.monitor.alerts.listener import listening, make_poster
 from tests.monitor.alerts.world import (
@@ -390,6 +391,18 @@ def test_a_test_is_sent_by_the_same_rules_and_once(
     assert headers["webhook-signature"].startswith("v1,")
     with pytest.raises(UsageError):
         try_webhook(store, "films", poster=other, now=START)
+
+
+@pytest.mark.parametrize(("failures", "waits"), [(0, False), (1, True), (2, True), (3, False)])
+def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(
+    store: SQLiteStore, failures: int, *, waits: bool
+) -> None:
+    world = World(store, Other())
+    for name in "ab":
+        world.tell(name, channels=("oncall",))
+    older, newer = store.list_due(START, 10)
+    store.update_notification(replace(older, attempts=failures, due=START + HOUR), None)
+    assert store.list_due(START, 10) == ([] if waits else [newer])
 
 
 def test_waits_grow() -> None:

@@ -178,7 +178,7 @@ def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
     end = RELEASE + 4 * DAY
     events += make_searches(RELEASE, end, seed=2, version="2", quality=0.2, every=15 * MINUTE)
     found = []
-    for number, step in enumerate((5 * HOUR, DAY, 30 * DAY)):
+    for number, step in enumerate((11 * HOUR, 2 * DAY, 30 * DAY)):
         with SQLiteStore(tmp_path / f"{number}.db", group_seconds=0) as store:
             store.append(PROJECT, events)
             place(store, slices=("device",), lanes=("15m", "4h"))

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from rankscope.monitor.alerts.watches import attributes, labels, silence
+from rankscope.monitor.alerts.watches.attributes import advance_missing, find_values, is_new_over
 from rankscope.monitor.alerts.watches.check import check_data, default_rule
 from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
+from rankscope.monitor.alerts.watches.files import watch_files
+from rankscope.monitor.alerts.watches.hour import HourCheck
 from rankscope.monitor.alerts.watches.names import watch_names
+from rankscope.monitor.alerts.watches.progress import (
+    RateDay,
+    Restart,
+    Trouble,
+    UnusualTime,
+    WatchProgress,
+)
+from rankscope.monitor.alerts.watches.traffic import Traffic
+from rankscope.monitor.alerts.watches.words import code, name
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.store.records import LeftOut
 
 from dev.simulate.volumes import START, DrawnCounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from rankscope.monitor.alerts.incidents.finding import Finding
+    from rankscope.monitor.alerts.watches.counts import DayCounts
 
 FAULT = 29 * HOURS
 """The hour in which something changes."""
@@ -47,9 +67,9 @@ def watch(place: Place, counts: Sequence[int], *, total: int) -> list[Finding]:
     return found
 
 
-@pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
+@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
 def test_a_new_value_is_found_at_two_in_100_rankings(count: int, *, is_found: bool) -> None:
-    assert bool(watch(NEW, [count] * 6, total=1000)) == is_found
+    assert bool(watch(NEW, [count] * 6, total=10_000)) == is_found
 
 
 @pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
@@ -57,11 +77,11 @@ def test_a_new_value_is_found_at_20_rankings(count: int, *, is_found: bool) -> N
     assert bool(watch(NEW, [count], total=100)) == is_found
 
 
-@pytest.mark.parametrize(("count", "is_found"), [(49, False), (50, True), (51, True)])
+@pytest.mark.parametrize(("count", "is_found"), [(499, False), (500, True), (501, True)])
 def test_an_attribute_is_missing_in_five_points_more_than_usual(
     count: int, *, is_found: bool
 ) -> None:
-    assert bool(watch(MISSING, [count] * 6, total=1000)) == is_found
+    assert bool(watch(MISSING, [count] * 6, total=10_000)) == is_found
 
 
 @pytest.mark.parametrize(("count", "is_found"), [(19, False), (20, True), (21, True)])
@@ -108,7 +128,7 @@ class Mismatched:
 
     def __init__(self, count: int) -> None:
         self._found = Mismatch(
-            kind="unknown_label", name="Click", count=count, of=100, like="click"
+            kind="unknown_label", name="Click", count=count, of=10_000, like="click"
         )
 
     def find_mismatches(self, since: int, until: int) -> list[Mismatch]:
@@ -117,26 +137,40 @@ class Mismatched:
         return [self._found]
 
 
-@pytest.mark.parametrize(("count", "is_found"), [(1, False), (2, True), (3, True)])
+@pytest.mark.parametrize(("count", "is_found"), [(199, False), (200, True), (201, True)])
 def test_a_near_miss_matters_from_two_in_100_labels_on(count: int, *, is_found: bool) -> None:
     reader: Any = Mismatched(count)
     assert bool(watch_names(reader, START)) == is_found
 
 
 class Unlabelled(DrawnCounts):
-    """Counts of rankings that have no labels from a time on."""
+    """Counts of rankings of which only those of some hours have labels.
 
-    since = START + 12 * DAY
+    Args:
+        hours: By place, the counts of hours.
+        labelled: The hours that have labels, counted from `START`.
+        labels: The number of labels of each day.
+    """
+
+    def __init__(
+        self,
+        hours: Mapping[Place, np.ndarray],
+        labelled: Collection[int],
+        labels: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(hours, labels=labels)
+        self._labelled = labelled
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Whether rankings of a span had labels by a time."""
-        return since < until and since < min(before, self.since)
+        spans = range((since - START) // HOUR, (until - START) // HOUR)
+        return since < before and any(hour in self._labelled for hour in spans)
 
 
 def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
     counts = np.full(18 * HOURS, 100, dtype=np.int64)
-    labels = np.full(18, 100 * HOURS, dtype=np.int64)
-    counted = Unlabelled({TOTAL: counts, Place("a"): counts}, labels=labels)
+    number = np.full(18, 100 * HOURS, dtype=np.int64)
+    counted = Unlabelled({TOTAL: counts, Place("a"): counts}, range(12 * HOURS), number)
     progress, found = "", []
     for hour in range(18 * HOURS):
         findings, progress = check_data(
@@ -157,3 +191,314 @@ def test_what_was_found_is_over_two_hours_later_at_the_earliest() -> None:
         {"good"},
         set(),
     ]
+
+
+def make_traffic(
+    hours: Mapping[Place, Sequence[int] | np.ndarray],
+    *,
+    hour: int,
+    progress: WatchProgress | None = None,
+) -> Traffic:
+    """The traffic at the end of an hour, counted from `START`."""
+    counted = DrawnCounts(
+        # A model has all of them, unless models are given.
+        {
+            place: np.asarray(counts, dtype=np.int64)
+            for place, counts in ({Place("a"): hours[TOTAL]} | dict(hours)).items()
+        },
+        attributes=("device",),
+    )
+    known = progress or WatchProgress(basis="", first=0, moment=0, day=0)
+    return Traffic(counted, default_rule(), known, START + hour * HOUR)
+
+
+def fill(count: int, *, since: int = 0, until: int = 40 * HOURS) -> np.ndarray:
+    """The same number in some hours, and none in the others."""
+    counts = np.zeros(40 * HOURS, dtype=np.int64)
+    counts[since:until] = count
+    return counts
+
+
+def surprise(count: float, expected: float, variance: float) -> float:
+    """The bound of a count of a Poisson distribution whose mean has a gamma distribution."""
+    shape = 1 / variance
+    return count * math.log(count / expected) - (count + shape) * math.log(
+        (count + shape) / (expected + shape)
+    )
+
+
+END = 40 * HOURS
+
+
+@pytest.mark.parametrize("count", [49, 50, 51])
+def test_50_values_are_watched_those_with_the_most_rankings(count: int) -> None:
+    values = [Place(slice=(("device", f"{number:02}"),)) for number in range(count)]
+    hours = {place: fill(1 + number) for number, place in enumerate(values)}
+    traffic = make_traffic({TOTAL: fill(10_000), **hours}, hour=END)
+    assert find_values(traffic) == values[max(count - 50, 0) :]
+
+
+@pytest.mark.parametrize(("daily", "is_watched"), [(4.99, False), (5.0, True), (5.01, True)])
+def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
+    daily: float, *, is_watched: bool
+) -> None:
+    traffic: Any = SimpleNamespace(counts=[NEW], usual=lambda _: SimpleNamespace(daily=daily))
+    assert silence._is_steady(traffic, Place("a")) == is_watched
+    assert find_values(traffic) == [NEW] * is_watched
+
+
+@pytest.mark.parametrize(("age", "is_new"), [(167, True), (168, True), (169, False)])
+def test_a_value_is_new_for_a_week(age: int, *, is_new: bool) -> None:
+    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
+    assert attributes._find_age(traffic, NEW) == (age if is_new else None)
+    assert bool(attributes.watch_new_values(traffic, ())) == is_new
+
+
+@pytest.mark.parametrize(("age", "is_over"), [(167, False), (168, True), (169, True)])
+def test_a_new_value_is_known_after_a_week(age: int, *, is_over: bool) -> None:
+    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
+    began = traffic.moment - age * HOUR
+    trouble = Trouble(kind="attributes", place=NEW, began=began, found=began, ratio=0.0)
+    assert is_new_over(traffic, trouble) == is_over
+
+
+@pytest.mark.parametrize(("apart", "is_named"), [(-1, True), (0, True), (1, False)])
+def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished(
+    apart: int, *, is_named: bool
+) -> None:
+    traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
+    began = traffic.moment - (100 + 168 + apart) * HOUR
+    assert attributes._find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
+
+
+@pytest.mark.parametrize(("evidence", "is_renamed"), [(4.999, False), (5.0, True), (5.001, True)])
+def test_a_value_is_renamed_at_an_evidence_of_five(
+    evidence: float, monkeypatch: pytest.MonkeyPatch, *, is_renamed: bool
+) -> None:
+    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, evidence))
+    hours = {TOTAL: fill(100), NEW: fill(50, since=END - 30), PHONE: fill(50, until=END - 30)}
+    (found,) = attributes.watch_new_values(make_traffic(hours, hour=END), ())
+    assert found.place == (PHONE if is_renamed else NEW)
+
+
+@pytest.mark.parametrize(("age", "is_told"), [(23, False), (24, True), (25, True)])
+def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(
+    age: int, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
+) -> None:
+    monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, 1.0))
+    hours = {TOTAL: fill(100), NEW: fill(50, since=END - age), PHONE: fill(50, until=END - age)}
+    assert bool(attributes.watch_new_values(make_traffic(hours, hour=END), ())) == is_told
+
+
+@pytest.mark.parametrize(("apart", "is_told"), [(23, False), (24, False), (25, True)])
+def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before_or_after(
+    apart: int, *, is_told: bool
+) -> None:
+    for age, gone in ((30, 30 + apart), (30 + apart, 30)):
+        hours = {
+            TOTAL: fill(100),
+            NEW: fill(50, since=END - age),
+            PHONE: fill(50, until=END - gone),
+        }
+        found = attributes.watch_new_values(make_traffic(hours, hour=END), [PHONE])
+        assert bool(found) == is_told
+
+
+@pytest.mark.parametrize(("hours", "span"), [(1, 1), (3, 3), (6, 6), (12, 12), (24, 24), (30, 24)])
+def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, span: int) -> None:
+    traffic = make_traffic({TOTAL: fill(100), MISSING: fill(90, since=END - hours)}, hour=END)
+    found = attributes.watch_missing(traffic, "device")
+    assert found is not None
+    # A share of 1 % is never surprising, and shares vary by 15 %.
+    assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
+
+
+@pytest.mark.parametrize("usual", [9, 10, 11])
+def test_an_attribute_that_one_ranking_in_100_lacks_is_usual(usual: int) -> None:
+    counts = fill(usual)
+    counts[-6:] = 500
+    found = attributes.watch_missing(
+        make_traffic({TOTAL: fill(1000), MISSING: counts}, hour=END), "device"
+    )
+    assert found is not None
+    assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
+
+
+@pytest.mark.parametrize(("back", "is_over"), [(6.999, False), (7.0, True), (7.001, True)])
+def test_something_is_as_usual_again_at_an_evidence_of_seven(back: float, *, is_over: bool) -> None:
+    # An hour in which nothing usually comes tells nothing.
+    day = np.tile([100, *[0] * (HOURS - 1)], 40)
+    traffic = make_traffic({TOTAL: day, MISSING: 0 * day}, hour=END - 1)
+    for place, advance in ((TOTAL, traffic.advance), (MISSING, partial(advance_missing, traffic))):
+        began = START + 39 * DAY
+        trouble = Trouble(
+            kind="volume",
+            place=place,
+            began=began,
+            found=began,
+            ratio=0.5,
+            back=back,
+            evidence={"usual": 0.0},
+        )
+        assert (advance(trouble) is None) == is_over
+
+
+@pytest.mark.parametrize(("before", "is_heir"), [(167, True), (168, False), (169, False)])
+def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
+    before: int, *, is_heir: bool
+) -> None:
+    stopped = END - 30
+    hours = {
+        TOTAL: fill(100),
+        Place("a"): fill(100, until=stopped),
+        Place("b"): fill(100, since=stopped - before),
+    }
+    assert silence._has_heir(make_traffic(hours, hour=END), Place("a")) == is_heir
+
+
+def test_what_is_usual_is_learned_from_28_days() -> None:
+    traffic = make_traffic({TOTAL: fill(100)}, hour=END)
+    usual = traffic.usual()
+    assert usual is not None
+    assert usual.days == 28.0
+
+
+def test_the_week_begins_on_monday() -> None:
+    # 1970-01-01 was a Thursday: the first of four days before the next Monday.
+    week = np.repeat([100, 200, 300, 400, 500, 600, 700], HOURS)
+    start = START // DAY % 7 - 4
+    counts = np.roll(np.tile(week, 6), -start * HOURS)[:END]
+    usual = make_traffic({TOTAL: counts}, hour=END).usual()
+    assert usual is not None
+    assert usual.hours.argmin() < HOURS
+    assert usual.hours.argmax() >= 6 * HOURS
+    for hour in range(END - 2 * HOURS, END):
+        traffic = make_traffic({TOTAL: counts}, hour=hour + 1)
+        assert round(float(traffic.expected(TOTAL, 1)[0]), -2) == counts[hour]
+
+
+def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> None:
+    traffic = make_traffic({TOTAL: fill(100)}, hour=END)
+    traffic.streams = 3
+    # Hours overlap, which costs e².
+    assert traffic.needed == math.log(HOURS * default_rule().run_length * 3) + 2
+
+
+@pytest.mark.parametrize(("after", "is_watched"), [(-1, True), (0, True), (1, False)])
+def test_nothing_is_missed_after_60_days_without_a_ranking(after: int, *, is_watched: bool) -> None:
+    moment = START + 60 * DAY + after * HOUR
+    progress = WatchProgress(basis="", first=START, moment=START, day=START + 57 * DAY)
+    counted = DrawnCounts({TOTAL: np.array([5])})
+    check = HourCheck(counted, default_rule(), progress, moment)
+    check.run()
+    # Each day is counted as long as something is missed.
+    assert bool(check.progress.rates) == is_watched
+
+
+@pytest.mark.parametrize(("after", "is_kept"), [(-1, False), (0, True), (1, True)])
+def test_what_is_over_is_remembered_for_40_days(after: int, *, is_kept: bool) -> None:
+    at = after
+    progress = WatchProgress(
+        basis="",
+        first=0,
+        moment=0,
+        day=0,
+        spans=(UnusualTime("volume", TOTAL, at - DAY, at),),
+        restarts=(Restart("volume", TOTAL, at),),
+        rates=(RateDay(at, {}, {}, {}, {}),),
+    )
+    kept = HourCheck(DrawnCounts({}), default_rule(), progress, 40 * DAY).progress
+    assert (bool(kept.spans), bool(kept.restarts), bool(kept.rates)) == (is_kept,) * 3
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(79, True), (80, True), (81, False)])
+def test_a_name_in_a_reason_has_at_most_80_characters(length: int, *, is_whole: bool) -> None:
+    text = "x" * length
+    assert name(text) == (text if is_whole else "x" * 80 + "…")
+    assert code(text) == (text if is_whole else '"' + "x" * 80 + '…"')
+
+
+@pytest.mark.parametrize(("count", "told"), [(2, "b."), (3, "c."), (4, "c and 1 more.")])
+def test_three_files_are_named(count: int, told: str) -> None:
+    left = [
+        LeftOut(kind="rankings", path=path, seen=0, code="", message="", hint="")
+        for path in "abcd"[:count]
+    ]
+    found = watch_files(left, 0, None)
+    assert found is not None
+    assert found.evidence == {"files": [*"abc"[:count]], "count": count}
+    assert found.reason.endswith(told)
+
+
+def make_rates(count: int = 28) -> WatchProgress:
+    """Days with rankings, all of which have a click."""
+    rates = tuple(
+        RateDay(START + day * DAY, {"a": 100}, {"a": 100}, {"a": 0}, {"a": {"click": 100}})
+        for day in range(count)
+    )
+    end = START + count * DAY
+    return WatchProgress(basis="", first=START, moment=end + DAY, day=end, rates=rates)
+
+
+@pytest.mark.parametrize(("more", "is_found"), [(-0.001, False), (0.0, True), (0.001, True)])
+def test_days_of_labels_are_reported_from_an_evidence_that_follows_from_the_run_length_on(
+    more: float, monkeypatch: pytest.MonkeyPatch, *, is_found: bool
+) -> None:
+    progress, rule = make_rates(), default_rule()
+    # One kind of labels of all models together, and e for what is not counted.
+    evidence = math.log(rule.run_length) + 1
+    monkeypatch.setattr(labels, "_measure", lambda *_: evidence + more)
+    day = RateDay(progress.day, {"a": 100}, {"a": 10}, {"a": 90}, {"a": {"click": 10}})
+    assert bool(labels.watch_labels(rule, progress, TOTAL, day)) == is_found
+    assert bool(labels.watch_relevance(rule, progress, TOTAL, day)) == is_found
+
+
+@pytest.mark.parametrize(("back", "is_over"), [(71, True), (72, True), (73, False)])
+def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do(
+    back: int, *, is_over: bool
+) -> None:
+    counted = Unlabelled({TOTAL: fill(100)}, {END - 1, END - back})
+    traffic = Traffic(counted, default_rule(), make_rates(), START + END * HOUR)
+    began = START + 30 * DAY
+    trouble = Trouble(kind="label_freshness", place=TOTAL, began=began, found=began, ratio=0.0)
+    assert labels.is_silence_over(traffic, trouble) == is_over
+
+
+class Prompt(Unlabelled):
+    """Rankings whose labels all come within a minute."""
+
+    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+        """The counts of days."""
+        found = super().count_days(since, until)
+        return {day: one._replace(ages=[1] + [0] * len(AGES)) for day, one in found.items()}
+
+
+def expect_unlabelled(counts: np.ndarray) -> tuple[float, int]:
+    """How many of the newest rankings should have labels by now, and since when."""
+    traffic = Traffic(Prompt({TOTAL: counts}, ()), default_rule(), make_rates(), START + END * HOUR)
+    return labels._expect_unlabelled(traffic, make_rates())
+
+
+@pytest.mark.parametrize(("back", "is_seen"), [(71, True), (72, True), (73, False)])
+def test_labels_of_the_last_three_days_are_missed(back: int, *, is_seen: bool) -> None:
+    counts = fill(100, until=END - 10 * HOURS)
+    counts[END - back] = 7
+    assert expect_unlabelled(counts) == ((7.0, back) if is_seen else (0.0, 0))
+
+
+@pytest.mark.parametrize(("count", "hours"), [(199, 4), (200, 3), (201, 2)])
+def test_more_than_200_missing_labels_are_enough(count: int, hours: int) -> None:
+    counts = fill(1)
+    # Those of the newest hour come later.
+    counts[END - 2] = count
+    assert expect_unlabelled(counts) == (201.0, hours)
+
+
+def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(labels, "_expect_unlabelled", lambda *_: (1000.0, 5))
+    found = labels.watch_silence(make_traffic({TOTAL: fill(100)}, hour=END), make_rates())
+    assert found is not None
+    # No label at all has the probability (1 + 1000 v) ^ (-1 / v).
+    assert found.evidence["log_evidence"] == round(math.log(1 + 1000 * 0.2**2) / 0.2**2, 3)

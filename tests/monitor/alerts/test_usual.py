@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from rankscope.monitor.alerts.watches.surprise import (
@@ -14,7 +16,11 @@ from rankscope.monitor.alerts.watches.surprise import (
     measure_surprise,
     weigh_return,
 )
-from rankscope.monitor.alerts.watches.usual import LEAST_VARIANCE, learn_usual
+from rankscope.monitor.alerts.watches.usual import (
+    LEAST_VARIANCE,
+    _measure_variance,
+    learn_usual,
+)
 
 HOURS, WEEK = 24, 168
 
@@ -68,6 +74,73 @@ def test_less_than_a_week_is_too_little(days: int) -> None:
     assert learn_usual(fill(days=days), 0) is None
 
 
+def learn_week(days: list[list[float]]) -> np.ndarray:
+    """What is usual after four weeks of the same days, Monday first, by day and hour."""
+    usual = learn_usual(np.array(days * 4).ravel(), 0)
+    assert usual is not None
+    return usual.hours.reshape(7, HOURS)
+
+
+def test_hours_of_a_weekday_count_as_much_as_those_of_all_days_at_500_rankings() -> None:
+    early, late = [7.0] * 12 + [3.0] * 12, [3.0] * 12 + [7.0] * 12
+    monday, other = (np.array(day) * 125 / 120 for day in (early, late))
+    found = learn_week([monday.tolist(), *([other.tolist()] * 6)])
+    # Four Mondays with 125 rankings each have 500.
+    assert found[0] == pytest.approx((monday + (monday + 6 * other) / 7) / 2, rel=1e-12)
+
+
+def test_the_size_of_a_weekday_counts_as_much_as_that_of_all_days_at_30_rankings() -> None:
+    # Four usual days of 7.5 rankings have 30.
+    monday, other = np.full(HOURS, 3.75 / HOURS), np.full(HOURS, 7.5 / HOURS)
+    found = learn_week([monday.tolist(), *([other.tolist()] * 6)])
+    assert found[0].sum() == pytest.approx((3.75 + 7.5) / 2, rel=1e-12)
+
+
+def measure(counts: np.ndarray, expected: np.ndarray) -> float:
+    """How much the counts of four weeks vary."""
+    return _measure_variance(counts, expected, 28.0)
+
+
+def vary(deviation: float, expected: float) -> float:
+    """The variance of blocks that all are so many parts away from what is expected.
+
+    Of a normal distribution, 80 % are within 1.28 standard deviations. Seven weekdays are fitted to
+    28 days, and a half is added for what is learned from few blocks.
+    """
+    square = deviation**2 / NormalDist().inv_cdf(0.9) ** 2
+    return (square - 1 / expected) * 28 / (28 - 7) * 1.5
+
+
+@pytest.mark.parametrize("length", [3, 6, 24])
+def test_counts_may_vary_by_3_6_or_24_hours(length: int) -> None:
+    expected = np.full(28 * HOURS, 10.0)
+    sign = np.where(np.arange(28 * HOURS) // length % 2, 1, -1)
+    # NORMAL has five digits.
+    assert measure(expected * (1 + 0.7 * sign), expected) == pytest.approx(
+        vary(0.7, 10.0 * length), rel=1e-4
+    )
+
+
+def test_a_fifth_of_days_may_be_odd() -> None:
+    sums = np.where(np.arange(28) < 22, 14.0, 20.0)
+    expected = np.zeros((28, HOURS))
+    expected[:, 0] = 8.0
+    counts = np.zeros((28, HOURS))
+    counts[:, 0] = sums
+    # The quantile is between the 22nd and the 23rd of the 28 days: 0.8 * 27 is 21.6.
+    assert measure(counts.ravel(), expected.ravel()) == pytest.approx(
+        0.4 * vary(14 / 8 - 1, 8.0) + 0.6 * vary(20 / 8 - 1, 8.0), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize(("daily", "is_measured"), [(4.99, False), (5.0, True), (5.01, True)])
+def test_days_of_five_rankings_tell_how_much_they_vary(daily: float, *, is_measured: bool) -> None:
+    expected = np.zeros((28, HOURS))
+    expected[:, 0] = daily
+    found = measure(3 * expected.ravel(), expected.ravel())
+    assert found == (pytest.approx(vary(2.0, daily), rel=1e-4) if is_measured else LEAST_VARIANCE)
+
+
 def test_the_evidence_is_a_bound_of_the_probability() -> None:
     # For no event at all, the bound is the probability itself: (s / (s + E))^s with s = 1 / v.
     assert float(measure_surprise(np.array(0.0), np.array(20.0), 0.1)) == pytest.approx(
@@ -106,6 +179,15 @@ def test_falls_and_rises_are_found_in_the_span_that_says_most() -> None:
     assert rise is not None
     assert rise.hours in WINDOWS
     assert rise.ratio >= 2
+
+
+@pytest.mark.parametrize("hours", [1, 2, 3, 4, 6, 8, 12, 18, 24, 36, 48, 72, 96, 120, 168])
+def test_a_silence_is_seen_in_the_span_that_is_as_long(hours: int) -> None:
+    counts = np.full(WEEK, 50.0)
+    counts[-hours:] = 0
+    found = find_fall(counts, expect_windows(np.full(WEEK, 50.0))[1, 0], 0.01)
+    assert found is not None
+    assert (found.hours, found.expected) == (hours, 50.0 * hours)
 
 
 def test_people_may_come_an_hour_earlier_or_later() -> None:

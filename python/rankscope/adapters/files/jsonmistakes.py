@@ -250,7 +250,7 @@ def _is_deeper_than(depth: int, value: object) -> bool:
 
 def _too_deep() -> LimitError:
     return LimitError(
-        f"expected lists and objects in at most {DEEPEST} others, found more",
+        f"expected lists and objects nested at most {DEEPEST} deep, found more",
         hint="write them flatter",
         code="depth",
     )

@@ -196,16 +196,15 @@ def _find_size(effect: float, samples: int, level: float, power: float) -> int:
     def is_enough(n: int) -> bool:
         return _power(effect * math.sqrt(n), samples * (n - 1), level) >= power
 
-    high = 2
+    low, high = 1, 2
     while not is_enough(high):
-        high *= 2
-        if high > MOST_QUERIES:
+        if high == MOST_QUERIES:
             raise UsageError(
                 f"more than {MOST_QUERIES:,} queries are needed to detect so small an effect",
                 hint="pass a larger effect",
                 code="bad_parameter",
             )
-    low = high // 2
+        low, high = high, min(2 * high, MOST_QUERIES)
     while high - low > 1:
         middle = (low + high) // 2
         if is_enough(middle):

@@ -28,10 +28,12 @@ class ClusterBags:
     Args:
         bags: The bag of each query, by window: a cluster, or several clusters.
         count: The number of bags.
+        are_shared: Whether several clusters can be in one bag.
     """
 
     bags: tuple[NDArray[np.int64], NDArray[np.int64]]
     count: int
+    are_shared: bool
 
 
 def place_clusters(before: TextColumn, after: TextColumn, seed: int) -> ClusterBags:
@@ -56,7 +58,7 @@ def place_clusters(before: TextColumn, after: TextColumn, seed: int) -> ClusterB
             bag = np.array([places.get(text, 0) for text in known], dtype=np.int64)
         bags.append(bag[column.codes])
     count = MOST_BAGS if places is None else len(places)
-    return ClusterBags((bags[0], bags[1]), count)
+    return ClusterBags((bags[0], bags[1]), count, are_shared=places is None)
 
 
 def _list_used(

@@ -18,7 +18,7 @@ from rankscope.stats.max_t import PERMUTATIONS, reassign
 from rankscope.stats.trace.arrivals import RANKERS, measure_arrival
 from rankscope.stats.trace.causes import find_causes, find_rollout, leave_out_known
 from rankscope.stats.trace.change_split import split_change
-from rankscope.stats.trace.cluster_bags import MOST_BAGS, place_clusters
+from rankscope.stats.trace.cluster_bags import place_clusters
 from rankscope.stats.trace.decomposition import (
     MOST_VALUES,
     check_alike,
@@ -70,8 +70,9 @@ MOST = {
 }
 """The upper limits of the settings; the lower limits are 1."""
 MOST_ATTRIBUTES = 20
-MOST_SEARCHED = 1000
-"""The number of bags that are reassigned between the windows, if there are many clusters."""
+REASSIGNED_TOGETHER = 2
+"""If clusters share bags, so many bags are reassigned together: of many clusters, fewer bags are
+enough for a test than for the tails of an interval."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -352,9 +353,8 @@ def _search(
     """Return the slices whose quality changed, followed by those whose share changed."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    # Of many clusters, fewer bags are enough for a test than for the tails of an interval.
-    shared = 1 if clusters.count < MOST_BAGS else MOST_BAGS // MOST_SEARCHED
-    bags = [each // shared for each in rows.bags]
+    together = REASSIGNED_TOGETHER if clusters.are_shared else 1
+    bags = [each // together for each in rows.bags]
     is_there = [np.bincount(each, minlength=clusters.count) > 0 for each in bags]
     is_used = is_there[0] | is_there[1]
     number = np.cumsum(is_used) - 1

@@ -41,7 +41,7 @@ RETRIES = RetryPolicy(
 """How long to wait after each failed attempt."""
 
 MOST_AGE = 3 * DAY
-"""Older notifications are given up; the next one that is delivered reports them."""
+"""Notifications as old as this are given up; the next one that is delivered reports them."""
 
 AT_ONCE = 100
 THREADS = 8
@@ -216,7 +216,7 @@ class Deliverer:
         if (
             outcome.is_gone
             or letter.attempts >= len(RETRIES.waits)
-            or due - letter.created > MOST_AGE
+            or due - letter.created >= MOST_AGE
         ):
             return replace(tried, status="dead", finished=now)
         return replace(tried, due=due)

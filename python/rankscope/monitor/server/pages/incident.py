@@ -312,7 +312,6 @@ ACTIONS: Mapping[str, tuple[str, Any]] = {
     "snooze": ("Send no notifications of an incident for some hours.", SNOOZE),
     "resolve": ("Resolve an incident.", make_record("ResolveIncidentForm", CHANGE)),
 }
-MOST_NOTE = 1000
 
 
 class IncidentForms:
@@ -350,10 +349,6 @@ class IncidentForms:
 def _change(monitor: Monitor, call: Call, action: str) -> Response:
     """Do what a form says, with one incident or with all active ones of its group."""
     incident_id, actor, note = call.part("incident_id"), call.principal.actor, call.field("note")
-    if len(note) > MOST_NOTE:
-        raise RefusedRequestError(
-            422, f"expected a note of at most {MOST_NOTE} characters", code="bad_form"
-        )
     hours = call.field("hours")
     if action == "snooze" and hours not in HOURS:
         raise RefusedRequestError(422, f"hours must be one of {', '.join(HOURS)}", code="bad_form")

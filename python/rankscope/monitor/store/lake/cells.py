@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LOCAL_TIME = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:[0-5]\d(\.\d{1,6})?"
 PLAIN_TIME = LOCAL_TIME + r"(Z|[+-]\d\d:\d\d)$"
 EXACT = 2**53
-"""Integers up to here are doubles."""
+"""All integers below are doubles. From here on, some are not, and are rounded to others."""
 MIXING = 0x9E3779B97F4A7C15
 """An odd number with as many ones as zeros, so that a product depends on all bits."""
 
@@ -261,7 +261,7 @@ def read_numbers(column: Foreign) -> tuple[NDArray[np.float64], Marks]:
     numbers = np.array(wide.to_numpy(zero_copy_only=False), dtype=np.float64)
     marks = is_given & ~np.isfinite(numbers)
     if kinds.is_integer(kind):
-        marks |= is_given & (np.abs(numbers) > EXACT)
+        marks |= is_given & (np.abs(numbers) >= EXACT)
     return numbers, marks
 
 

@@ -1,0 +1,220 @@
+"""What files may hold at the limits: just below, at and just above each of them."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import rankscope as rs
+from rankscope.adapters.files.columnar import ParquetFile
+from rankscope.adapters.files.jsonmistakes import check_value, read_object
+from rankscope.adapters.files.lakehouse import _find_table
+from rankscope.adapters.files.logical import Allowance
+from rankscope.adapters.files.numbers import read_numbers_of
+from rankscope.adapters.files.opening import TextSource
+from rankscope.adapters.files.text_lines import refuse_unnamed_columns
+from rankscope.adapters.inputs import Input
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+RUN = {"q": {"d": 1.0}}
+
+
+@pytest.mark.parametrize(("columns", "is_refused"), [(1023, False), (1024, False), (1025, True)])
+def test_a_csv_file_has_1_024_columns_at_most(
+    columns: int, *, is_refused: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "judgments.csv"
+    names = ["query_id", "doc_id", "relevance", *(f"c{at}" for at in range(columns - 3))]
+    path.write_text(f"{','.join(names)}\nq,d,1{',0' * (columns - 3)}\n")
+    if is_refused:
+        with pytest.raises(rs.LimitError, match="at most 1024 columns, found 1025"):
+            rs.evaluate(path, RUN, "P@1")
+    else:
+        assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("judgments.csv", lambda size: f"query_id,doc_id,relevance,x\nq,d,1,{'x' * (size - 6)}\n"),
+        ("judgments.letor", lambda size: f"1 qid:q #docid = d {'x' * (size - 19)}\n"),
+    ],
+    ids=["csv", "letor"],
+)
+def test_a_row_has_a_mebibyte_at_most(
+    name: str, make: Callable[[int], str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    for size in (2**20 - 1, 2**20):
+        text = make(size)
+        assert len(text.splitlines()[-1]) == size
+        path.write_text(text)
+        assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
+    path.write_text(make(2**20 + 1))
+    with pytest.raises(rs.LimitError):
+        rs.evaluate(path, RUN, "P@1")
+
+
+@pytest.mark.parametrize(("depth", "is_refused"), [(31, False), (32, False), (33, True)])
+def test_lists_and_objects_are_nested_32_deep_at_most(depth: int, *, is_refused: bool) -> None:
+    inside = depth - 1
+    text = f'{{"doc_id": {"[" * inside}{"]" * inside}}}'.encode()
+    if is_refused:
+        with pytest.raises(rs.LimitError, match="nested at most 32 deep"):
+            read_object(text, ())
+    else:
+        assert list(read_object(text, ())) == ["doc_id"]
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(119, False), (120, False), (121, True)])
+def test_a_wrong_grade_is_shown_in_120_characters(
+    length: int, *, is_cut: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text(f"query_id,doc_id,relevance\nq,d,{'x' * length}\n")
+    with pytest.raises(rs.FormatError) as caught:
+        rs.evaluate(path, RUN, "P@1")
+    shown = f"{'x' * 120}…" if is_cut else "x" * length
+    assert f"`{shown}`" in str(caught.value)
+
+
+@pytest.mark.parametrize("stored", [1, 67_108, 67_109, 100_000])
+def test_a_stored_byte_holds_1_000_bytes_or_a_file_64_mebibytes(stored: int) -> None:
+    most = max(64 * 2**20, 1000 * stored)
+    allowance = Allowance("run.parquet", stored)
+    for logical in (most - 1, most):
+        allowance.check(logical, 10)
+    with pytest.raises(rs.LimitError, match="at most 1000 bytes from one stored byte"):
+        allowance.check(most + 1, 10)
+
+
+@pytest.mark.parametrize(("levels", "is_found"), [(6, True), (7, True), (8, False)])
+def test_a_table_of_a_lake_is_found_seven_folders_above(
+    levels: int, *, is_found: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "_delta_log").mkdir()
+    folder = tmp_path.joinpath(*(f"part={at}" for at in range(levels)))
+    folder.mkdir(parents=True)
+    assert (_find_table(str(folder)) is not None) == is_found
+
+
+@pytest.mark.parametrize(("length", "is_refused"), [(4095, False), (4096, False), (4097, True)])
+def test_a_file_of_numbers_has_lines_of_4_096_bytes_at_most(
+    length: int, *, is_refused: bool
+) -> None:
+    text = b"1".rjust(length) + b"\n"
+    if is_refused:
+        with pytest.raises(rs.LimitError):
+            read_numbers_of(text, "scores", "score")
+    else:
+        assert read_numbers_of(text, "scores", "score").tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "most", "named"),
+    [("columns", 16_384, "columns"), ("row_groups", 100_000, "row groups")],
+)
+def test_a_file_of_columns_has_so_many_columns_and_row_groups(
+    kind: str, most: int, named: str
+) -> None:
+    for count in (most - 1, most, most + 1):
+        footer = SimpleNamespace(**{"columns": 1, "row_groups": 1} | {kind: count})
+        file: Any = SimpleNamespace(_footer=footer, name="run.parquet")
+        if count <= most:
+            ParquetFile._check_limits(file)
+        else:
+            with pytest.raises(rs.LimitError, match=f"at most {most} {named}, found {count}"):
+                ParquetFile._check_limits(file)
+
+
+@pytest.mark.parametrize("packed", [1, 1000])
+def test_a_packed_byte_holds_150_bytes_at_most(packed: int) -> None:
+    for given in (150 * packed - 1, 150 * packed, 150 * packed + 1):
+        source: Any = SimpleNamespace(
+            _given=given, _raw=SimpleNamespace(count=packed), name="run.gz"
+        )
+        if given <= 150 * packed:
+            TextSource._check_ratio(source)
+        else:
+            with pytest.raises(rs.LimitError, match="at most 150 bytes from one packed byte"):
+                TextSource._check_ratio(source)
+
+
+@pytest.mark.parametrize(("given", "is_checked"), [(-1, False), (0, False), (1, True)])
+def test_a_packed_file_is_checked_beyond_64_mebibytes(given: int, *, is_checked: bool) -> None:
+    checks = []
+    source: Any = SimpleNamespace(
+        _packed=BytesIO(b"x"),
+        _given=64 * 2**20 + given - 1,
+        _progress=None,
+        _encoding="utf-8",
+        _check_ratio=lambda: checks.append(source._given),
+    )
+    assert TextSource.read(source, 10) == b"x"
+    assert bool(checks) == is_checked
+
+
+def test_integers_in_json_lines_are_exact_up_to_2_to_the_53() -> None:
+    for grade in (2**53 - 1, 2**53, 2**53 + 2):
+        assert evaluate_json(f'"d", "relevance": {grade}') == 1.0
+    for grade in (2**53 + 1, -(2**53) - 1):
+        with pytest.raises(rs.InputError):
+            evaluate_json(f'"d", "relevance": {grade}')
+
+
+def test_integer_ids_in_json_lines_have_64_bits() -> None:
+    for doc in (2**63 - 1, -(2**63)):
+        assert evaluate_json(f'{doc}, "relevance": 1', doc=doc) == 1.0
+        check_value(doc, "doc")
+    for doc in (2**63, -(2**63) - 1):
+        with pytest.raises(rs.FormatError, match=f"integers of 64 bits, found {doc}"):
+            evaluate_json(f'{doc}, "relevance": 1')
+
+
+def evaluate_json(rest: str, *, doc: object = "d") -> float:
+    """The value of a list with this document, whose judgment is a line of JSON."""
+    text = f'{{"query_id": "q", "doc_id": {rest}}}\n'.encode()
+    found = rs.evaluate(rs.File(text, "jsonl"), {"q": {doc: 1.0}}, "P@1")
+    return float(found["P@1"])
+
+
+@pytest.mark.parametrize("length", [119, 120, 121])
+def test_a_wrong_value_of_json_is_shown_in_120_characters(length: int) -> None:
+    value = "x" * (length - 2)
+    with pytest.raises(rs.FormatError) as caught:
+        evaluate_json(f'"d", "relevance": "{value}"')
+    written = f'"{value}"'
+    assert (written if length <= 120 else f"{written[:120]}…") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("role", "line", "is_refused"),
+    [
+        ("history", "1\t2\t3\t99999999", False),
+        ("history", "1\t2\t3\t100000000", True),
+        ("history", "1\t2\t3\t100000001", True),
+        ("history", "1\t2\t100000000", False),
+        ("history", "1\t2\t3\t4\t100000000", False),
+        ("items", "1|Toy Story|1995", False),
+        ("items", "1|Toy Story|1995|x", True),
+        ("items", "1|Toy Story|1995|x|y", True),
+        ("qrels", "1\t2\t3\t100000000", True),
+        ("qrels", "1\t0\t3\t100000000", False),
+    ],
+)
+def test_four_columns_with_a_time_or_three_bars_are_files_of_movielens(
+    role: str, line: str, *, is_refused: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "u.data"
+    path.write_text(f"{line}\n")
+    found = Input("file", str(path), role)
+    if is_refused:
+        with pytest.raises(rs.FormatError, match="expected a first line that names the columns"):
+            refuse_unnamed_columns(found, role)
+    else:
+        refuse_unnamed_columns(found, role)

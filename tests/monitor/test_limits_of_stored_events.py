@@ -1,0 +1,276 @@
+"""What is kept, summed, compared and traced of stored events, at the limits."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
+
+from rankscope.monitor import doctor
+from rankscope.monitor.ask import cause, comparison, shared_fall
+from rankscope.monitor.ask.cause import CauseFinder, _halve, find_baseline_span, shorten
+from rankscope.monitor.ask.compared_rankings import ComparedRankings, RankingSource
+from rankscope.monitor.ask.comparison import VersionComparison, _count_days
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.definition.configuration import BaselineChoice
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.refresh import find_later
+from rankscope.monitor.evaluate.stored_baseline import plan_baseline
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.intake import lake
+from rankscope.monitor.store.folding import choose_versions
+from rankscope.monitor.store.history.files import name_hour
+from rankscope.monitor.store.records import Context, OpenHour, Version
+from rankscope.monitor.store.tables.versions import RankingSpan, _fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NOW = 20_000 * DAY
+CLICKS = define(measures=["nDCG@5"], positive="click", window="1h")
+BY_VERSION = BaselineChoice(kind="version")
+
+
+@pytest.mark.parametrize("count", [99, 100, 101])
+def test_100_versions_are_kept_apart(count: int) -> None:
+    weights = {("m", str(number)): 1 + number for number in range(count)}
+    found = choose_versions(weights)
+    assert found.pairs == {("m", str(number)) for number in range(max(count - 100, 0), count)}
+    assert found.folded == max(count - 100, 0)
+
+
+@pytest.mark.parametrize("count", [19, 20, 21])
+def test_the_other_versions_of_20_models_are_summed_by_model(count: int) -> None:
+    found = choose_versions({(str(number), "1"): 1 + number for number in range(count)})
+    assert found.models == {str(number) for number in range(max(count - 20, 0), count)}
+
+
+@pytest.mark.parametrize(("after", "is_listed"), [(-1, False), (0, True), (1, True)])
+def test_a_version_is_in_use_for_28_days_after_its_last_ranking(
+    after: int, *, is_listed: bool
+) -> None:
+    spans = {("m", str(number)): RankingSpan(10 + number, NOW, NOW) for number in range(100)}
+    last = NOW - 28 * DAY + after
+    spans["m", "old"] = RankingSpan(1000, last, last)
+    found = {one.version for one in _fold("production", spans)}
+    # Of those in use, the one with the fewest rankings is too much.
+    assert ("old" in found, "0" in found) == (is_listed, not is_listed)
+
+
+def test_integers_of_a_lake_from_two_to_the_53_on_are_looked_at_one_by_one() -> None:
+    arrow = pytest.importorskip("pyarrow", reason="a lake needs Arrow")
+    from rankscope.monitor.store.lake.cells import read_numbers  # noqa: PLC0415 - needs Arrow
+
+    for sign in (1, -1):
+        column = arrow.array([sign * (2**53 + more) for more in (-1, 0, 1)])
+        numbers, marks = read_numbers(column)
+        # The last one is no double, and becomes the one before.
+        assert numbers.tolist() == [sign * (2.0**53 - 1), sign * 2.0**53, sign * 2.0**53]
+        assert marks.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("length", [149, 150, 151])
+def test_the_folder_of_a_project_has_its_name_up_to_150_characters(length: int) -> None:
+    folder = name_hour("x" * length, 0).partition("/")[0]
+    assert (folder == "x" * length) == (length <= 150)
+    assert folder.startswith("x" * min(length, 150))
+    assert length <= 150 or folder[150] == "~"
+
+
+def test_a_lake_has_files_from_an_hour_before_to_a_day_after_the_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lake, "_check_new", lambda *_: None)
+    store: Any = SimpleNamespace(lake=lambda _: None, set_lake=lambda _, made, *__: made)
+    made: Any = lake.connect_lake(
+        store,
+        "music",
+        rankings="/data/rankings",
+        labels=None,
+        layout="parquet",
+        names={},
+        label_names={},
+        attributes=(),
+        window=2 * HOUR,
+        within="0s",
+        timezone=None,
+        now=NOW,
+        actor="ada",
+    )
+    assert (made.early, made.reach) == (HOUR, 2 * HOUR + DAY)
+
+
+@pytest.mark.parametrize("rankings", [49_999, 50_000, 50_001])
+def test_open_hours_with_50_000_rankings_wait(rankings: int) -> None:
+    hour = OpenHour(0, as_of=100 * HOUR, rankings=rankings, is_behind=False)
+    assert bool(find_later([hour], {0}, -1, 101 * HOUR)) == (rankings >= 50_000)
+
+
+@pytest.mark.parametrize("after", [-1, 0, 1])
+def test_an_open_hour_waits_for_an_eighth_of_its_age(after: int) -> None:
+    hour = OpenHour(0, as_of=70 * HOUR, rankings=100_000, is_behind=False)
+    # 80 hours old, 10 hours after it was summed.
+    found = find_later([hour], {0}, -1, 80 * HOUR + after)
+    assert bool(found) == (after < 0)
+
+
+@pytest.mark.parametrize(("hour", "is_taken"), [(-1, False), (0, True), (1, True)])
+def test_the_version_before_is_a_baseline_over_28_days(hour: int, *, is_taken: bool) -> None:
+    versions = [
+        Version("m", "1", "production", NOW - 40 * DAY, NOW, 10),
+        Version("m", "2", "production", NOW, NOW + DAY, 10),
+    ]
+    start = NOW - 28 * DAY + hour * HOUR
+    row: Any = SimpleNamespace(environment="production", model="m", version="1", start=start)
+    found = plan_baseline(BY_VERSION, CLICKS, versions, [row], now=NOW + 9 * DAY)
+    assert (found is not None) == is_taken
+
+
+@pytest.mark.parametrize("days", [27, 28, 29])
+def test_a_fall_is_compared_with_at_most_28_days_of_the_version_before(days: int) -> None:
+    versions = [
+        Version("m", "1", "production", NOW - days * DAY, NOW - 1, 250_000),
+        Version("m", "2", "production", NOW, NOW, 1),
+    ]
+    found = find_baseline_span(BY_VERSION, versions, "m", "2", NOW)
+    assert found is not None
+    assert found.since == to_datetime(NOW - min(days, 28) * DAY)
+    of_model = find_baseline_span(BY_VERSION, versions, "m", "", NOW)
+    assert of_model is not None
+    assert of_model.since == to_datetime(NOW - 28 * DAY)
+
+
+@pytest.mark.parametrize("rankings", [249_999, 250_000, 250_001])
+def test_a_fall_is_compared_with_about_250_000_rankings(rankings: int) -> None:
+    versions = [
+        Version("m", "1", "production", NOW - DAY, NOW - 1, rankings),
+        Version("m", "2", "production", NOW, NOW, 1),
+    ]
+    found = find_baseline_span(BY_VERSION, versions, "m", "2", NOW)
+    assert found is not None
+    assert found.since == to_datetime(NOW - DAY * 250_000 // rankings)
+
+
+@pytest.mark.parametrize("rankings", [1_999_999, 2_000_000, 2_000_001])
+def test_a_span_with_more_than_two_million_rankings_is_halved(rankings: int) -> None:
+    version = Version("m", "1", "production", NOW - 10 * DAY, NOW - 1, rankings)
+    span = Span(to_datetime(NOW - 10 * DAY), to_datetime(NOW), "m", None)
+    days = 5 if rankings > 2_000_000 else 10
+    assert shorten(span, [version]).since == to_datetime(NOW - days * DAY)
+
+
+@pytest.mark.parametrize("more", [-2, 0, 2])
+def test_a_span_is_halved_down_to_a_day(more: int) -> None:
+    span = Span(to_datetime(NOW - 2 * DAY - more), to_datetime(NOW), "m", None)
+    assert (_halve(span) != span) == (more >= 0)
+
+
+def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(cause, "trace_spans", lambda *_, **said: asked.update(said))
+    finder = object.__new__(CauseFinder)
+    finder._store = finder._threads = None  # type: ignore[assignment]  # not asked
+    finder._project = "music"
+    span: Any = None
+    finder._trace(CLICKS, "nDCG@5", span, span, now=NOW)
+    choices = asked["choices"]
+    assert (asked["sample"], choices.most_queries, choices.support) == (250_000, 5, 10)
+
+
+@pytest.mark.parametrize("count", [11, 12, 13, 14])
+def test_12_cells_are_compared_apart(count: int) -> None:
+    numbers = np.repeat(np.arange(count), np.arange(count, 0, -1))
+    contexts = {
+        number: Context("m", "1", "production", (("device", f"{number:02}"),))
+        for number in range(count)
+    }
+    zero = np.zeros(len(numbers), dtype=np.int64)
+    rows = ComparedRankings(zero.astype(float), zero, zero, numbers, zero, ())
+    # The first are the most frequent; the others are one.
+    assert rows.place(contexts, ["device"]).tolist() == np.minimum(numbers, 12).tolist()
+
+
+def test_queries_are_known_from_the_two_weeks_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(RankingSource, "read", lambda _, __, *span: asked.append(span))
+    store: Any = None
+    source = RankingSource(store, "music", CLICKS, NOW, 10, None)
+    assert source.read_queries({}, NOW) == {}
+    assert asked == [(NOW - 14 * DAY, NOW - HOUR)]
+
+
+@pytest.mark.parametrize(("end", "is_told"), [(0.0199, True), (0.02, False), (0.0201, False)])
+def test_a_difference_is_small_below_two_points(end: float, *, is_told: bool) -> None:
+    for lower, upper in ((-end, 0.001), (-0.001, end)):
+        compared: Any = SimpleNamespace(
+            difference=SimpleNamespace(value=0.0, lower=lower, upper=upper, has_interval=True),
+            new="2",
+            old="1",
+            measure="nDCG@5",
+            verdict="no difference yet",
+            days_to_target=None,
+        )
+        assert ("it is below 0.02" in VersionComparison._say(compared)) == is_told
+
+
+@pytest.mark.parametrize("needed", [998, 999, 1000])
+def test_the_days_to_a_target_of_two_points_are_told_below_1_000(
+    needed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "find_factor", lambda *_: 1.0)
+    # Each day adds half of what there is, so that the interval shrinks by the root of 1 + days / 2;
+    # it is small enough in the middle of a day.
+    error = 0.02 * math.sqrt(1 + (needed - 0.5) / 2)
+    days: Any = [
+        SimpleNamespace(
+            day=to_datetime(NOW + day * DAY),
+            difference=SimpleNamespace(error=error / root, effective_users=1e9, level=0.95),
+        )
+        for day, root in enumerate((math.sqrt(0.5), 1.0))
+    ]
+    assert _count_days(days) == (needed if needed < 1000 else None)
+
+
+@pytest.mark.parametrize(
+    ("lower", "conclusion"), [(-0.0501, "unknown"), (-0.05, "unknown"), (-0.0499, "alike")]
+)
+def test_versions_fell_alike_if_they_differ_by_less_than_half_of_the_fall(
+    lower: float, conclusion: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = [Version("m", name, "production", NOW - DAY, NOW, 10) for name in "12"]
+    monkeypatch.setattr(shared_fall, "list_versions", lambda *_: versions)
+    found = SimpleNamespace(difference=SimpleNamespace(lower=lower, is_worse=False))
+    monkeypatch.setattr(shared_fall, "compare_served", lambda *_, **__: found)
+    store: Any = None
+    configuration: Any = SimpleNamespace(definition=CLICKS)
+    beside = shared_fall.compare_fall(
+        store,
+        "music",
+        configuration,
+        measure="nDCG@5",
+        model="m",
+        version="2",
+        place=(),
+        began=NOW - DAY,
+        fall=0.1,
+        now=NOW,
+    )
+    assert beside is not None
+    assert beside.conclusion == conclusion
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_three_incidents_are_named_by_the_doctor(count: int) -> None:
+    incidents = [SimpleNamespace(kind="volume", name=str(at), state="open") for at in range(count)]
+    monitor: Any = SimpleNamespace(incidents=lambda: incidents)
+    told = [f"volume of {at} (open)" for at in range(min(count, 3))]
+    more = ["and 1 more"] if count == 4 else []
+    assert doctor._check_incidents(monitor).told == "; ".join([*told, *more])

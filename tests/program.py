@@ -1,0 +1,193 @@
+"""Runs the command line many times, without starting an interpreter each time.
+
+A process that has loaded the package forks a child for each call. What one child had to load of
+the package, the process loads too, so that the next children find it there. Shells find a program
+of the name `rankscope` in a folder, which does the same.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+SOCKET = "socket"
+COMMAND = "rankscope"
+LOADED = ("rankscope.", "matplotlib", "numpy", "pyarrow")
+"""What the process loads of what its children did: what is slow to load, and starts no threads."""
+
+
+class Program:
+    """The process that forks.
+
+    Attributes:
+        folder: The folder to put into `PATH`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        command = folder / COMMAND
+        # Neither the user's settings nor `site` are needed to ask.
+        command.write_text(f"#!{sys.executable} -IS\n{Path(__file__).read_text('utf-8')}", "utf-8")
+        command.chmod(0o700)
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, str(folder / SOCKET)], stdout=subprocess.PIPE
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def run(
+        self,
+        *words: str | bytes,
+        given: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        folder: str | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run the program with what stands on its standard input."""
+        with (
+            tempfile.TemporaryFile() as stdin,
+            tempfile.TemporaryFile() as stdout,
+            tempfile.TemporaryFile() as stderr,
+        ):
+            stdin.write(given)
+            stdin.seek(0)
+            streams = [stream.fileno() for stream in (stdin, stdout, stderr)]
+            status = ask(
+                str(self.folder / SOCKET),
+                [os.fsdecode(word) for word in words],
+                streams,
+                {**os.environ, **(environment or {})},
+                folder or str(Path.cwd()),
+            )
+            stdout.seek(0)
+            stderr.seek(0)
+            return subprocess.CompletedProcess(words, status, stdout.read(), stderr.read())
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+        shutil.rmtree(self.folder)
+
+
+@cache
+def start_program() -> Program:
+    """Start the program that all tests of this process share."""
+    program = Program(Path(tempfile.mkdtemp(prefix="program")))
+    atexit.register(program.close)
+    return program
+
+
+def ask(
+    address: str, words: list[str], streams: list[int], environment: Mapping[str, str], folder: str
+) -> int:
+    """Run the program elsewhere, on streams of this process, and give its exit status."""
+    request = {"words": words, "environment": dict(environment), "folder": folder}
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        socket.send_fds(connection, [b"."], streams)
+        connection.sendall(json.dumps(request).encode())
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile() as answer:
+            return int(answer.read())
+
+
+def serve(address: str) -> NoReturn:
+    """Fork a child for each connection."""
+    from rankscope.cli import main as run  # noqa: PLC0415 - only this process needs it
+
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        while True:
+            connection, _ = listener.accept()
+            load(reader)
+            if os.fork() == 0:
+                listener.close()
+                answer(connection, writer, run)
+            connection.close()
+            reap()
+
+
+def load(reader: int) -> None:
+    """Import what children had to load."""
+    try:
+        names = os.read(reader, 1 << 16).decode().split()
+    except BlockingIOError:
+        return
+    for name in names:
+        import_module(name)
+
+
+def reap() -> None:
+    """Forget children that have ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def answer(connection: socket.socket, writer: int, run: object) -> NoReturn:
+    """Run the program in a child of this process, and answer with its exit status."""
+    _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+    with connection.makefile() as sent:
+        request = json.loads(sent.read())
+    child = os.fork()
+    if child == 0:
+        connection.close()
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        # The old objects remember what the old files were, such as whether they have a position.
+        sys.stdin, sys.stdout, sys.stderr = (open(0), open(1, "w"), open(2, "w", buffering=1))  # noqa: SIM115
+        os.closerange(3, writer)
+        os.closerange(writer + 1, 64)
+        os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        known = set(sys.modules)
+        status = run(request["words"])  # type: ignore[operator]
+        for name in [name for name in sys.modules if name not in known]:
+            if name.startswith(LOADED):
+                os.write(writer, f"{name}\n".encode())
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    for stream in streams:
+        os.close(stream)
+    _, status = os.waitpid(child, 0)
+    connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+    os._exit(0)
+
+
+def end(status: int) -> NoReturn:
+    """End as the program ended: with its status, or by its signal."""
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    here = Path(__file__)
+    if here.name == COMMAND:
+        end(ask(str(here.with_name(SOCKET)), sys.argv[1:], [0, 1, 2], os.environ, str(Path.cwd())))
+    serve(sys.argv[1])

@@ -1,0 +1,310 @@
+"""What results print at their limits: just below, at and just above each of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import rankscope as rs
+from rankscope.api.bounds import _read_scale
+from rankscope.api.reconciliation.causes import list_levels
+from rankscope.api.reconciliation.target import TargetNumber
+from rankscope.compare.checks import Limited, _count_needed
+from rankscope.compare.summary import _choose, _cut
+from rankscope.data.diagnostics import describe, gather
+from rankscope.data.ids import TEXT
+from rankscope.engine.requests import note_scale
+from rankscope.engine.slices import make_slices
+from rankscope.measures.parse import parse
+from rankscope.results.combined_judgments import CombinedJudgments
+from rankscope.results.comparison.layout import _make_pairs
+from rankscope.results.comparison.notes import _describe_correction
+from rankscope.results.comparison.verdict import _list, _say_power
+from rankscope.results.decomposition import ALL
+from rankscope.results.discounts import _are_alike
+from rankscope.results.html import _name_class, _write_text
+from rankscope.results.reconciliation import _answer, _is_close
+from rankscope.results.regrets import Regrets
+from rankscope.results.run_difference import _left_out, _most_moved
+from rankscope.results.table import Table
+from rankscope.results.trace_text import _head, _list_regrets
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(2, "r0 and r1"), (3, "r0, r1 and r2"), (4, "r0, r1 and 2 others")],
+)
+def test_a_verdict_names_three_runs_and_counts_more(count: int, text: str) -> None:
+    assert "".join(part.text for part in _list([f"r{at}" for at in range(count)])) == text
+
+
+@pytest.mark.parametrize(
+    ("needed", "text"),
+    [
+        (999_999, "about 999,999"),
+        (1_000_000, "about 1,000,000"),
+        (1_000_001, "more than 1,000,000"),
+        (None, "more than 1,000,000"),
+    ],
+)
+def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(
+    needed: int | None, text: str
+) -> None:
+    pair: Any = SimpleNamespace(
+        n=50,
+        clusters=None,
+        smallest_p=0.001,
+        minimum_detectable=0.1,
+        difference=0.01,
+        queries_needed=needed,
+    )
+    comparison: Any = SimpleNamespace(settings=SimpleNamespace(power=0.8, alpha=0.05))
+    assert f"single t test, {text} queries are needed" in _say_power(comparison, pair)
+
+
+@pytest.mark.parametrize(
+    ("smallest", "text"),
+    [
+        (0.000_099_9, ""),
+        (0.0001, ""),
+        (0.000_100_1, " The smallest p-value possible here is 0.0001."),
+    ],
+)
+def test_the_smallest_p_value_is_told_above_one_in_ten_thousand(smallest: float, text: str) -> None:
+    compared: Any = SimpleNamespace(correction="none", smallest_p=smallest)
+    assert _describe_correction([compared]) == text
+
+
+@pytest.mark.parametrize(("count", "left"), [(9, 0), (10, 0), (11, 1)])
+def test_ten_rows_of_regrets_are_printed(count: int, left: int) -> None:
+    names = [f"d{at:02}" for at in range(count)]
+    found = Regrets(
+        {"doc_id": names, "regret": np.arange(count, 0, -1) / 64},
+        measure=parse("nDCG"),
+        policy=rs.Policy(),
+        loss=0.5,
+        by_rank=Table({}),
+        read_swaps=lambda: Table({}),
+    )
+    lines = str(found).splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + min(count, 10)]] == names[:10]
+    assert lines[1 + min(count, 10)] == ("and 1 more rows" if left else "loss of nDCG: 0.5000")
+
+
+@pytest.mark.parametrize(("count", "left"), [(9, 0), (10, 0), (11, 1)])
+def test_ten_combined_judgments_are_printed(count: int, left: int) -> None:
+    found = CombinedJudgments(
+        {"doc_id": [f"d{at:02}" for at in range(count)], "range": np.zeros(count)},
+        names_of_judges=("ann", "bob"),
+        how="mean",
+        ties=0,
+        left_out=0,
+    )
+    text = str(found)
+    assert text.count("\nd") - text.count("\ndo") == min(count, 10)
+    assert ("and 1 more documents" in text) == bool(left)
+
+
+@pytest.mark.parametrize(("moved", "left"), [(9, []), (10, []), (11, ["and 1 more queries"])])
+def test_ten_queries_of_a_difference_are_printed(moved: int, left: list[str]) -> None:
+    queries = Table({"query_id": [f"q{at}" for at in range(20)]})
+    difference: Any = SimpleNamespace(
+        queries=queries, wins=4, losses=moved - 4, says=lambda name: name == "query_id"
+    )
+    assert len(_most_moved(difference)) == min(moved, 10)
+    assert _left_out(difference) == left
+
+
+@pytest.mark.parametrize(("count", "left"), [(9, False), (10, False), (11, True)])
+def test_a_reconciliation_lists_ten_causes(count: int, *, left: bool) -> None:
+    class Cause(SimpleNamespace):
+        def __str__(self) -> str:
+            return str(self.name)
+
+    causes = [
+        Cause(name=f"cause {at:02}", command="", tried=at + 1, by_chance=0.1) for at in range(count)
+    ]
+    found: Any = SimpleNamespace(got="0.5", matches=False, causes=causes, reckonings=[])
+    lines = _answer(found)
+    shown = [line.strip() for line in lines if line.strip().startswith("cause ")]
+    assert shown == [str(cause) for cause in causes[:10]]
+    assert ("  and 1 more" in lines) == left
+
+
+def test_values_that_differ_by_a_billionth_reconcile() -> None:
+    for value in (0.0, 4.0):
+        scale = max(value, 1.0)
+        assert _is_close(value, value + 0.995e-9 * scale)
+        assert not _is_close(value, value + 1.005e-9 * scale)
+
+
+def test_discounts_that_differ_by_a_trillionth_are_alike() -> None:
+    for off, are_alike in ((0.995e-12, True), (1.005e-12, False)):
+        one, other = (SimpleNamespace(weights=(each,)) for each in (1.0, 1.0 + off))
+        assert _are_alike(one, other) == are_alike
+
+
+@pytest.mark.parametrize(("length", "is_long"), [(31, False), (32, False), (33, True)])
+def test_a_text_of_more_than_32_characters_may_break(length: int, *, is_long: bool) -> None:
+    assert ("long" in _name_class("x" * length, is_left=True)) == is_long
+
+
+@pytest.mark.parametrize("length", [999, 1000, 1001])
+def test_a_text_of_more_than_1_000_characters_is_cut(length: int) -> None:
+    cut = f"<bdi>{'x' * 1000}… (1,001 characters)</bdi>"
+    expected = "x" * length if length <= 1000 else cut
+    assert _write_text("x" * length) == expected
+
+
+@pytest.mark.parametrize("count", [59, 60, 61])
+def test_a_table_of_more_than_60_rows_shows_50(count: int) -> None:
+    written = Table({"query": [f"q{at}" for at in range(count)]}).write_html()
+    assert written.count("<td") == (count if count <= 60 else 50)
+    assert ("and 11 more rows" in written) == (count > 60)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_told"), [(0.000_049_9, False), (0.000_05, True), (0.000_050_1, True)]
+)
+def test_a_trace_tells_a_change_that_shows_in_four_decimal_places(
+    change: float, *, is_told: bool
+) -> None:
+    for sign in (-1, 1):
+        trace: Any = SimpleNamespace(
+            measure="nDCG",
+            decomposition=SimpleNamespace(means=(0.5, 0.5 + sign * change)),
+            change=sign * change,
+            causes=(),
+            shifts=(),
+        )
+        assert ("did not change" in _head(trace)) != is_told
+
+
+@pytest.mark.parametrize("count", [4, 5, 6])
+def test_five_values_of_documents_are_shown(count: int) -> None:
+    table = Table({"value": [f"v{at}" for at in range(count)], "adds": [-0.5] * count})
+    regret = SimpleNamespace(slice=ALL, attribute="genre", total=-0.5, table=table)
+    trace: Any = SimpleNamespace(regrets=(regret,))
+    assert str(_list_regrets(trace)[-1]).count("v") == 1 + min(count, 5)
+
+
+@pytest.mark.parametrize(("count", "named"), [(2, True), (3, True), (4, False)])
+def test_a_note_names_three_runs_and_counts_more(count: int, *, named: bool) -> None:
+    note = describe("n_missing", 1, {"missing": "zero"})
+    notes = {f"run{at}": [note] for at in range(count)} | {"other": []}
+    (found,) = gather(notes)
+    names = ", ".join(f"run{at}" for at in range(count))
+    assert found.file == (names if named else f"{count} of {count + 1} runs")
+
+
+@pytest.mark.parametrize(("highest", "is_noted"), [(2.99, False), (3.0, True), (3.01, True)])
+def test_a_scale_that_ends_at_3_is_noted(highest: float, *, is_noted: bool) -> None:
+    request: Any = SimpleNamespace(scale=(1.0, highest), measures=[parse("P@10")])
+    assert bool(note_scale(request)) == is_noted
+
+
+@pytest.mark.parametrize("count", [19, 20, 21])
+def test_a_summary_lists_20_checks_with_one_verdict(count: int) -> None:
+    result: Any = SimpleNamespace(checks=[SimpleNamespace(verdict="broken") for _ in range(count)])
+    rows, left_out = _choose(result)
+    assert len(rows) == min(count, 20)
+    assert left_out == (["1 more check that is broken is not listed."] if count > 20 else [])
+
+
+@pytest.mark.parametrize("length", [59, 60, 61])
+def test_a_name_of_more_than_60_characters_is_cut_in_a_summary(length: int) -> None:
+    assert _cut("x" * length) == ("x" * length if length <= 60 else "x" * 59 + "…")
+
+
+@pytest.mark.parametrize(
+    ("effect", "is_told"), [(0.000_999, False), (0.001, False), (0.001_001, True)]
+)
+def test_queries_are_counted_for_an_effect_above_a_thousandth(
+    effect: float, *, is_told: bool
+) -> None:
+    found = Limited(
+        value=0.0,
+        lower=-1.0,
+        upper=1.0,
+        level=0.95,
+        threshold=effect,
+        method="t",
+        deviation=1.0,
+        units=50,
+    )
+    needed = _count_needed(found, 50)
+    assert (needed is not None) == is_told
+    assert needed is None or needed == pytest.approx(7_849_000 / 1.002, rel=1e-3)
+
+
+@pytest.mark.parametrize(("length", "has_ranges"), [(20, False), (8, True)])
+def test_letters_stand_for_long_pairs_of_names(length: int, *, has_ranges: bool) -> None:
+    for count in (length - 1, length, length + 1):
+        run = "x" * (count - 4)
+        pair = _compare("b", run, has_ranges=has_ranges)
+        grid = _make_pairs(pair, pair.comparisons, {"b": "A", run: "B"})
+        expected = f"{run} - b" if count <= length else "B - A"
+        assert expected in str(grid.rows)
+
+
+def _compare(baseline: str, run: str, *, has_ranges: bool) -> Any:  # noqa: ANN401 - a stub
+    qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(4)}
+    runs = {
+        baseline: {query: {"a": 1.0, "b": 2.0} for query in qrels},
+        run: {query: {"a": 2.0, "x" if has_ranges else "b": 1.0} for query in qrels},
+    }
+    return rs.compare(qrels, runs, ["P@2"])
+
+
+class StoppedError(Exception):
+    """Raised in place of values."""
+
+
+def stop(*_given: object) -> None:
+    """Compute no values."""
+    raise StoppedError
+
+
+@pytest.mark.parametrize("count", [99_999, 100_000, 100_001])
+def test_at_most_100_000_slices_are_made(count: int) -> None:
+    codes = list(range(count))
+    answer: Any = SimpleNamespace(over=stop)
+    with pytest.raises(StoppedError if count <= 100_000 else rs.LimitError):
+        make_slices(
+            answer,
+            [],
+            [("query", [*map(str, codes)], codes)],
+            None,
+            source=TEXT,
+            order=codes,
+            clusters=None,
+            threads=1,
+        )
+
+
+@pytest.mark.parametrize(("highest", "is_refused"), [(98, False), (99, False), (100, True)])
+def test_a_scale_that_is_not_given_has_100_grades_at_most(
+    highest: int, *, is_refused: bool
+) -> None:
+    present = [0.0, float(highest)]
+    if is_refused:
+        with pytest.raises(rs.UsageError, match="expected the scale of the grades"):
+            _read_scale(None, present, allows_negative=False)
+    else:
+        assert len(_read_scale(None, present, allows_negative=False)) == highest + 1
+
+
+@pytest.mark.parametrize("count", [9, 10, 11])
+def test_a_reconciliation_tries_the_ten_lowest_grades_as_levels(count: int) -> None:
+    grades = [float(grade) for grade in range(count + 1)]
+    # The lowest one is what the measure has.
+    assert list_levels(parse("P(rel=1)@10"), grades) == grades[2 : min(count, 10) + 1]
+
+
+def test_a_number_to_reconcile_has_200_characters_at_most() -> None:
+    for length in (199, 200):
+        assert TargetNumber.read("0.".ljust(length, "5")).text == "0.".ljust(length, "5")
+    with pytest.raises(rs.UsageError):
+        TargetNumber.read("0.".ljust(201, "5"))
