@@ -53,7 +53,8 @@ def defer(
             if isinstance(value, FunctionType):
                 from rankscope.hints import hint_arguments  # noqa: PLC0415 - not for classes
 
-                value = hint_arguments(value, package)
+                value = hint_arguments(value)
+                value.__module__ = package  # where pickle finds this one
         elif name.startswith("_"):  # which Python and its tools look for
             raise _no_attribute(package, name)
         else:

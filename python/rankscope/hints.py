@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import FunctionType
 
 from rankscope.errors import ArgumentError, MissingAttributeError
 from rankscope.names import find_closest
@@ -80,6 +81,7 @@ ELSEWHERE = {
         "baseline": "to compare runs, write compare(qrels, {'old': …, 'new': …}, measures)",
     },
     "evaluate_table": {"seed": "write interval=Interval(seed=1)"},
+    "Rankings.evaluate": {"seed": "write interval=Interval(seed=1)"},
     "explain": dict.fromkeys(
         ("query", "query_id", "qrels", "run", "qid", ""),
         "explain takes the grades of one list; for a query of a run, write "
@@ -89,7 +91,7 @@ ELSEWHERE = {
     "report_table": dict.fromkeys(OUTPUTS, "write report_table(…).write('report.html')"),
     "fuse": dict.fromkeys(OUTPUTS, "write fuse(…).write('fused.run'), or use fuse_to_file"),
 }
-"""By function, what to use for an argument that it doesn't have."""
+"""By function or method, what to use for an argument that it doesn't have."""
 
 ATTRIBUTES = {
     **dict.fromkeys(
@@ -145,10 +147,15 @@ def explain_call(
     from inspect import Parameter, signature  # noqa: PLC0415 - only errors need it
 
     of_function = signature(function).parameters
-    names = [name for name, one in of_function.items() if one.kind != Parameter.VAR_KEYWORD]
+    names = [
+        name
+        for name, one in of_function.items()
+        if one.kind != Parameter.VAR_KEYWORD and name not in {"self", "cls"}
+    ]
     said = UNEXPECTED.search(str(error))
     # An error of the call itself has no frame of the function.
     is_of_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+    title = function.__qualname__
     if isinstance(error, ArgumentError):
         name = error.argument
         names += error.names
@@ -157,20 +164,20 @@ def explain_call(
     elif is_of_call and MISSING in str(error):
         others = [each for each in given if each not in of_function]
         name = next((each for each in others if _is_other_word(each, names)), "")
-    elif is_of_call and TOO_MANY.search(str(error)) and "" in ELSEWHERE.get(function.__name__, {}):
-        return refuse_argument(function.__name__, "", names)
+    elif is_of_call and TOO_MANY.search(str(error)) and "" in ELSEWHERE.get(title, {}):
+        return refuse_argument(title, "", names)
     else:
         return None
     if name not in given or name in of_function:
         return None
-    return refuse_argument(function.__name__, name, names)
+    return refuse_argument(title, name, names)
 
 
 def refuse_argument(function: str, name: str, names: Iterable[str]) -> ArgumentError:
     """Return the error for an argument that a function does not have.
 
     Args:
-        function: The name of the function.
+        function: The name of the function or, after that of its class, of the method.
         name: The argument, or an empty string for too many by position.
         names: The arguments that there are.
     """
@@ -181,7 +188,8 @@ def refuse_argument(function: str, name: str, names: Iterable[str]) -> ArgumentE
     if not hint:
         meant = next((each for each in known if _is_other_word(name, [each])), None)
         meant = meant or find_closest(name, known)
-        hint = f"did you mean {meant!r}?" if meant else f"its arguments are {', '.join(known)}"
+        hint = f"its arguments are {', '.join(known)}" if known else "it takes no arguments"
+        hint = f"did you mean {meant!r}?" if meant else hint
     message = f"{function}() got an unexpected keyword argument {name!r}"
     if not name:
         message = f"{function}() got too many arguments by position"
@@ -195,11 +203,22 @@ def _is_other_word(name: str, known: Iterable[str]) -> bool:
 
 
 class Hinted:
-    """A class whose objects say what to use for an attribute that they don't have."""
+    """A class whose objects say what to use for an attribute or an argument that doesn't exist."""
 
     __slots__ = ()
 
     if not TYPE_CHECKING:  # type checkers would take every name for an attribute
+
+        def __init_subclass__(cls, **settings: object) -> None:
+            super().__init_subclass__(**settings)
+            for name, value in [*vars(cls).items()]:
+                is_bound = isinstance(value, classmethod | staticmethod)
+                method = value.__func__ if is_bound else value
+                # A record is made from another class, whose methods are wrapped already.
+                is_plain = isinstance(method, FunctionType) and not hasattr(method, "__wrapped__")
+                if is_plain and not name.startswith("_"):
+                    hinted = hint_arguments(method)
+                    setattr(cls, name, type(value)(hinted) if is_bound else hinted)
 
         def __getattr__(self, name: str) -> object:
             kind = type(self)
@@ -225,12 +244,11 @@ def _refuse_attribute(kind: type, name: str) -> MissingAttributeError:
     return error
 
 
-def hint_arguments(function: Callable[..., object], package: str) -> Callable[..., object]:
+def hint_arguments(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function whose errors for unknown arguments say which one is meant.
 
     Args:
-        function: The function.
-        package: The package that gives it to users.
+        function: The function, or the function of a method.
     """
     from functools import wraps  # noqa: PLC0415 - loads with the first function
 
@@ -244,5 +262,4 @@ def hint_arguments(function: Callable[..., object], package: str) -> Callable[..
                 raise
             raise explained from None
 
-    call.__module__ = package  # where pickle finds this one
     return call

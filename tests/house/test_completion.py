@@ -79,6 +79,15 @@ def test_jedi_completes_a_session() -> None:
         assert name in {one.name for one in found}
 
 
+def test_jedi_completes_arguments_of_methods() -> None:
+    held = {"held": rankscope.Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})}
+    for typed, name in {
+        "held.evaluate(poli": "policy=",
+        "held.from_run(dupl": "duplicates=",
+    }.items():
+        assert name in {one.name for one in jedi.Interpreter(typed, [held]).complete()}
+
+
 def test_jedi_completes_a_script() -> None:
     path = [str(Path(rankscope.__file__).parent.parent), *sys.path]
     project = jedi.Project(path[0], sys_path=path)

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     Row = tuple[int, str, float]
@@ -44,6 +45,13 @@ def to_dict(rows: list[Row]) -> dict[str, dict[str, float]]:
     for query, doc, value in rows:
         made.setdefault(str(query), {})[doc] = value
     return made
+
+
+def read(order: int) -> list[dict[str, dict[str, float]]]:
+    """Return the judgments and two runs, each in an order of its own."""
+    return [
+        to_dict(shuffle(rows, order and order + at)) for at, rows in enumerate((QRELS, OLD, NEW))
+    ]
 
 
 def to_columns(rows: list[Row], value: str, *, is_text: bool) -> dict[str, list[object]]:
@@ -83,3 +91,11 @@ def tell(result: object) -> object:
     if isinstance(result, list | tuple):
         return [tell(each) for each in result]
     return repr(result)
+
+
+def same(made: Callable[[int], object], orders: int = 3) -> bool:
+    """Check that a result is the same for each order of rows."""
+    first, *others = (tell(made(order)) for order in range(orders))
+    for other in others:
+        assert other == first
+    return True

@@ -171,7 +171,8 @@ def test_more_labels_than_count_are_noted_and_no_incident(logged: Logged) -> Non
 
 
 def test_labels_that_match_no_document_are_an_incident(logged: Logged) -> None:
-    logged.log(26, doc="elsewhere")
+    (told,) = logged.log(26, doc="elsewhere")
+    assert (told.kind, told.count, told.of) == ("unmatched_label", 4, 4)
     assert logged.incidents == {("names", ())}
     assert "labels are for documents that their rankings don't have" in check_doctor(logged)[1]
 

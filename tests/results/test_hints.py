@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -97,6 +98,99 @@ def test_other_mistakes_of_a_call_stay_as_they_are() -> None:
         assert not isinstance(caught.value, rs.UsageError)
 
 
+EVALUATION = rs.evaluate(QRELS, RUN, "RR")
+COMPARISON = rs.compare(QRELS, RUNS, "RR")
+RANKINGS = rs.Rankings.from_run(QRELS, RUN)
+REPORT = rs.report(QRELS, RUN, "RR")
+
+METHODS: dict[str, tuple[Callable[..., object], str]] = {
+    "Rankings.evaluate(k)": (lambda: RANKINGS.evaluate("nDCG", k=3), "nDCG@10"),
+    "Rankings.evaluate(groupby)": (
+        lambda: RANKINGS.evaluate("RR", groupby={}),
+        "did you mean 'by'?",
+    ),
+    "Rankings.evaluate(seed)": (lambda: RANKINGS.evaluate("RR", seed=1), "interval=Interval(seed"),
+    "Rankings.evaluate(metrics)": (
+        lambda: RANKINGS.evaluate(metrics="RR"),
+        "did you mean 'measures'?",
+    ),
+    "Rankings.explain(query)": (
+        lambda: RANKINGS.explain("q1", "RR", query="q1"),
+        "did you mean 'query_id'?",
+    ),
+    "Rankings.from_run(tie)": (
+        lambda: rs.Rankings.from_run(QRELS, RUN, tie="input"),
+        "did you mean 'ties'?",
+    ),
+    "Rankings.from_table(combin)": (
+        lambda: rs.Rankings.from_table(TABLE, labels="x", combin="sum"),
+        "did you mean 'combine'?",
+    ),
+    "Evaluation.means(k)": (lambda: EVALUATION.means(k=3), "its arguments are names"),
+    "Evaluation.to_pandas(shap)": (
+        lambda: EVALUATION.to_pandas(shap="long"),
+        "did you mean 'shape",
+    ),
+    "Comparison.table(style)": (lambda: COMPARISON.table(style="latex"), "arguments are format"),
+    "Comparison.find_best(metric)": (
+        lambda: COMPARISON.find_best(metric="RR"),
+        "did you mean 'measure'?",
+    ),
+    "Tabular.to_arrow(path)": (lambda: COMPARISON.to_arrow(path="x"), "it takes no arguments"),
+    "Report.write(output)": (lambda: REPORT.write(output="x.html"), "did you mean 'path'?"),
+    "Policy.parse(defaults)": (
+        lambda: rs.Policy.parse("", defaults=None),
+        "did you mean 'default'?",
+    ),
+    "Client.flush(timeout)": (
+        lambda: rs.monitor.Client.flush(None, timeout=1),
+        "its arguments are seconds",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_unknown_argument_of_a_method_is_an_error_with_a_hint(name: str) -> None:
+    call, hint = METHODS[name]
+    method, _, argument = name.rstrip(")").partition("(")
+    said = f"{method}() got an unexpected keyword argument '{argument}'"
+    with pytest.raises(ArgumentError, match=re.escape(said)) as caught:
+        call()
+    assert hint in caught.value.hint
+    assert caught.value.code == "unknown_argument"
+
+
+# A measure explains its settings itself.
+CLASSES = [
+    name
+    for name in rs.__all__
+    if inspect.isclass(getattr(rs, name)) and not name.endswith("Error") and name != "Measure"
+]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_methods_have_hints_and_keep_their_signatures(name: str) -> None:
+    kind = getattr(rs, name)
+    of_classes = [each for each in kind.__mro__ if each.__module__.startswith("rankscope")]
+    members = [key for each in of_classes for key in vars(each) if not key.startswith("_")]
+    for key in members:
+        static = inspect.getattr_static(kind, key)
+        method = getattr(static, "__func__", static)
+        if not inspect.isfunction(method):
+            continue
+        assert not hasattr(method.__wrapped__, "__wrapped__")  # that would cost twice as much
+        signature = inspect.signature(method)
+        assert signature == inspect.signature(inspect.unwrap(method))
+        assert inspect.getdoc(method)
+        assert method.__name__ == key
+        assert method.__qualname__.endswith(f".{key}")
+        if inspect.Parameter.VAR_KEYWORD not in {
+            each.kind for each in signature.parameters.values()
+        }:
+            with pytest.raises(ArgumentError, match="unexpected keyword argument 'no_such'"):
+                getattr(kind, key)(no_such=1)
+
+
 FUNCTIONS = [name for name in rs.__all__ if inspect.isfunction(getattr(rs, name))]
 
 
@@ -109,10 +203,8 @@ def test_functions_keep_their_signature_and_can_be_pickled(name: str) -> None:
     assert copied(function) is function
 
 
-EVALUATION = rs.evaluate(QRELS, RUN, "RR")
-COMPARISON = rs.compare(QRELS, RUNS, "RR")
 RESULTS: dict[str, tuple[object, str, str]] = {
-    "report.save": (rs.report(QRELS, RUN, "RR"), "save", "did you mean .write(…)?"),
+    "report.save": (REPORT, "save", "did you mean .write(…)?"),
     "evaluation.to_json": (EVALUATION, "to_json", "did you mean .to_dict(…)?"),
     "evaluation.to_df": (EVALUATION, "to_df", "did you mean .to_pandas(…)?"),
     "evaluation.mean": (EVALUATION, "mean", "did you mean .means(…)?"),
@@ -126,11 +218,11 @@ RESULTS: dict[str, tuple[object, str, str]] = {
     "gate.ok": (rs.gate(QRELS, RUN, RUN, {"RR": 0.1}), "ok", "did you mean .passed?"),
     "fused.save": (rs.fuse([RUN, RUN]), "save", "did you mean .write(…)?"),
     "table.df": (
-        rs.Rankings.from_run(QRELS, RUN).bounds("RR"),
+        RANKINGS.bounds("RR"),
         "df",
         "did you mean .to_pandas(…)?",
     ),
-    "rankings.xyz": (rs.Rankings.from_run(QRELS, RUN), "xyz", "its attributes are attribute, "),
+    "rankings.xyz": (RANKINGS, "xyz", "its attributes are attribute, "),
     "explanation.html": (rs.explain([1, 0]), "html", "did you mean .to_html(…)?"),
 }
 

@@ -7,6 +7,7 @@ import math
 
 from rankscope.data.policy import check_choice
 from rankscope.errors import MeasureError
+from rankscope.hints import Hinted
 from rankscope.measures import domains
 from rankscope.measures.direction import DIRECTIONS
 from rankscope.measures.parse import parse
@@ -38,7 +39,7 @@ ROUNDING = 1e-9
 
 
 @record(frozen=True, slots=True)
-class RankedLists:
+class RankedLists(Hinted):
     """The ranked lists of several queries, which a vectorized measure takes.
 
     Args:

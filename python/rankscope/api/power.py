@@ -123,7 +123,8 @@ def _measure(
             code="bad_parameter",
         )
     samples = [other - one] if paired else [one, other]
-    samples = [sample[~np.isnan(sample)] for sample in samples]
+    # Sorted, so that rounded sums don't depend on the order of the queries.
+    samples = [np.sort(sample[~np.isnan(sample)]) for sample in samples]
     n = min(map(len, samples))
     if n < 2:
         raise UsageError(

@@ -44,7 +44,7 @@ def decide(lower: float, upper: float, least: float) -> Verdict:
 
 
 @record(frozen=True, slots=True)
-class Budget:
+class Budget(Hinted):
     """What a candidate may lose. Give exactly one of `max_drop`, `max_loss` and `minimum`.
 
     Args:

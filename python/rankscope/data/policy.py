@@ -6,6 +6,7 @@ import math
 
 from rankscope._core import POLICY, SHARES
 from rankscope.errors import PolicyError
+from rankscope.hints import Hinted
 from rankscope.names import find_closest, quote
 from rankscope.records import record, replace
 
@@ -47,7 +48,7 @@ DEFAULT_TIES: Ties = "doc_id"
 
 
 @record(frozen=True, slots=True)
-class Policy:
+class Policy(Hinted):
     """The choices that change values, where tools differ. Every result prints its policy.
 
     Args:

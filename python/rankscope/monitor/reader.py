@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rankscope.hints import Hinted
 from rankscope.monitor.alerts import management, response
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from rankscope.stats.trace.trace import TraceChoices
 
 
-class ProjectReader:
+class ProjectReader(Hinted):
     """Answers questions about a project from what is stored when they are asked.
 
     Args:

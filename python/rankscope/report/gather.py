@@ -223,7 +223,7 @@ def _find_worst(run: EvaluatedRun, limit: int) -> tuple[WorstQuery, ...]:
     open_to_change = [
         at for at, value in enumerate(values) if relevant[at] and not math.isnan(value)
     ]
-    worst = sorted(open_to_change, key=lambda at: (values[at], -relevant[at], at))[:limit]
+    worst = sorted(open_to_change, key=lambda at: (values[at], -relevant[at], ids[at]))[:limit]
     return tuple(
         WorstQuery(
             query_id=ids[at],
@@ -258,7 +258,9 @@ def _choose_shown(runs: Sequence[EvaluatedRun]) -> list[int]:
     most = max(1, MOST_VALUES // (len(runs) * len(evaluation.measures)))
     if len(values) <= most:
         return list(range(len(values)))
-    lowest = sorted(range(len(values)), key=lambda at: (math.isnan(values[at]), values[at], at))
+    ids = evaluation.query_texts
+    keys = [(math.inf if math.isnan(value) else value, ids[at]) for at, value in enumerate(values)]
+    lowest = sorted(range(len(values)), key=keys.__getitem__)
     return sorted(lowest[:most])
 
 

@@ -124,8 +124,13 @@ class Regrets(Printed, Table):
         """Return the rows with the largest regrets."""
         import numpy as np  # noqa: PLC0415 - loads with the first array
 
-        order = np.argsort(-self.array("regret"), kind="stable")[:SHOWN].tolist()
+        regrets = self.array("regret")
         columns = {name: self._cells(name) for name in self.names}
+        least = np.sort(regrets)[-SHOWN:][:1]
+        order = sorted(
+            np.flatnonzero(regrets >= least).tolist(),
+            key=lambda at: (-regrets[at], *(str(columns[name][at]) for name in self.names[:2])),
+        )[:SHOWN]
         shown = {name: [column[at] for at in order] for name, column in columns.items()}
         if "grade" in shown:
             shown["grade"] = [f"{grade:g}" for grade in shown["grade"]]

@@ -74,7 +74,7 @@ def agreement_of_orders(
     runs = [Run.from_dict({"systems": means}, "float64") for means in (one, other)]
     found = compare(runs[0], runs[1], MEASURES, p=persistence, ties=ties, threads=1)
     tau, tau_ap, rbo = (float(found.values[name][0]) for name in MEASURES)
-    ranked = sorted(one, key=lambda name: -one[name])
+    ranked = sorted(one, key=lambda name: (-one[name], name))
     return OrderAgreement(
         systems=len(one),
         tau=tau,

@@ -105,7 +105,7 @@ def _list_queries(
 
     # A query that only one of them counts differs by as much as can be.
     sizes = np.nan_to_num(np.abs(mine - theirs), nan=np.inf)
-    places = np.flatnonzero(_unlike(mine, theirs))
+    places = np.flatnonzero(_unlike(mine, theirs)).tolist()
     ids = evaluation.query_texts
     return [
         QueryDifference(
@@ -114,5 +114,5 @@ def _list_queries(
             float(theirs[place]),
             tuple(rule for rule, mask in responsible.items() if mask[place]),
         )
-        for place in places[np.argsort(-sizes[places], kind="stable")].tolist()
+        for place in sorted(places, key=lambda place: (-sizes[place], ids[place]))
     ]

@@ -122,7 +122,7 @@ def _unretrieved(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDiff
     """List judged documents that aren't in the list, those with larger grades first."""
     retrieved = set(one.docs)
     says = [each.rules.policy.unretrieved for each in (one, other)]
-    for doc in sorted(one.grade_of, key=lambda doc: -one.grade_of[doc]):
+    for doc in sorted(one.grade_of, key=lambda doc: (-one.grade_of[doc], doc)):
         if doc not in retrieved:
             yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
 

@@ -97,7 +97,7 @@ class Listed:
         ideal = self.parameters.get("ideal")
         known = {doc: self.gain(doc) for doc in self.docs if doc in self.grade_of}
         if ideal != "retrieved" and self.rules.policy.unretrieved == "count":
-            known |= {doc: self.gain(doc) for doc in self.grade_of if doc not in known}
+            known |= {doc: self.gain(doc) for doc in sorted(self.grade_of) if doc not in known}
         ordered = sorted(known, key=lambda doc: -known[doc])
         positive = [doc for doc in ordered if known[doc] > 0]
         return positive if ideal == "whole" else positive[: self.rules.measure.k]

@@ -38,7 +38,7 @@ class JudgedDocument:
 def list_judged(
     query: RankedQuery, counted: RankedDocuments, gains: Sequence[float]
 ) -> list[JudgedDocument]:
-    """List the judged documents with a gain above 0: retrieved ones in rank order, then others.
+    """List the judged documents with a gain above 0: retrieved ones by rank, then others by id.
 
     Args:
         query: The query.
@@ -46,7 +46,7 @@ def list_judged(
         gains: The gain of each judged document.
     """
     rank_of = {row: rank for rank, row in enumerate(counted.rows, start=1)}
-    found: list[tuple[int, JudgedDocument]] = []
+    found: list[tuple[tuple[int, str], JudgedDocument]] = []
     for place, row in enumerate(_find_rows(query)):
         grade, gain = query.judged[place], gains[place]
         if not gain > 0:
@@ -55,7 +55,7 @@ def list_judged(
         if doc is None and row is not None:
             doc = query.name(row)
         rank = None if row is None else rank_of.get(row)
-        key = len(query.grades) if row is None else row
+        key = (len(query.grades), doc or "") if row is None else (row, "")
         found.append((key, JudgedDocument(doc, grade, gain, rank, row is not None)))
     return [judged for _, judged in sorted(found, key=lambda pair: pair[0])]
 

@@ -7,7 +7,6 @@ them. Sums over queries keep the steps, so that means add up as queries do.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from rankscope.data.diagnostics import describe
@@ -281,17 +280,19 @@ def group_regrets(
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     values = [MISSING if doc is None else str(by.get(doc, MISSING)) for doc in doc_ids]
-    sizes = Counter(values)
-    codes = {value: code for code, value in enumerate(sizes)}
+    names = sorted({*values})
+    codes = {value: code for code, value in enumerate(names)}
     of_rows = np.array([codes[value] for value in values], dtype=np.int64)
-    sums = np.bincount(of_rows, regrets, len(codes))
-    unretrieved = np.bincount(of_rows, ranks == 0, len(codes)).astype(np.int64)
+    # From the smallest to the largest, so that rounded sums don't depend on the order of the rows.
+    rising = np.argsort(regrets)
+    sums = np.bincount(of_rows[rising], regrets[rising], len(names))
+    documents = np.bincount(of_rows, minlength=len(names))
+    unretrieved = np.bincount(of_rows, ranks == 0, len(names)).astype(np.int64)
     order = np.argsort(-sums, kind="stable")
-    names = list(codes)
     return Table(
         {
             "attribute": [names[at] for at in order.tolist()],
-            "documents": np.array(list(sizes.values()), dtype=np.int64)[order],
+            "documents": documents[order],
             "unretrieved": unretrieved[order],
             "regret": sums[order],
         }

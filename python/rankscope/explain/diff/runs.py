@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.data.diagnostics import describe
+from rankscope.engine import order_queries
 from rankscope.errors import EmptyError, UsageError
 from rankscope.explain.derive.counted import count
 from rankscope.explain.derive.kernels import Kernels
@@ -122,10 +123,11 @@ def compare_runs(
     is_same = are_same(mine, theirs)
     gain = (SIGNS[measure.better] or 1) * difference
     is_won, is_lost = (gain > 0) & ~is_same, (gain < 0) & ~is_same
-    paired = np.flatnonzero(~np.isnan(difference))
+    ids = read_ids()
+    by_id = np.array(order_queries(ids), dtype=np.int64)
+    paired = by_id[~np.isnan(difference[by_id])]
     order = paired[np.argsort(-abs(np.where(is_same, 0, difference))[paired], kind="stable")]
     terms = [name for name in one.means if name != "value"]
-    ids = read_ids()
     # What is lost no more is gained.
     split = {name: one.columns[name] - other.columns[name] for name in terms}
     means = {name: one.means[name] - other.means[name] for name in terms}

@@ -34,5 +34,6 @@ def find_mismatches(
     for row in store.count_labels(project, since, until, window=window):
         names.add_labels(row.labels, row.number)
     hours = store.hours(project, configuration.digest, since, until)
-    unmatched = sum(hour.unshown for hour in hours)
-    return names.compare(configuration.expected, unmatched=unmatched)
+    unshown = sum(hour.unshown for hour in hours)
+    names.add_placed(max(names.named, unshown), unshown)
+    return names.compare(configuration.expected)

@@ -104,6 +104,8 @@ class NameCounts:
         self.attributes: Counter[str] = Counter()
         self.rankings = 0
         self.named = 0
+        self.placed = 0
+        self.unshown = 0
 
     def add_events(self, events: Iterable[Any]) -> None:
         """Count the names of events, whether they are prepared or not."""
@@ -133,12 +135,16 @@ class NameCounts:
         self.rankings += count
         _add(self.attributes, names, count)
 
-    def compare(self, expected: Expected, *, unmatched: int = 0) -> tuple[Mismatch, ...]:
+    def add_placed(self, count: int, unshown: int) -> None:
+        """Count labels whose rankings are known, and those for documents that weren't shown."""
+        self.placed += count
+        self.unshown += unshown
+
+    def compare(self, expected: Expected) -> tuple[Mismatch, ...]:
         """Compare the names with those that are configured.
 
         Args:
             expected: The names that are configured.
-            unmatched: How many labels are for documents that weren't shown.
 
         Returns:
             What doesn't match, near misses first, 20 at most.
@@ -159,9 +165,10 @@ class NameCounts:
                 found.append(
                     Mismatch(kind="unknown_label", name=name, count=count, of=self.named, like=like)
                 )
-        if unmatched and unmatched >= MOST_UNMATCHED * max(self.named, unmatched):
-            of = max(self.named, unmatched)
-            found.append(Mismatch(kind="unmatched_label", name="", count=unmatched, of=of))
+        if self.unshown and self.unshown >= MOST_UNMATCHED * self.placed:
+            found.append(
+                Mismatch(kind="unmatched_label", name="", count=self.unshown, of=self.placed)
+            )
         others = [name for name in self.attributes if name not in expected.attributes]
         found += [
             Mismatch(

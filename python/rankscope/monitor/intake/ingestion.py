@@ -15,6 +15,7 @@ from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
 from rankscope.monitor.intake.decoding import EventDecoder, move_attributes
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
+from rankscope.monitor.intake.placing import count_unshown
 from rankscope.records import record
 from rankscope.results.text import show
 
@@ -176,6 +177,10 @@ class StoreSink:
             return [status for reading in readings for status in tell_statuses(reading, outcomes)]
 
         return finish
+
+    def count_unshown(self, events: Sequence[Any]) -> tuple[int, int]:
+        """Count labels, and those for documents that weren't shown, as `placing` does."""
+        return count_unshown(self._store, self._project, events)
 
     def replace_set(
         self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
@@ -520,6 +525,8 @@ class Ingestion:
         for reading, file, places in held:
             if self._expected is not None:
                 self._names.add_events(reading.events)
+                if self._kind == "labels" and isinstance(self._sink, StoreSink):
+                    self._names.add_placed(*self._sink.count_unshown(reading.events))
             self._notes.update(reading.notes)
             self._unknown.update(reading.unknown)
             theirs = islice(told, len(reading.answers))

@@ -28,6 +28,7 @@ from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
 from rankscope.monitor.intake.decoding import EventDecoder
 from rankscope.monitor.intake.ingestion import StoreSink
+from rankscope.monitor.intake.placing import count_unshown
 from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink
 from rankscope.monitor.server.api.events import Labels, Rankings, SetRankings
 from rankscope.monitor.server.api.fields import Count
@@ -134,7 +135,8 @@ PIECE = 250
 """Events of a large batch that are stored in one transaction; others are stored in between."""
 
 REMEMBERED = 1.0
-"""For so many seconds, the names that a project is configured with are not read again."""
+"""For so many seconds, the names that a project is configured with are not read again, nor are
+labels looked up after some that match."""
 
 CONFLICT = {
     "code": "event_conflict",
@@ -196,6 +198,7 @@ class Ingest:
         self._large = CapacityLimiter(1)
         self._run = run or (lambda work: work(store))
         self._expected: dict[str, tuple[float, Expected | None]] = {}
+        self._placed: dict[str, float] = {}
 
         self.endpoints = (
             Endpoint(
@@ -250,7 +253,8 @@ class Ingest:
             else:
                 outcomes = await self._store_pieces(body, reading)
                 expected = await self._find_expected(body.project)
-                content, counts = write_answer(reading, outcomes, body, expected)
+                placed = (0, 0) if expected is None else await self._count_unshown(body, reading)
+                content, counts = write_answer(reading, outcomes, body, expected, placed)
         request.state.said |= {"bytes": len(body.content), **counts}
         return Response(content, media_type=JSONResponse.media_type)
 
@@ -312,6 +316,17 @@ class Ingest:
             self._expected[project] = known
         return known[1]
 
+    async def _count_unshown(self, body: Body, reading: Reading[Any]) -> tuple[int, int]:
+        """Look up whether labels match documents; if they do, not again within a second."""
+        now = time.monotonic()
+        if body.kind != "labels" or now < self._placed.get(body.project, now):
+            return 0, 0
+        count = partial(count_unshown, self._store, body.project, reading.events)
+        known, unshown = await to_thread.run_sync(count, limiter=self._decoding)
+        if known and not unshown:
+            self._placed[body.project] = now + REMEMBERED
+        return known, unshown
+
     async def _take_elsewhere(self, body: Body) -> Answer:
         work = partial(store_large, body=body, settings=self._settings, now=self._now())
         size = len(body.content) * (PACKED if body.is_packed else 1)
@@ -339,7 +354,10 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
     outcomes: list[Outcome] = []
     for piece, rejected in cut_pieces(reading, PIECE):
         outcomes += store.append(body.project, piece, rejected)
-    return write_answer(reading, outcomes, body, find_expected(store, body.project))
+    expected, placed = find_expected(store, body.project), (0, 0)
+    if expected is not None and body.kind == "labels":
+        placed = count_unshown(store, body.project, reading.events)
+    return write_answer(reading, outcomes, body, expected, placed)
 
 
 def cut_pieces(
@@ -500,20 +518,24 @@ def write_answer(
     outcomes: Sequence[Outcome],
     body: Body,
     expected: Expected | None = None,
+    placed: tuple[int, int] = (0, 0),
 ) -> Answer:
     """Write the answer to a body.
 
     Returns:
         The answer in JSON, and the number of objects by status.
     """
-    answer = answer_events(reading, outcomes, expected)
+    answer = answer_events(reading, outcomes, expected, placed)
     counts = {name: answer[name] for name in STATUSES}
     said = json.dumps(answer | {"request_id": body.request_id}, separators=(",", ":"))
     return said.encode(), counts
 
 
 def answer_events(
-    reading: Reading[Any], outcomes: Sequence[Outcome], expected: Expected | None = None
+    reading: Reading[Any],
+    outcomes: Sequence[Outcome],
+    expected: Expected | None = None,
+    placed: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """Make the answer to a batch.
 
@@ -521,6 +543,7 @@ def answer_events(
         reading: The decoded events and rejections.
         outcomes: The outcome of each event.
         expected: The names that the project is configured with.
+        placed: How many labels were looked up, and how many match no document.
 
     Returns:
         The number of objects by status, the names that don't match the configuration, and in
@@ -532,6 +555,7 @@ def answer_events(
     names = NameCounts()
     if expected is not None:
         names.add_events(reading.events)
+        names.add_placed(*placed)
     return {status: counts[status] for status in STATUSES} | {
         "notes": reading.notes,
         "unknown_fields": reading.unknown,

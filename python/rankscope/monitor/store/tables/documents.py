@@ -105,6 +105,24 @@ def unpack(piece: bytes) -> Items:
     )
 
 
+def unpack_ids(piece: bytes) -> tuple[str, ...]:
+    """Unpack the ids of the documents of a ranking alone, without NumPy.
+
+    Raises:
+        FileError: They are damaged, or of a later version.
+
+    Examples:
+        >>> unpack_ids(pack(Items(("a", "bc"), (1, 2))))
+        ('a', 'bc')
+    """
+    found = _core.unpack_pieces([piece])
+    if found is None:
+        raise _find_fault([piece])
+    bounds = memoryview(found[1]).cast("q").tolist()
+    text = bytes(memoryview(found[2]))
+    return tuple(text[start:end].decode() for start, end in pairwise(bounds))
+
+
 def _none_for_nan(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     return tuple(None if value != value else value for value in values.tolist())  # noqa: PLR0124 - NaN alone differs from itself
 

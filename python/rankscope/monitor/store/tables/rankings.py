@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import exists, func, select, union
+from sqlalchemy import bindparam, exists, func, select, union
 
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Context, LabelCount
-from rankscope.monitor.store.tables.documents import unpack
+from rankscope.monitor.store.tables.documents import unpack, unpack_ids
 from rankscope.monitor.store.tables.moves import leave_out, leave_out_labels, list_all_moves
 from rankscope.monitor.store.tables.schema import (
     contexts,
@@ -22,8 +22,10 @@ from rankscope.monitor.store.tables.schema import (
 from rankscope.monitor.store.tables.statements import (
     FIRST,
     LAST,
+    fetch_rows,
     floor_time,
     in_project,
+    look_up,
     parse_stored,
 )
 from rankscope.monitor.store.tables.versions import RankingSpan
@@ -43,6 +45,11 @@ if TYPE_CHECKING:
 RETRACTION = LABEL_KINDS.index("retraction")
 EVENT_ID = func.coalesce(events.c.event_id, rankings.c.ranking_id)
 """The id by which a ranking is known when it is sent again."""
+
+SELECT_DOCUMENTS = look_up(
+    rankings.c.project_id, rankings.c.ranking_id, rankings.c.ranking_id, rankings.c.packed
+)
+SELECT_PROJECT = select(projects.c.project_id).where(projects.c.name == bindparam("name"))
 
 
 def read_contexts(connection: Connection, project: str) -> dict[int, Context]:
@@ -84,6 +91,16 @@ def find_ranking(connection: Connection, project: str, ranking_id: str) -> Ranki
         context.environment,
         context.attributes,
     )
+
+
+def list_documents(
+    connection: Connection, project: str, ranking_ids: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the documents of the rankings that are in the tables, by the ids of the rankings."""
+    project_id = connection.execute(SELECT_PROJECT, {"name": project}).scalar()
+    asked = {"project_id": project_id, "texts": [*ranking_ids]}
+    rows = fetch_rows(connection.execute(SELECT_DOCUMENTS, asked))
+    return {name: unpack_ids(packed) for name, packed in rows if name is not None}
 
 
 def find_labels(
