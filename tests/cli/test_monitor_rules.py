@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from tests.program import Program
 
-HEALTHY = "2026-09-20"
-FALLEN = "2026-09-26"
+FALLEN, ENDED = "2026-09-18", "2026-09-26"
+"""Days after the fall, and after the last ranking."""
 DAYS, A_DAY = 24, 40
 RULE = ["watch", "--measure", "nDCG@5", "--slice", "device"]
 RULE += ["--since", "2026-09-02"]
@@ -137,7 +137,7 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
     for command in ("rule remove", "rule silence", "rule resolve"):
         check_error(project.run(command, "watch"), 2, "no_rule")
     # Whether data arrives is checked in any case.
-    assert b"ALERT\tdata\n" in project.run("check", "--as-of", FALLEN).stdout
+    assert b"ALERT\tdata\n" in project.run("check", "--as-of", ENDED).stdout
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_a_rule_that_is_none_is_refused(words: list[str], code: str, project: Pr
 
 
 def test_a_rule_to_check_has_to_be_there(project: Project) -> None:
-    said = check_error(project.run("check", "--rule", "wach", "--as-of", FALLEN), 2, "no_rule")
+    said = check_error(project.run("check", "--rule", "wach", "--as-of", ENDED), 2, "no_rule")
     assert "'wach'" in said
 
 
 def test_a_trace_is_that_of_the_function(project: Project) -> None:
     words = ["--before", "version=3,2026-09-05..2026-09-10", "--after", "version=4,model=m"]
-    done = project.run("trace", *words, "--measure", "nDCG@5", "--as-of", FALLEN)
+    done = project.run("trace", *words, "--measure", "nDCG@5", "--as-of", ENDED)
     with Monitor.open(project.store, writes=False) as monitor:
         expected = trace_spans(
             monitor.store,
@@ -179,7 +179,7 @@ def test_a_trace_is_that_of_the_function(project: Project) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode() == f"{expected}\n"
     assert "device=tv, version=4 by ordering" in done.stdout.decode()
-    said = project.say("trace", *words, "--measure", "nDCG@5", "--as-of", FALLEN)
+    said = project.say("trace", *words, "--measure", "nDCG@5", "--as-of", ENDED)
     assert said == json.loads(json.dumps(expected.to_dict()))
 
 
@@ -195,7 +195,7 @@ def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
         path.write_text("doc_id,brand\na,acme\nb,bolt\nc,\n", encoding="utf-8")
     else:
         write_lines(path, [{"doc_id": "a", "brand": "acme"}, {"doc_id": "b", "brand": "bolt"}])
-    said = project.say("trace", "--documents", str(path), "--as-of", FALLEN)
+    said = project.say("trace", "--documents", str(path), "--as-of", ENDED)
     with Monitor.open(
         project.store, writes=False, now=lambda: to_datetime(1_790_380_800_000_000)
     ) as monitor:
@@ -208,7 +208,7 @@ def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
 
 def test_documents_that_are_none_are_refused(project: Project) -> None:
     path = write_lines(project.folder / "documents.jsonl", [1])  # type: ignore[list-item]
-    words = ["trace", "--as-of", FALLEN, "--documents"]
+    words = ["trace", "--as-of", ENDED, "--documents"]
     check_error(project.run(words[0], *words[1:], path), 3, "json_type")
     check_error(project.run(words[0], *words[1:], "none.csv"), 4, "io")
     path = write_lines(project.folder / "documents.jsonl", [{"name": "a"}])
@@ -216,10 +216,10 @@ def test_documents_that_are_none_are_refused(project: Project) -> None:
 
 
 def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: Project) -> None:
-    told = project.run("trace", "--as-of", FALLEN).stdout.decode()
+    told = project.run("trace", "--as-of", ENDED).stdout.decode()
     assert "before: model m, version 3," in told
     assert "after: model m, version 4," in told
-    held = project.run("trace", "--as-of", FALLEN, "--before", "validation").stdout.decode()
+    held = project.run("trace", "--as-of", ENDED, "--before", "validation").stdout.decode()
     assert "before: validation" in held
 
 
@@ -238,17 +238,17 @@ def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: P
 def test_a_trace_that_is_none_is_refused(
     words: list[str], status: int, code: str, project: Project
 ) -> None:
-    check_error(project.run("trace", *words, "--as-of", FALLEN), status, code)
+    check_error(project.run("trace", *words, "--as-of", ENDED), status, code)
 
 
 def test_a_trace_needs_two_spans(program: Program, tmp_path: Path) -> None:
     project = Project(program, tmp_path)
     project.fill(make_events(1), as_of=None)
-    check_error(project.run("trace", "--as-of", FALLEN), 3, "empty_input")
+    check_error(project.run("trace", "--as-of", ENDED), 3, "empty_input")
 
 
 def test_an_explanation_is_that_of_the_function(project: Project) -> None:
-    done = project.run("explain", "20-0", "--measure", "nDCG@5", "--as-of", FALLEN)
+    done = project.run("explain", "20-0", "--measure", "nDCG@5", "--as-of", ENDED)
     with Monitor.open(project.store, writes=False) as monitor:
         expected = explain_logged(
             monitor.store,
