@@ -72,7 +72,7 @@ test-services: develop $(VENV)/.services ## Run the tests that need servers or a
 		echo "Expected PostgreSQL, found none, and apt-get cannot install it here."; \
 		echo "Hint: install PostgreSQL by other means, and put pg_ctl into PATH"; \
 		exit 1; }
-	$(PARALLEL) --dist=loadfile tests/services
+	$(PARALLEL) --dist=loadfile --no-loadscope-reorder tests/services
 
 .PHONY: test-integrations
 test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages of training libraries and trackers

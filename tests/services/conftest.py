@@ -17,9 +17,16 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+LONGEST = "test_contract.py"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 RUNS = ("old.run", "org_manual_ance_bert.run", "a run with a long name that goes on and on.run")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that all workers end together."""
+    items.sort(key=lambda item: item.path.name != LONGEST)
 
 
 @pytest.fixture(scope="session")
