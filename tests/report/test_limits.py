@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 def test_a_page_shows_40_000_values_at_most(runs: int) -> None:
     for queries in (40_000 // runs - 1, 40_000 // runs, 40_000 // runs + 1):
         values = [0.5] * queries
-        evaluation = SimpleNamespace(measures=["RR"], per_query_list=lambda _, v=values: v)
+        evaluation = SimpleNamespace(
+            measures=["RR"],
+            per_query_list=lambda _, v=values: v,
+            query_texts=[str(at) for at in range(queries)],
+        )
         given: Any = [SimpleNamespace(evaluation=evaluation)] * runs
         assert len(_choose_shown(given)) == min(queries, 40_000 // runs)
 
