@@ -79,7 +79,7 @@ test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages
 	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile tests/integrations tests/dask tests/spark tests/inputs/test_kinds.py python/rankscope/integrations
 
 .PHONY: test-thorough
-test-thorough: develop $(SANITIZED) ## Run ten times as many generated cases, then the binding with sanitizers
+test-thorough: develop $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers
 	HYPOTHESIS_PROFILE=thorough $(PARALLEL) -m "thorough or hypothesis" --timeout=3600
 	$(BIN)/python -X dev -m pytest $(BINDING)
 	LD_PRELOAD="$(ASAN_RUNTIME)" ASAN_OPTIONS=$(ASAN_OPTIONS) PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \

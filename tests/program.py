@@ -23,7 +23,7 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 SOCKET = "socket"
 COMMAND = "rankscope"
@@ -102,13 +102,13 @@ def ask(
         socket.send_fds(connection, [b"."], streams)
         connection.sendall(json.dumps(request).encode())
         connection.shutdown(socket.SHUT_WR)
-        with connection.makefile() as answer:
-            return int(answer.read())
+        with connection.makefile() as status:
+            return int(status.read())
 
 
 def serve(address: str) -> NoReturn:
     """Fork a child for each connection."""
-    from rankscope.cli import main as run  # noqa: PLC0415 - only this process needs it
+    import rankscope.cli  # noqa: PLC0415, F401 - only this process needs it, and its children
 
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
@@ -122,7 +122,7 @@ def serve(address: str) -> NoReturn:
             load(reader)
             if os.fork() == 0:
                 listener.close()
-                answer(connection, writer, run)
+                answer(connection, writer)
             connection.close()
             reap()
 
@@ -146,7 +146,7 @@ def reap() -> None:
         pass
 
 
-def answer(connection: socket.socket, writer: int, run: object) -> NoReturn:
+def answer(connection: socket.socket, writer: int) -> NoReturn:
     """Run the program in a child of this process, and answer with its exit status."""
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     with connection.makefile() as sent:
@@ -156,26 +156,32 @@ def answer(connection: socket.socket, writer: int, run: object) -> NoReturn:
         connection.close()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        # The old objects remember what the old files were, such as whether they have a position.
-        sys.stdin, sys.stdout, sys.stderr = (open(0), open(1, "w"), open(2, "w", buffering=1))  # noqa: SIM115
-        os.closerange(3, writer)
-        os.closerange(writer + 1, 64)
-        os.chdir(request["folder"])
-        os.environ.clear()
-        os.environ.update(request["environment"])
-        known = set(sys.modules)
-        status = run(request["words"])  # type: ignore[operator]
-        for name in [name for name in sys.modules if name not in known]:
-            if name.startswith(LOADED):
-                os.write(writer, f"{name}\n".encode())
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
     for stream in streams:
         os.close(stream)
+    if child == 0:
+        run(request, writer)
     _, status = os.waitpid(child, 0)
     connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
+
+
+def run(request: dict[str, Any], writer: int) -> NoReturn:
+    """Run the program in this process, and tell what it had to load."""
+    from rankscope.cli import main  # noqa: PLC0415 - only this process needs it
+
+    # The old objects remember what the old files were, such as whether they have a position.
+    sys.stdin, sys.stdout, sys.stderr = (open(0), open(1, "w"), open(2, "w", buffering=1))  # noqa: SIM115
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    known = set(sys.modules)
+    status = main(request["words"])
+    for name in [name for name in sys.modules if name not in known]:
+        if name.startswith(LOADED):
+            os.write(writer, f"{name}\n".encode())
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def end(status: int) -> NoReturn:

@@ -174,7 +174,8 @@ def test_labels_that_match_no_document_are_an_incident(logged: Logged) -> None:
     (told,) = logged.log(26, doc="elsewhere")
     assert (told.kind, told.count, told.of) == ("unmatched_label", 4, 4)
     assert logged.incidents == {("names", ())}
-    assert "labels are for documents that their rankings don't have" in check_doctor(logged)[1]
+    said = "4 of 4 labels looked up are for documents that their rankings don't have"
+    assert said in check_doctor(logged)[1]
 
 
 def test_names_are_cut_and_few_are_reported(logged: Logged) -> None:

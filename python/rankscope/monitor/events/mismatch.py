@@ -52,7 +52,7 @@ class Mismatch:
             `missing_attribute` (no ranking has it) or `unknown_attribute`.
         name: The name, at most 80 characters; empty for labels that match no document.
         count: How many labels or rankings it is about.
-        of: How many there are.
+        of: How many there are, or of labels that match no document, how many were looked up.
         like: The name that it looks like; empty if there is none.
 
     Examples:
@@ -69,7 +69,7 @@ class Mismatch:
     def __str__(self) -> str:
         name, share = show(self.name), f"{self.count:,} of {self.of:,}"
         if self.kind == "unmatched_label":
-            return f"{share} labels are for documents that their rankings don't have"
+            return f"{share} labels looked up are for documents that their rankings don't have"
         if self.kind == "unknown_label":
             told = f"label {name} isn't configured, so it doesn't count ({share} labels)"
         elif self.kind == "missing_attribute":
