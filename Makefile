@@ -79,8 +79,9 @@ test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages
 	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile tests/integrations tests/dask tests/spark tests/inputs/test_kinds.py python/rankscope/integrations
 
 .PHONY: test-thorough
-test-thorough: develop $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers
+test-thorough: develop $(VENV)/.services $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers
 	HYPOTHESIS_PROFILE=thorough $(PARALLEL) -m "thorough or hypothesis" --timeout=3600
+	HYPOTHESIS_PROFILE=thorough $(PARALLEL) tests/hostile/test_commands.py tests/services/test_contract.py
 	$(BIN)/python -X dev -m pytest $(BINDING)
 	LD_PRELOAD="$(ASAN_RUNTIME)" ASAN_OPTIONS=$(ASAN_OPTIONS) PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \
 		$(BIN)/python -m pytest -p no:cacheprovider $(BINDING)
