@@ -177,7 +177,8 @@ clean: ## Remove everything that other targets created
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
 	find python tests dev docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# Stamps: a step runs again only if one of its inputs has changed.
+# Stamps: a step runs again only if one of its inputs has changed. Most modules of these packages are never
+# imported, and those that are get compiled then.
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -220,7 +221,7 @@ $(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')
 	cp target/sanitized/$(SANITIZED_TARGET)/release/librankscope.so $@/rankscope/_core.abi3.so
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
-	$(PIP) install --group dev
+	$(PIP) install --no-compile --group dev
 	@touch $@
 
 # PyTorch and others are several gigabytes, and set versions of what the rest uses.
@@ -232,7 +233,7 @@ $(INTEGRATIONS)/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.services: $(VENV)/.created pyproject.toml
-	$(PIP) install --group services
+	$(PIP) install --no-compile --group services
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.created pyproject.toml
@@ -240,9 +241,9 @@ $(VENV)/.fuzz: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.audit: $(VENV)/.created pyproject.toml
-	$(PIP) install --group audit
+	$(PIP) install --no-compile --group audit
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(PIP) install --group docs
+	$(PIP) install --no-compile --group docs
 	@touch $@

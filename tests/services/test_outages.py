@@ -93,7 +93,7 @@ def key(incident: Incident) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
-    """The month, looked at twice a day, and the service at its end."""
+    """The month, looked at once a day, and the service at its end."""
     now = START
     path = tmp_path_factory.mktemp("outages") / "events.db"
     with closing(Monitor.open(str(path), now=lambda: to_datetime(now))) as monitor:
@@ -105,7 +105,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
         )
         since = START
         active = []
-        for until in (DAY_0 + half * DAY // 2 + 2 * HOUR for half in range(2 * DAYS)):
+        for until in (DAY_0 + day * DAY + 2 * HOUR for day in range(DAYS)):
             arrived = [event for time, _, event in events if since <= time < until]
             monitor.writer.append(monitor.project, arrived)
             since = now = until
@@ -162,7 +162,7 @@ def test_nothing_else_is_reported(month: Month) -> None:
     """A model whose phones fell has fallen as a whole, too."""
     others = {key(each) for each in month.monitor.incidents("all")} - set(STREAMS.values())
     assert others <= {("quality", "trees", ()), ("quality", "lambda", ())}
-    assert not month.active[2 * TV.first]
+    assert not month.active[TV.first]
 
 
 def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(
