@@ -65,7 +65,7 @@ def gate(
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    method: Literal["auto", "bca", "t", "betting"] = "auto",
+    method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto",
     seed: int = 0,
     threads: int | None = None,
 ) -> GateResult:
@@ -409,7 +409,11 @@ def _check_compared(
             code="not_compared",
         )
     _refuse_measure(asked, found.direction, budget)
-    value, lower, upper = found.difference, found.lower, found.upper
+    is_bounded = not math.isnan(found.bounded_lower)
+    value = found.difference
+    lower, upper = (
+        (found.bounded_lower, found.bounded_upper) if is_bounded else (found.lower, found.upper)
+    )
     means = (found.baseline_mean, found.run_mean)
     if found.run == baseline:  # the pair the other way round
         value, lower, upper = -value, -upper, -lower
@@ -422,10 +426,8 @@ def _check_compared(
             upper=upper,
             level=level,
             threshold=-budget.limit,
-            method=found.interval_method,
-            note=found.interval_note,
-            deviation=abs(found.difference / found.effect_size) if found.effect_size else math.nan,
-            units=found.clusters or found.n,
+            method="bounded" if is_bounded else found.interval_method,
+            note="" if is_bounded else found.interval_note,
         ),
         measure=measure,
         n=found.n,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope._core import bounded_units_needed
 from rankscope.compare.gate import HOLDS, INCONCLUSIVE, Check, decide
 from rankscope.data.interval import Interval, of_measure
 from rankscope.errors import EmptyError
@@ -11,7 +12,6 @@ from rankscope.records import record, replace
 from rankscope.stats.comparison import CLOSE, POWER, find_deviation
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
-from rankscope.stats.proportions import quantile_of
 from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
 
 TYPE_CHECKING = False
@@ -33,8 +33,10 @@ TAIL_RESAMPLES = 50
 """How many bootstrap resamples must lie beyond each end of an interval."""
 MOST_RESAMPLES = 99_999
 MOST_TIMES = 1000
-"""How many times smaller than the standard deviation an effect can be to say how many queries it
+"""How many times smaller than the standard deviation a distance can be to say how many queries it
 needs."""
+FEW_LOSE = 0.5
+"""A quantile of losses is planned for so many of the queries that may lose more."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -85,9 +87,8 @@ class Limited:
         threshold: The limit on the scale of the value.
         method: How the interval was computed.
         note: Why there is no interval, or why its ends are equal.
-        deviation: The standard deviation of the values of queries or clusters; NaN if unknown.
-        units: The number of queries or clusters.
-        needed: How many queries would decide, if it doesn't follow from the deviation.
+        needed: How many queries would hold the budget with a probability of 80 % if the candidate is
+            as good as the baseline; `None` if no number would.
     """
 
     value: float
@@ -97,8 +98,6 @@ class Limited:
     threshold: float
     method: str
     note: str = ""
-    deviation: float = math.nan
-    units: int = 1
     needed: int | None = None
 
 
@@ -214,28 +213,9 @@ def conclude(
         threshold=found.threshold,
         verdict=verdict,
         passed=verdict == HOLDS or (is_open and on_inconclusive == "pass"),
-        queries_needed=_count_needed(found, n) if is_open else None,
+        queries_needed=found.needed if is_open else None,
         note=found.note,
     )
-
-
-def _count_needed(found: Limited, n: int) -> int | None:
-    """Return about how many queries would decide if the value stays the same, or `None`."""
-    if found.needed is not None:
-        return max(found.needed, n + 1)
-    effect = abs(found.value - found.threshold)
-    deviation = found.deviation
-    if found.method == "betting":
-        # Betting intervals are wider than the formula expects, and narrow down faster: what the
-        # half of the interval that decides implies is an upper limit.
-        is_above = found.value >= found.threshold
-        half = found.value - found.lower if is_above else found.upper - found.value
-        deviation = max(deviation, half * math.sqrt(found.units) / quantile_of(found.level))
-    # A smaller effect needs about eight million queries, and equal values tell nothing.
-    if not effect > deviation / MOST_TIMES > 0:
-        return None
-    needed = queries_needed(effect, deviation, level=1 - found.level, power=POWER)
-    return max(math.ceil(needed * n / found.units), n + 1)
 
 
 def _list_slices(
@@ -286,15 +266,18 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
     if kept and _is_same(sample):
         return _keep(sample, threshold)
     values = sample.candidate - kept * sample.baseline if kept else sample.candidate
+    limits = (
+        _combine(measure.low, measure.high, kept),
+        _combine(measure.high, measure.low, kept),
+    )
     estimate = estimate_mean(
         values,
         interval=of_measure(sample.interval, measure.name),
-        low=_combine(measure.low, measure.high, kept),
-        high=_combine(measure.high, measure.low, kept),
+        low=limits[0],
+        high=limits[1],
         clusters=sample.clusters,
         threads=sample.threads,
     )
-    deviation, units = find_deviation(values, sample.clusters)
     return Limited(
         value=estimate.value - moved,
         lower=estimate.lower - moved,
@@ -303,9 +286,55 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         threshold=threshold,
         method=estimate.method,
         note=estimate.reason,
-        deviation=deviation,
-        units=units,
+        needed=_plan(
+            sample,
+            values,
+            limit=threshold + moved,
+            as_good=(1 - kept) * float(sample.baseline.mean()),
+            limits=limits if estimate.method == "bounded" else None,
+        ),
     )
+
+
+def _plan(
+    sample: _Sample,
+    values: Numbers,
+    *,
+    limit: float,
+    as_good: float,
+    limits: tuple[float | None, float | None] | None,
+) -> int | None:
+    """Return how many queries hold a budget if the candidate is as good as the baseline.
+
+    The mean that was found decides nothing here: where a check is inconclusive, its distance from the
+    limit is mostly noise, and so would be the number.
+
+    Args:
+        sample: The queries.
+        values: The values whose mean is limited.
+        limit: The lowest mean that holds.
+        as_good: The mean of a candidate that is as good as the baseline.
+        limits: The lowest and the highest value for a bounded interval; `None` for others.
+    """
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    level, clusters = sample.interval.level, sample.clusters
+    deviation, units = find_deviation(values, clusters)
+    # A smaller distance needs about eight million queries.
+    if not as_good - limit > deviation / MOST_TIMES:
+        return None
+    if limits is None:
+        if not deviation > 0:
+            return None
+        needed = queries_needed(as_good - limit, deviation, level=1 - level, power=POWER)
+    else:
+        column = np.ascontiguousarray(values, dtype=np.float64)
+        low, high = (math.inf if each is None else each for each in limits)
+        found = bounded_units_needed(column, clusters, (low, high), limit, as_good, level, POWER)
+        if found is None:
+            return None
+        needed = found
+    return math.ceil(needed * len(values) / units)
 
 
 def _combine(own: float | None, others: float | None, kept: float) -> float | None:
@@ -332,7 +361,8 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         clusters=sample.clusters,
     )
     is_above = losses > budget.limit
-    needed = count_needed(float(is_above.mean()), budget.quantile, level=level, power=POWER)
+    few = FEW_LOSE * (1 - budget.quantile)
+    needed = count_needed(few, budget.quantile, level=level, power=POWER)
     if needed is not None and sample.clusters is not None:
         needed = math.ceil(needed * find_design_effect(is_above, sample.clusters))
     return Limited(
@@ -359,6 +389,17 @@ def _keep(sample: _Sample, threshold: float) -> Limited:
     A pipeline in which no value changed has to pass. No interval says so: the queries that weren't
     sampled could differ, and an interval that allows for it is wider than most budgets.
     """
+    low, high = sample.measure.range_of_difference
+    bounds = estimate_mean(
+        sample.candidate - sample.baseline,
+        interval=replace(sample.interval, method="bounded"),
+        low=low,
+        high=high,
+        clusters=sample.clusters,
+    )
+    note = "Every query has the same value under both runs."
+    if not bounds.reason:
+        note += f" Other queries could still lower the mean by up to {-bounds.lower:.4f} (bounded)."
     return Limited(
         value=0.0,
         lower=0.0,
@@ -366,5 +407,5 @@ def _keep(sample: _Sample, threshold: float) -> Limited:
         level=sample.interval.level,
         threshold=threshold,
         method="identical",
-        note="Every query has the same value under both runs.",
+        note=note,
     )

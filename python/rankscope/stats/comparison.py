@@ -8,30 +8,40 @@ from rankscope.data.interval import Interval, of_measure
 from rankscope.data.policy import check_choice
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.results.comparison import Compared, Settings
-from rankscope.stats.estimate.equivalence import test_margin
-from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.estimate.interval import Estimate, estimate_mean
+from rankscope.stats.estimate.margin import MarginTest, test_bounded, test_dense
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
 from rankscope.stats.test.correction import correct
 from rankscope.stats.test.family import Family, sum_by_cluster
-from rankscope.stats.test.paired import TESTS, test_pairs
+from rankscope.stats.test.paired import TESTS, invert_pairs, test_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Literal, TypeAlias, TypedDict
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.engine import Groups
     from rankscope.measures.direction import Direction
+    from rankscope.stats.test.flips import Inverted
     from rankscope.stats.test.paired import Test
     from rankscope.stats.test.tested import Tested
 
     Numbers: TypeAlias = NDArray[np.float64]
     Correction: TypeAlias = Literal["holm", "bh", "max-t", "none"]
+
+    class Drawn(TypedDict):
+        """The arguments that decide which permutations are drawn."""
+
+        permutations: int | None
+        seed: int
+        slices: int
+        threads: int | None
+        check: Callable[[], None] | None
 
 CORRECTIONS = ("holm", "bh", "max-t", "none")
 CLOSE = 1e-12
@@ -165,15 +175,17 @@ def compare_values(
     """
     pairs = _pair(len(runs), baseline)
     cases = [each for measure in measures for each in _choose_cases(measure, groups, clusters)]
-    tested = test_pairs(
-        [_make_family(each, pairs) for each in cases],
-        test=choices.test,
-        permutations=choices.permutations,
-        seed=choices.interval.seed,
-        slices=0 if groups is None else len(groups[1]),
-        threads=threads,
-        check=check,
-    )
+    families = [_make_family(each, pairs) for each in cases]
+    drawn: Drawn = {
+        "permutations": choices.permutations,
+        "seed": choices.interval.seed,
+        "slices": 0 if groups is None else len(groups[1]),
+        "threads": threads,
+        "check": check,
+    }
+    tested = test_pairs(families, test=choices.test, **drawn)
+    level, margin = choices.interval.level, choices.margin or 0.0
+    inverted = invert_pairs(families, level=level, margin=margin, **drawn)
     correction, corrected = _correct(tested, choices, len(cases))
     compared = []
     for at, (case, pair) in enumerate((case, pair) for case in cases for pair in pairs):
@@ -183,6 +195,7 @@ def compare_values(
             smallest_p=float(tested.smallest_p[at]),
             correction=correction,
             p_corrected=float(corrected[at]),
+            inverted=inverted[at],
         )
         compared.append(_compare_pair(case, pair, runs, result, choices, threads))
     means = {
@@ -254,13 +267,17 @@ def _choose_cases(
 
 @record(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of the test of one pair; the fields are those of `Compared`."""
+    """The result of the test of one pair; the fields are those of `Compared`.
+
+    `inverted` is what a test of sign flips says about all differences.
+    """
 
     statistic: float
     p: float
     smallest_p: float
     correction: str
     p_corrected: float
+    inverted: Inverted
 
 
 def _make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
@@ -300,15 +317,8 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     theirs, ours = (cases.values[number] for number in pair)
     differences = ours - theirs
     is_same = are_same(ours, theirs)
-    low, high = cases.measure.range_of_difference
-    estimate = estimate_mean(
-        differences,
-        interval=of_measure(choices.interval, cases.measure.name),
-        low=low,
-        high=high,
-        clusters=cases.clusters,
-        threads=threads,
-    )
+    bounds = _estimate(differences, cases, replace(choices.interval, method="bounded"), threads)
+    estimate = _choose(differences, cases, bounds, outcome, choices, threads)
     baseline_mean, run_mean = _mean(theirs), _mean(ours)
     deviation, units = find_deviation(differences, cases.clusters)
     difference = estimate.value
@@ -316,11 +326,7 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     margin = choices.margin
     direction = cases.measure.direction
     sign = SIGNS[direction]
-    tested = (
-        None
-        if margin is None
-        else test_margin((sign or 1) * difference, deviation / math.sqrt(units), units - 1, margin)
-    )
+    against = None if margin is None else _test_margin(differences, cases, outcome, margin)
     counts = int(((ours > theirs) & ~is_same).sum()), int(((ours < theirs) & ~is_same).sum())
     wins, losses = counts[::-1] if sign < 0 else counts
     return Compared(
@@ -339,6 +345,8 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
         level=choices.interval.level,
         interval_method=estimate.method,
         interval_note=estimate.reason,
+        bounded_lower=bounds.lower,
+        bounded_upper=bounds.upper,
         effect_size=_divide(difference, deviation),
         test=choices.test,
         statistic=outcome.statistic,
@@ -349,13 +357,99 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
         wins=wins,
         ties=int(is_same.sum()),
         losses=losses,
-        minimum_detectable=_detectable(deviation, units, alpha, high),
+        minimum_detectable=_detectable(
+            deviation, units, alpha, cases.measure.range_of_difference[1]
+        ),
         queries_needed=_need(difference, deviation, alpha),
         margin=margin,
-        p_not_worse=None if tested is None else tested.p_not_worse if sign else math.nan,
-        p_equivalent=None if tested is None else tested.p_equivalent,
+        p_not_worse=_find_not_worse(against, sign),
+        p_equivalent=None if against is None else against.p_equivalent,
         direction=direction,
     )
+
+
+def _estimate(
+    differences: Numbers, cases: Cases, interval: Interval, threads: int | None
+) -> Estimate:
+    """Return the mean difference with an interval of the method that is named."""
+    low, high = cases.measure.range_of_difference
+    return estimate_mean(
+        differences,
+        interval=of_measure(interval, cases.measure.name),
+        low=low,
+        high=high,
+        clusters=cases.clusters,
+        threads=threads,
+    )
+
+
+def _choose(  # noqa: PLR0917 - private, and called once
+    differences: Numbers,
+    cases: Cases,
+    bounds: Estimate,
+    outcome: Outcome,
+    choices: Choices,
+    threads: int | None,
+) -> Estimate:
+    """Return the interval to show: by default what the test doesn't reject."""
+    interval = choices.interval
+    if interval.method == "bounded":
+        return bounds
+    is_dense = interval.method in {"auto", "dense"}
+    if is_dense and choices.test == "t":
+        return _estimate(differences, cases, replace(interval, method="t"), threads)
+    if not is_dense:
+        return _estimate(differences, cases, interval, threads)
+    inverted = outcome.inverted
+    if not math.isfinite(inverted.lower):
+        few = _estimate(differences, cases, replace(interval, method="dense"), threads)
+        return few if few.reason else bounds
+    low, high = cases.measure.range_of_difference
+    lower = inverted.lower if low is None else max(inverted.lower, low)
+    upper = inverted.upper if high is None else min(inverted.upper, high)
+    if choices.test == "permutation":
+        lower, upper = _agree(lower, upper, outcome.p, bounds.value, interval.level)
+    return replace(bounds, lower=lower, upper=upper, method="dense", reason="")
+
+
+def _agree(
+    lower: float, upper: float, p: float, difference: float, level: float
+) -> tuple[float, float]:
+    """Return the ends of an interval that excludes 0 exactly if the p-value is below 1 - level.
+
+    They disagree only if the p-value counts all flips, which is possible where few units differ,
+    while other differences are tested with random flips.
+    """
+    is_rejected = p < round(1 - level, 12)
+    if lower <= 0 <= upper:
+        if not is_rejected:
+            return lower, upper
+        nearest = math.nextafter(0, difference)
+        return (nearest, upper) if difference > 0 else (lower, nearest)
+    if is_rejected:
+        return lower, upper
+    return min(lower, 0.0), max(upper, 0.0)
+
+
+def _test_margin(
+    differences: Numbers, cases: Cases, outcome: Outcome, margin: float
+) -> MarginTest:
+    """Test a margin with bounds, or with sign flips where differences have no limits."""
+    limits = cases.measure.range_of_difference
+    found = test_bounded(differences, cases.clusters, limits, margin)
+    if found is not None:
+        return found
+    mean = float(differences.mean()) if len(differences) else math.nan
+    return test_dense(mean, outcome.inverted, margin)
+
+
+def _find_not_worse(against: MarginTest | None, sign: int) -> float | None:
+    """Return the p-value of the hypothesis that the run is worse by the margin or more."""
+    if against is None:
+        return None
+    if sign == 0:
+        return math.nan
+    return against.p_below if sign > 0 else against.p_above
 
 
 def _need(difference: float, deviation: float, alpha: float) -> int | None:
