@@ -175,7 +175,7 @@ def test_a_difference_is_tested_the_same_for_any_order_of_rows() -> None:
     assert same(lambda order: rs.diff(*read(order), "nDCG@10"))
 
 
-@pytest.mark.parametrize("method", ["auto", "bca", "t", "betting"])
+@pytest.mark.parametrize("method", ["auto", "dense", "bounded", "t", "bca"])
 def test_an_interval_is_the_same_for_any_order_of_rows(method: str) -> None:
     interval = rs.Interval(method=method)
     weights = {str(query): 1 + query % 4 for query in QUERIES}

@@ -162,7 +162,7 @@ class Coverage:
 def measure_coverage(
     world: World,
     n: int,
-    method: Literal["auto", "bca", "t", "betting"],
+    method: Literal["auto", "dense", "bounded", "t", "bca"],
     *,
     per_cluster: int = 1,
     alike: float = 0.4,

@@ -6,13 +6,21 @@ import math
 
 from rankscope._core import bounded_units_needed
 from rankscope.compare.gate import HOLDS, INCONCLUSIVE, Check, decide
-from rankscope.data.interval import Interval, of_measure
+from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.records import record, replace
-from rankscope.stats.comparison import CLOSE, POWER, find_deviation
-from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.comparison import (
+    CLOSE,
+    POWER,
+    Cases,
+    estimate_as_named,
+    estimate_dense,
+    find_deviation,
+    make_family,
+)
 from rankscope.stats.estimate.power import queries_needed
 from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
+from rankscope.stats.test.paired import invert_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.compare.gate import Budget, OnInconclusive
+    from rankscope.data.estimate import Estimate
     from rankscope.engine import Groups
     from rankscope.stats.comparison import MeasureValues
 
@@ -59,20 +68,38 @@ class _Sample:
     """The queries of one check.
 
     Args:
-        measure: The measure.
-        baseline: The values of the baseline.
-        candidate: The values of the candidate, of the same queries.
-        clusters: The cluster of each query, or `None`.
+        cases: Their values: those of the baseline and of the candidate.
         interval: The settings of the interval, with the corrected level.
+        slices: The number of slices of the budget.
         threads: The number of threads.
     """
 
-    measure: MeasureValues
-    baseline: Numbers
-    candidate: Numbers
-    clusters: Codes | None
+    cases: Cases
     interval: Interval
+    slices: int
     threads: int | None
+
+    @property
+    def measure(self) -> MeasureValues:
+        """The measure."""
+        return self.cases.measure
+
+    @property
+    def baseline(self) -> Numbers:
+        """The values of the baseline."""
+        found: Numbers = self.cases.values[0]
+        return found
+
+    @property
+    def candidate(self) -> Numbers:
+        """The values of the candidate, of the same queries."""
+        found: Numbers = self.cases.values[1]
+        return found
+
+    @property
+    def clusters(self) -> Codes | None:
+        """The cluster of each query, or `None`."""
+        return self.cases.clusters
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -87,8 +114,8 @@ class Limited:
         threshold: The limit on the scale of the value.
         method: How the interval was computed.
         note: Why there is no interval, or why its ends are equal.
-        needed: How many queries would hold the budget with a probability of 80 % if the candidate is
-            as good as the baseline; `None` if no number would.
+        needed: How many queries would hold the budget with a probability of 80 % if the candidate
+            is as good as the baseline; `None` if no number would.
     """
 
     value: float
@@ -150,14 +177,17 @@ def _check(
     slices = [(None, is_there)] if groups is None else [*_list_slices(groups, is_there)]
     interval = _correct(settings.interval, budget, len(slices))
     for name, is_chosen in slices:
-        baseline, candidate = measure.values[:, is_chosen]
-        held = None if clusters is None else clusters[is_chosen]
-        sample = _Sample(
+        cases = Cases(
             measure=measure,
-            baseline=baseline,
-            candidate=candidate,
-            clusters=held,
+            slice=name,
+            chosen=np.flatnonzero(is_chosen),
+            values=np.ascontiguousarray(measure.values[:, is_chosen]),
+            clusters=None if clusters is None else clusters[is_chosen],
+        )
+        sample = _Sample(
+            cases=cases,
             interval=interval,
+            slices=0 if groups is None else len(slices),
             threads=settings.threads,
         )
         yield conclude(
@@ -168,9 +198,9 @@ def _check(
             measure=measure.name,
             by=by,
             slice=name,
-            n=len(candidate),
-            clusters=None if held is None else len(np.unique(held)),
-            means=(float(baseline.mean()), float(candidate.mean())),
+            n=len(sample.candidate),
+            clusters=cases.cluster_count,
+            means=(float(sample.baseline.mean()), float(sample.candidate.mean())),
             corrected_for=len(slices),
             on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
         )
@@ -270,14 +300,7 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         _combine(measure.low, measure.high, kept),
         _combine(measure.high, measure.low, kept),
     )
-    estimate = estimate_mean(
-        values,
-        interval=of_measure(sample.interval, measure.name),
-        low=limits[0],
-        high=limits[1],
-        clusters=sample.clusters,
-        threads=sample.threads,
-    )
+    estimate = _find_interval(sample, kept, limits)
     return Limited(
         value=estimate.value - moved,
         lower=estimate.lower - moved,
@@ -296,6 +319,29 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
     )
 
 
+def _find_interval(
+    sample: _Sample, kept: float, limits: tuple[float | None, float | None]
+) -> Estimate:
+    """Return the mean of candidate − kept · baseline: by default with a bounded interval."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    interval, rows = sample.interval, np.stack([kept * sample.baseline, sample.candidate])
+    values = rows[1] - rows[0]
+    if interval.method == "auto":
+        interval = replace(interval, method="dense" if None in limits else "bounded")
+    if interval.method != "dense":
+        return estimate_as_named(values, sample.cases, limits, interval, sample.threads)
+    cases = replace(sample.cases, values=rows)
+    [inverted] = invert_pairs(
+        [make_family(cases, [(0, 1)])],
+        level=interval.level,
+        seed=interval.seed,
+        slices=sample.slices,
+        threads=sample.threads,
+    )
+    return estimate_dense(values, cases, limits, inverted, interval)
+
+
 def _plan(
     sample: _Sample,
     values: Numbers,
@@ -306,8 +352,8 @@ def _plan(
 ) -> int | None:
     """Return how many queries hold a budget if the candidate is as good as the baseline.
 
-    The mean that was found decides nothing here: where a check is inconclusive, its distance from the
-    limit is mostly noise, and so would be the number.
+    The mean that was found decides nothing here: where a check is inconclusive, its distance from
+    the limit is mostly noise, and so would be the number.
 
     Args:
         sample: The queries.
@@ -389,13 +435,12 @@ def _keep(sample: _Sample, threshold: float) -> Limited:
     A pipeline in which no value changed has to pass. No interval says so: the queries that weren't
     sampled could differ, and an interval that allows for it is wider than most budgets.
     """
-    low, high = sample.measure.range_of_difference
-    bounds = estimate_mean(
+    bounds = estimate_as_named(
         sample.candidate - sample.baseline,
-        interval=replace(sample.interval, method="bounded"),
-        low=low,
-        high=high,
-        clusters=sample.clusters,
+        sample.cases,
+        sample.measure.range_of_difference,
+        replace(sample.interval, method="bounded"),
+        sample.threads,
     )
     note = "Every query has the same value under both runs."
     if not bounds.reason:

@@ -164,9 +164,10 @@ class Check:
             value of `max-loss` may not be above it, and the others may not be below it.
         verdict: `"holds"`, `"broken"` or `"inconclusive"`.
         passed: Whether the check lets the candidate pass.
-        queries_needed: If it is inconclusive, about how many queries show with a probability of 80 %
-            that a candidate holds the budget that is as good as the baseline (of `max-loss`: of
-            which half as many queries lose more than the limit as may); `None` if no number does.
+        queries_needed: If it is inconclusive, about how many queries show with a probability of
+            80 % that a candidate holds the budget that is as good as the baseline (of `max-loss`:
+            of which half as many queries lose more than the limit as may); `None` if no number
+            does, and for the budgets of a comparison.
         note: Why there is no interval, or why its ends are equal; else empty.
     """
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 METHODS = {
     "auto": "",
-    "dense": "dense (inverted permutation test)",
-    "bounded": "bounded (any distribution)",
+    "dense": "dense",
+    "bounded": "bounded",
     "t": "Student's t",
     "bca": "BCa bootstrap",
 }

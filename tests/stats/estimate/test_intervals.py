@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
-from rankscope.stats.test.family import Family
 from rankscope.stats.test import paired
+from rankscope.stats.test.family import Family
 from scipy import stats
 
 from dev.simulate.compare.worlds import PAIRS, SINGLES, measure_coverage
@@ -72,7 +72,7 @@ def test_a_bootstrap_interval_is_that_of_scipy_at_the_level_of_student(
 def bound(values: np.ndarray, error: float) -> tuple[float, float]:
     """Return the lower bound of a mean of values from 0 to 1, and its Monte Carlo error.
 
-    It is the quantile of means with random weights, with one value of 0 besides those that are there.
+    It is the quantile of means with random weights, with one value of 0 besides those there are.
     """
     draws = 40_000
     weights = np.random.default_rng(9).exponential(size=(draws, len(values) + 1))
