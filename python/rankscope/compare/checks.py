@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope._core import bounded_units_needed
-from rankscope.compare.gate import HOLDS, INCONCLUSIVE, Check, decide
+from rankscope.compare.gate import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.records import record, replace
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 TAIL_RESAMPLES = 50
 """How many bootstrap resamples must lie beyond each end of an interval."""
 MOST_RESAMPLES = 99_999
+IDENTICAL = "identical"
+"""The method of an interval where nothing changed."""
 MOST_TIMES = 1000
 """How many times smaller than the standard deviation a distance can be to say how many queries it
 needs."""
@@ -220,7 +222,9 @@ def conclude(
     corrected_for: int = 1,
 ) -> Check:
     """Return the check of a budget, given the limited value and its interval."""
-    if budget.kind == "max-loss":
+    if found.method == IDENTICAL:
+        verdict = UNCHANGED
+    elif budget.kind == "max-loss":
         verdict = decide(-found.upper, -found.lower, -found.threshold)
     else:
         verdict = decide(found.lower, found.upper, found.threshold)
@@ -242,7 +246,7 @@ def conclude(
         interval_method=found.method,
         threshold=found.threshold,
         verdict=verdict,
-        passed=verdict == HOLDS or (is_open and on_inconclusive == "pass"),
+        passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
         queries_needed=found.needed if is_open else None,
         note=found.note,
     )
@@ -293,14 +297,14 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         kept = 1 - budget.limit
         moved = budget.limit * float(sample.baseline.mean())
         threshold = -moved
-    if kept and _is_same(sample):
-        return _keep(sample, threshold)
     values = sample.candidate - kept * sample.baseline if kept else sample.candidate
     limits = (
         _combine(measure.low, measure.high, kept),
         _combine(measure.high, measure.low, kept),
     )
     estimate = _find_interval(sample, kept, limits)
+    if kept and _is_same(sample) and not estimate.lower - moved >= threshold:
+        return _keep(sample, threshold)
     return Limited(
         value=estimate.value - moved,
         lower=estimate.lower - moved,
@@ -393,8 +397,6 @@ def _combine(own: float | None, others: float | None, kept: float) -> float | No
 
 def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
     """Estimate the quantile of the losses of queries."""
-    if _is_same(sample):
-        return _keep(sample, budget.limit)
     losses = sample.baseline - sample.candidate
     low, high = sample.measure.range_of_difference
     level = sample.interval.level
@@ -406,6 +408,8 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         high=math.inf if high is None else high,
         clusters=sample.clusters,
     )
+    if _is_same(sample) and not found.upper <= budget.limit:
+        return _keep(sample, budget.limit)
     is_above = losses > budget.limit
     few = FEW_LOSE * (1 - budget.quantile)
     needed = count_needed(few, budget.quantile, level=level, power=POWER)
@@ -430,27 +434,38 @@ def _is_same(sample: _Sample) -> bool:
 
 
 def _keep(sample: _Sample, threshold: float) -> Limited:
-    """Return that nothing changed.
-
-    A pipeline in which no value changed has to pass. No interval says so: the queries that weren't
-    sampled could differ, and an interval that allows for it is wider than most budgets.
-    """
+    """Return that nothing changed, and what other queries could still change."""
+    limits, interval = sample.measure.range_of_difference, sample.interval
     bounds = estimate_as_named(
         sample.candidate - sample.baseline,
         sample.cases,
-        sample.measure.range_of_difference,
-        replace(sample.interval, method="bounded"),
+        limits,
+        replace(interval, method="bounded"),
         sample.threads,
     )
+    return keep_unchanged(bounds.lower, threshold, interval.level)
+
+
+def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
+    """Return that nothing changed.
+
+    A pipeline in which no value changed has to pass. No interval says that the budget holds: the
+    queries that weren't sampled could differ.
+
+    Args:
+        lowest: The lower end of the bounded interval of the difference, or NaN.
+        threshold: The limit.
+        level: The level of the interval.
+    """
     note = "Every query has the same value under both runs."
-    if not bounds.reason:
-        note += f" Other queries could still lower the mean by up to {-bounds.lower:.4f} (bounded)."
+    if not math.isnan(lowest):
+        note += f" Other queries could still lower the mean by up to {-lowest:.4f} (bounded)."
     return Limited(
         value=0.0,
         lower=0.0,
         upper=0.0,
-        level=sample.interval.level,
+        level=level,
         threshold=threshold,
-        method="identical",
+        method=IDENTICAL,
         note=note,
     )
