@@ -39,9 +39,12 @@ __all__ = [
     "__version__",
     "add_sums",
     "audit_ties",
+    "average_units",
     "bound",
     "bound_below",
     "bound_difference",
+    "bounded_tails",
+    "bounded_units_needed",
     "choose_sums",
     "compare_rankings",
     "count_flips",
@@ -64,6 +67,7 @@ __all__ = [
     "fuse_to_memory",
     "grade_items",
     "hash_texts",
+    "invert_flips",
     "log2",
     "mean_of_rows",
     "measure_costs",
@@ -78,7 +82,6 @@ __all__ = [
     "round_sums",
     "split_json",
     "student_tails",
-    "student_upper",
     "sum_cells",
     "sum_groups",
     "summarize",
@@ -631,6 +634,24 @@ def evaluate_part(
 ) -> tuple[Evaluation, list[str], _Notes]: ...
 def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Evaluation: ...
 def bound_below(sums: NDArray[np.float64], counts: NDArray[np.float64], error: float) -> float: ...
+def bounded_tails(
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64] | None,
+    value_range: tuple[float, float],
+    limit: float,
+) -> tuple[float, float] | None: ...
+def bounded_units_needed(
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64] | None,
+    value_range: tuple[float, float],
+    limit: float,
+    truth: float,
+    level: float,
+    power: float,
+) -> int | None: ...
+def average_units(
+    sums: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> tuple[float, float, float]: ...
 def estimate_mean(
     values: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
@@ -652,6 +673,21 @@ def count_flips(
     threads: int,
     check: Callable[[], None] | None,
 ) -> tuple[list[float], list[int], list[tuple[int, int]], list[int], int, bool]: ...
+def invert_flips(
+    families: Sequence[
+        tuple[
+            tuple[NDArray[np.int64], NDArray[np.float64], int, Sequence[tuple[int, int]]],
+            NDArray[np.float64],
+        ]
+    ],
+    count: int,
+    level: float,
+    margin: float,
+    flips: int,
+    seed: int,
+    threads: int,
+    check: Callable[[], None] | None,
+) -> list[tuple[float, float, float, float]]: ...
 def count_ranges(
     values: NDArray[np.float64],
     systems: int,
@@ -715,7 +751,6 @@ def restore_summary(saved: bytes) -> Summary: ...
 def round_sums(packed: bytes) -> list[float]: ...
 def split_json(text: bytes, most: int) -> list[bytes] | None: ...
 def student_tails(statistic: float, degrees: float) -> float: ...
-def student_upper(statistic: float, degrees: float) -> float: ...
 def sum_cells(
     groups: NDArray[np.int64],
     count: int,

@@ -19,9 +19,10 @@ use crate::memory::{Vec, guard, vec};
 use crate::number::aggregate::Part;
 use crate::number::distributions;
 use crate::policy::Aggregate;
-use crate::resample::betting::{self, Unit};
 use crate::resample::bootstrap::Draws;
-use crate::resample::interval::{Estimate, Method, Settings, estimate};
+use crate::resample::bounded::{self, Unit};
+use crate::resample::interval::{self, Estimate, Method, Settings, estimate};
+use crate::resample::student;
 
 /// The values of all measures.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -201,16 +202,7 @@ pub(super) fn estimate_mean(
 ) -> PyResult<Row> {
     guard(|| {
         let method = read_method(method)?;
-        let values = copy_of(py, &values)?;
-        let weights = weights.map(|weights| copy_of(py, &weights)).transpose()?;
-        let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
-        let clusters = clusters.map(|clusters| copy_of(py, &clusters)).transpose()?;
-        let is_odd = clusters.as_ref().is_some_and(|clusters| clusters.len() != values.len());
-        if is_odd || weights.len() != values.len() {
-            return Err(PyValueError::new_err("expected a weight and a cluster for each value"));
-        }
-        let part = |(value, weight)| Part { value, weight, ratio: (value, 1.0) };
-        let parts: Vec<Part> = values.into_iter().zip(weights).map(part).collect();
+        let (parts, clusters) = read_parts(py, &values, weights.as_ref(), clusters.as_ref())?;
         let (draws, range) = (Draws { resamples, seed }, value_range);
         let settings = Settings { level, method, draws, range, threads };
         Watch::new(None).run(py, |watch| {
@@ -220,8 +212,8 @@ pub(super) fn estimate_mean(
     })
 }
 
-/// A betting bound: a lower bound of a mean of values from 0 to 1, by the sum and the number of the
-/// values of each unit.
+/// A lower bound of a mean of values from 0 to 1 that holds for every distribution, by the sum and the
+/// number of the values of each unit.
 #[pyfunction]
 pub(super) fn bound_below(
     py: Python<'_>,
@@ -233,7 +225,80 @@ pub(super) fn bound_below(
         let (sums, counts) = (copy_of(py, &sums)?, copy_of(py, &counts)?);
         let unit = |(sum, count)| Unit { sum, count };
         let units: Vec<Unit> = sums.into_iter().zip(counts).map(unit).collect();
-        Ok(py.detach(|| betting::bound_below(&units, error)))
+        Ok(py.detach(|| bounded::bound_below(&units, error)))
+    })
+}
+
+/// The p-values of the hypotheses that a mean is at most `limit`, and at least `limit`, for every
+/// distribution within the range; none where values have no range, or are outside it.
+#[pyfunction]
+pub(super) fn bounded_tails(
+    py: Python<'_>,
+    values: PyBuffer<f64>,
+    clusters: Option<PyBuffer<i64>>,
+    value_range: (f64, f64),
+    limit: f64,
+) -> PyResult<Option<(f64, f64)>> {
+    guard(|| {
+        let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
+        let clusters = clusters.as_deref();
+        Ok(py.detach(|| interval::bounded_tails(&parts, clusters, value_range, limit)))
+    })
+}
+
+/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary as
+/// these do around a mean of `truth`; none if there is no such number.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // the choices of a plan
+pub(super) fn bounded_units_needed(
+    py: Python<'_>,
+    values: PyBuffer<f64>,
+    clusters: Option<PyBuffer<i64>>,
+    value_range: (f64, f64),
+    limit: f64,
+    truth: f64,
+    level: f64,
+    power: f64,
+) -> PyResult<Option<usize>> {
+    guard(|| {
+        let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
+        let (clusters, means) = (clusters.as_deref(), (limit, truth));
+        Ok(py.detach(|| {
+            interval::bounded_units_needed(&parts, clusters, value_range, means, (level, power))
+        }))
+    })
+}
+
+/// Values with their weights, and the cluster of each.
+fn read_parts(
+    py: Python<'_>,
+    values: &PyBuffer<f64>,
+    weights: Option<&PyBuffer<f64>>,
+    clusters: Option<&PyBuffer<i64>>,
+) -> PyResult<(Vec<Part>, Option<Vec<i64>>)> {
+    let values = copy_of(py, values)?;
+    let weights = weights.map(|weights| copy_of(py, weights)).transpose()?;
+    let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
+    let clusters = clusters.map(|clusters| copy_of(py, clusters)).transpose()?;
+    let is_odd = clusters.as_ref().is_some_and(|clusters| clusters.len() != values.len());
+    if is_odd || weights.len() != values.len() {
+        return Err(PyValueError::new_err("expected a weight and a cluster for each value"));
+    }
+    let part = |(value, weight)| Part { value, weight, ratio: (value, 1.0) };
+    Ok((values.into_iter().zip(weights).map(part).collect(), clusters))
+}
+
+/// The mean over units, its standard error and degrees of freedom, by the sum and the size of each unit.
+#[pyfunction]
+pub(super) fn average_units(
+    py: Python<'_>,
+    sums: PyBuffer<f64>,
+    sizes: PyBuffer<f64>,
+) -> PyResult<(f64, f64, f64)> {
+    guard(|| {
+        let (sums, sizes) = (copy_of(py, &sums)?, copy_of(py, &sizes)?);
+        let found = student::average(&sums, &sizes);
+        Ok((found.mean, found.error, found.degrees))
     })
 }
 
@@ -248,8 +313,12 @@ fn read_method(name: &str) -> PyResult<Option<Method>> {
     if name == "auto" { Ok(None) } else { choose(name, &METHODS).map(Some) }
 }
 
-const METHODS: [(&str, Method); 3] =
-    [("bca", Method::Bootstrap), ("t", Method::Student), ("betting", Method::Betting)];
+const METHODS: [(&str, Method); 4] = [
+    ("dense", Method::Dense),
+    ("bounded", Method::Bounded),
+    ("t", Method::Student),
+    ("bca", Method::Bootstrap),
+];
 
 fn row(made: &Estimate) -> Row {
     let (lower, upper) = made.ends;

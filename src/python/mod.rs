@@ -51,7 +51,10 @@ use pyo3::prelude::*;
 use self::agreement::compare_rankings;
 use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
-use self::evaluation::{Evaluation, bound_below, estimate_mean, restore_evaluation, t_quantile};
+use self::evaluation::{
+    Evaluation, average_units, bound_below, bounded_tails, bounded_units_needed, estimate_mean,
+    restore_evaluation, t_quantile,
+};
 use self::event_columns::{decode_columns, decode_label_columns};
 use self::events::{EventDecoder, split_json};
 use self::explain::{audit_ties, bound, bound_difference, find_regrets};
@@ -70,8 +73,8 @@ use self::rankings::{Rankings, evaluate_samples, restore_rankings};
 use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
 use self::run_columns::{RunParts, SpilledColumns};
 use self::significance::{
-    count_flips, count_ranges, count_shifted, fair_lower, noncentral_t_lower, normal_tails,
-    student_tails, student_upper,
+    count_flips, count_ranges, count_shifted, fair_lower, invert_flips, noncentral_t_lower,
+    normal_tails, student_tails,
 };
 use self::spilled::SpilledTable;
 use self::sums::{add_sums, choose_sums, fsum, log2, merge_sums, round_sums, sum_groups};
@@ -91,15 +94,16 @@ mod _core {
     use super::{
         ClusterSums, Column, Evaluation, EventDecoder, IdSet, Items, Judgments, Lines,
         ParquetFooter, Plan, Rankings, Reassignments, Run, RunParts, ScatteredRuns, SliceQueries,
-        SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties, bound,
-        bound_below, bound_difference, choose_sums, compare_rankings, count_flips, count_ranges,
-        count_shifted, decode_columns, decode_label_columns, estimate_mean, evaluate_dict,
-        evaluate_items, evaluate_part, evaluate_path, evaluate_run, evaluate_samples, fair_lower,
-        find_regrets, fsum, fuse_runs, fuse_to_file, fuse_to_memory, grade_items, hash_texts, log2,
-        mean_of_rows, measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
+        SpilledColumns, SpilledTable, Summary, TableStream, TextCodes, add_sums, audit_ties,
+        average_units, bound, bound_below, bound_difference, bounded_tails, bounded_units_needed,
+        choose_sums, compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
+        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
+        evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
+        fuse_to_file, fuse_to_memory, grade_items, hash_texts, invert_flips, log2, mean_of_rows,
+        measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
         restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
-        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
-        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
+        split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
+        unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

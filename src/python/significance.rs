@@ -9,6 +9,7 @@ use super::watch::Watch;
 use crate::memory::{Vec, guard};
 use crate::number::distributions;
 use crate::resample::flips::{self, Family};
+use crate::resample::invert::{self, Draws};
 use crate::resample::shift::{Shifted, count_shifted as count_resamples};
 use crate::resample::shuffle::count_ranges as count_permutations;
 
@@ -56,6 +57,48 @@ fn read_family(
         places.push(place.ok_or_else(refuse)?);
     }
     Family::new(places, copy_of(py, values)?, systems, pairs).ok_or_else(refuse)
+}
+
+/// The ends of an interval, and the p-values of minus the margin and of the margin.
+type Inverted = (f64, f64, f64, f64);
+
+/// For all pairs of all families, given with the sizes of their units: which mean differences the test of
+/// sign flips doesn't reject at a level, and its p-values at a margin.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // the choices of a test
+pub(super) fn invert_flips(
+    py: Python<'_>,
+    families: Vec<(GivenFamily, PyBuffer<f64>)>,
+    count: usize,
+    level: f64,
+    margin: f64,
+    flips: usize,
+    seed: u64,
+    threads: usize,
+    check: Option<Py<PyAny>>,
+) -> PyResult<Vec<Inverted>> {
+    guard(|| {
+        let mut read = Vec::with_capacity(families.len());
+        for ((units, values, systems, pairs), sizes) in families {
+            let sizes = copy_of(py, &sizes)?;
+            if sizes.len() != units.item_count() {
+                return Err(refuse());
+            }
+            read.push((read_family(py, &units, &values, systems, pairs, count)?, sizes));
+        }
+        let draws = Draws { units: count, flips, seed, threads };
+        Watch::checking(check).run(py, |watch| {
+            let mut found = Vec::new();
+            for (family, sizes) in &read {
+                invert::invert_pairs(family, sizes, draws, watch, |inverted| {
+                    let (lower, upper) = inverted.interval(level);
+                    let [below, above] = [-margin, margin].map(|mean| inverted.p_value(mean));
+                    found.push((lower, upper, below, above));
+                })?;
+            }
+            Ok(found)
+        })
+    })
 }
 
 /// How many permutations have a range as large as the difference of each pair, of how many, and whether
@@ -118,12 +161,6 @@ fn refuse() -> PyErr {
 #[pyfunction]
 pub(super) fn student_tails(statistic: f64, degrees: f64) -> f64 {
     distributions::student_tails(statistic, degrees)
-}
-
-/// The probability that Student's t is larger.
-#[pyfunction]
-pub(super) fn student_upper(statistic: f64, degrees: f64) -> f64 {
-    distributions::student_upper(statistic, degrees)
 }
 
 /// The probability that a noncentral t is at most so large.

@@ -57,12 +57,20 @@ impl Family {
         fits.then_some(Self { units, values, pairs })
     }
 
+    pub(super) fn units(&self) -> &[usize] {
+        &self.units
+    }
+
+    pub(super) fn pairs(&self) -> &[(usize, usize)] {
+        &self.pairs
+    }
+
     fn of(&self, system: usize) -> &[f64] {
         &self.values[system * self.units.len()..(system + 1) * self.units.len()]
     }
 
     /// The differences of a pair, 0 where the values are equal except for rounding.
-    fn differences(&self, (one, other): (usize, usize)) -> impl Iterator<Item = f64> {
+    pub(super) fn differences(&self, (one, other): (usize, usize)) -> impl Iterator<Item = f64> {
         let values = self.of(one).iter().zip(self.of(other));
         values.map(|(&one, &other)| if is_close(one, other) { 0.0 } else { other - one })
     }
@@ -243,7 +251,7 @@ fn enumerate(family: &Family, pair: (usize, usize), measured: &Pair) -> (u64, u6
 
 /// Sign flips of units.
 #[derive(Clone, Debug)]
-struct Flips {
+pub(super) struct Flips {
     units: usize,
     seed: u64,
     /// The code of each unit in a block.
@@ -257,7 +265,7 @@ struct Flips {
 
 impl Flips {
     /// All flips.
-    fn enumerate(units: usize) -> Self {
+    pub(super) fn enumerate(units: usize) -> Self {
         #[allow(clippy::cast_possible_truncation)] // there are few units
         let bits = (units as u32).min(BITS.0);
         let code = |unit: usize| if unit < bits as usize { 1 << unit } else { 0 };
@@ -273,7 +281,7 @@ impl Flips {
     }
 
     /// So many random flips, besides the one that changes nothing.
-    fn draw(units: usize, flips: usize, seed: u64) -> Self {
+    pub(super) fn draw(units: usize, flips: usize, seed: u64) -> Self {
         let bits = units.max(1).ilog2().clamp(BITS.0, BITS.1);
         let mut random = Random::new(seed, CODES);
         #[allow(clippy::cast_possible_truncation)] // as many bits as a code has
@@ -294,9 +302,45 @@ impl Flips {
     }
 
     /// The number of flips, with the one that changes nothing.
-    fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         let identity = usize::from(!self.is_all);
         ((self.blocks << self.bits) - self.left_out.len() + identity) as u64
+    }
+
+    /// How many blocks of flips there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// A block has 2 to the power of so many flips.
+    pub(super) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The sums of columns under the flips of a block that are counted; returns how many there are.
+    pub(super) fn sum(
+        &self,
+        block: usize,
+        columns: &[(&[usize], &[f64])],
+        signs: &mut Vec<u64>,
+        sums: &mut [f64],
+    ) -> usize {
+        self.signs(block, signs);
+        for (sums, column) in sums.chunks_exact_mut(1 << self.bits).zip(columns) {
+            self.add_up(column, signs, sums);
+        }
+        self.close_gaps(block, sums)
+    }
+
+    /// The sums of a column under all flips of a block.
+    fn add_up(&self, column: &(&[usize], &[f64]), signs: &[u64], sums: &mut [f64]) {
+        sums.fill(0.0);
+        for (&unit, value) in column.0.iter().zip(column.1) {
+            let sign = signs[unit / 64] >> (unit % 64) << 63;
+            let signed = f64::from_bits(value.to_bits() ^ sign);
+            sums[usize::from(self.codes[unit])] += signed;
+        }
+        transform(sums);
     }
 
     /// One bit per unit: whether a block has the sign of the unit flipped throughout.
@@ -341,13 +385,7 @@ impl Flips {
                         next.store(self.blocks, Ordering::Relaxed);
                         return Err(stopped);
                     }
-                    sums.fill(0.0);
-                    for (&unit, value) in column.0.iter().zip(column.1) {
-                        let sign = signs[unit / 64] >> (unit % 64) << 63;
-                        let signed = f64::from_bits(value.to_bits() ^ sign);
-                        sums[usize::from(self.codes[unit])] += signed;
-                    }
-                    transform(sums);
+                    self.add_up(column, &signs, sums);
                 }
                 let flips = self.close_gaps(block, &mut sums);
                 largest.fill(0.0);

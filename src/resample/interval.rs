@@ -5,20 +5,24 @@ use crate::memory::Vec;
 use crate::number::aggregate::Part;
 use crate::number::distributions::t_quantile;
 use crate::policy::Aggregate;
-use crate::resample::betting::{self, Unit};
 use crate::resample::bootstrap::{self, Draws};
+use crate::resample::bounded::{self, Unit};
+use crate::resample::invert::{self, Weighed};
+use crate::resample::student;
 use crate::resample::units::Units;
 use crate::watch::Watch;
 
 /// How an interval is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By resampling units: bias-corrected and accelerated.
-    Bootstrap,
+    /// What a test of sign flips doesn't reject, for means and sums.
+    Dense,
+    /// For any distribution of values with limits.
+    Bounded,
     /// Student's, for means only; over clusters with their robust error.
     Student,
-    /// By betting, for bounded values only.
-    Betting,
+    /// By resampling units: bias-corrected and accelerated.
+    Bootstrap,
 }
 
 /// Why there is no interval.
@@ -28,13 +32,15 @@ pub enum Reason {
     Undefined,
     /// There are fewer than two units.
     Single,
-    /// There are too few units to choose the bootstrap.
+    /// There are too few units for a test of sign flips to reject anything.
     Few,
-    /// There are too few units for the bootstrap that was asked for.
+    /// There are too few units for the bootstrap.
     FewDrawn,
-    /// All units have the same value, which has no limits.
+    /// Units of unequal size have too few effective degrees of freedom.
+    FewDegrees,
+    /// All units have the same value, of which resamples show nothing.
     Equal,
-    /// Betting needs a mean of bounded values.
+    /// Bounds need a mean of values with limits.
     Unbounded,
 }
 
@@ -47,6 +53,7 @@ impl Reason {
             Self::Single => "single",
             Self::Few => "few",
             Self::FewDrawn => "few_drawn",
+            Self::FewDegrees => "few_degrees",
             Self::Equal => "equal",
             Self::Unbounded => "unbounded",
         }
@@ -58,9 +65,9 @@ impl Reason {
 pub struct Settings {
     /// The probability with which it covers the aggregate of all units there might be.
     pub level: f64,
-    /// The method; none to choose one by the values.
+    /// The method; none for bounds where values have limits, and the densest there is for others.
     pub method: Option<Method>,
-    /// For the bootstrap.
+    /// For the bootstrap and sign flips.
     pub draws: Draws,
     /// The lowest and the highest value of a part; infinite where there is none.
     pub range: (f64, f64),
@@ -87,13 +94,6 @@ pub struct Estimate {
 
 /// So many units the bootstrap needs.
 const FEWEST_DRAWN: usize = 20;
-/// So many units the bootstrap needs before it is chosen for bounded values, and for others, whose tails
-/// can be long.
-const FEWEST_TRUSTED: usize = 30;
-const FEWEST_UNBOUNDED: usize = 50;
-/// So many units have to make up the variance before the bootstrap is chosen: the number of units over
-/// their kurtosis. In simulations (`dev/simulate/compare`), it covers too little with fewer.
-const LEAST_SPREAD: f64 = 8.0;
 
 /// Estimates an aggregate with its interval, over units that are parts, or clusters of parts with the
 /// same code.
@@ -118,10 +118,15 @@ pub fn estimate(
     let units = Units::new(parts, clusters);
     let value = aggregate.of(parts);
     let (low, high) = read_range(parts, settings.range);
-    let bets = read_bets(aggregate, &units, (low, high));
-    let outcome = choose(aggregate, &units, value, settings.method, bets.as_deref());
-    let ends = match outcome {
-        Ok(Method::Student) => student(&units, value, settings.level),
+    let bets = read_bounded(aggregate, &units, (low, high));
+    let chosen = choose(aggregate, &units, value, settings, bets.is_some());
+    let mut outcome = chosen;
+    let ends = match chosen {
+        Ok(Method::Student) => student(&units, settings.level).unwrap_or_else(|reason| {
+            outcome = Err(reason);
+            (f64::NAN, f64::NAN)
+        }),
+        Ok(Method::Dense) => dense(aggregate, &units, settings, watch)?,
         Ok(Method::Bootstrap) => bootstrap::interval(
             aggregate,
             &units,
@@ -131,8 +136,8 @@ pub fn estimate(
             settings.threads,
             watch,
         )?,
-        Ok(Method::Betting) => {
-            let (lower, upper) = betting::interval(bets.as_deref().unwrap_or(&[]), settings.level);
+        Ok(Method::Bounded) => {
+            let (lower, upper) = bounded::interval(bets.as_deref().unwrap_or(&[]), settings.level);
             // Two roundings may not leave the value outside.
             ((low + (high - low) * lower).min(value), (low + (high - low) * upper).max(value))
         }
@@ -153,50 +158,98 @@ pub fn estimate(
     })
 }
 
-/// The method to use, or why there is none.
+/// The p-values of two hypotheses about a mean, for every distribution within the range: that it is at most
+/// `limit`, and that it is at least `limit`. None where values have no range, or are outside it.
+#[must_use]
+pub fn bounded_tails(
+    parts: &[Part],
+    clusters: Option<&[i64]>,
+    range: (f64, f64),
+    limit: f64,
+) -> Option<(f64, f64)> {
+    let (low, high) = read_range(parts, range);
+    let units = read_bounded(Aggregate::Mean, &Units::new(parts, clusters), (low, high))?;
+    let mean = (limit - low) / (high - low);
+    let above = bounded::p_above(&units, mean);
+    Some((above, bounded::p_above(&bounded::mirror(&units), 1.0 - mean)))
+}
+
+/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary as
+/// these do around a mean of `truth`; none where values have no range, or are outside it, and where there
+/// is no such number.
+#[must_use]
+pub fn bounded_units_needed(
+    parts: &[Part],
+    clusters: Option<&[i64]>,
+    range: (f64, f64),
+    (limit, truth): (f64, f64),
+    (level, power): (f64, f64),
+) -> Option<usize> {
+    let (low, high) = read_range(parts, range);
+    let units = read_bounded(Aggregate::Mean, &Units::new(parts, clusters), (low, high))?;
+    let [limit, truth] = [limit, truth].map(|mean| (mean - low) / (high - low));
+    bounded::units_needed(&units, limit, truth, (1.0 - level) / 2.0, power)
+}
+
+/// The method to use, or why there is none. It depends on the number of units and on what is known of
+/// them before they are seen, not on their values: a choice that looks at the values promises less than
+/// the method that it chooses.
 fn choose(
     aggregate: Aggregate,
     units: &Units<'_>,
     value: f64,
-    asked: Option<Method>,
-    bets: Option<&[Unit]>,
+    settings: Settings,
+    is_bounded: bool,
 ) -> std::result::Result<Method, Reason> {
     if value.is_nan() {
         return Err(Reason::Undefined);
     }
-    // Betting holds for any sample.
-    let or_bet = |reason| if bets.is_some() { Ok(Method::Betting) } else { Err(reason) };
-    match asked {
-        Some(Method::Betting) => return or_bet(Reason::Unbounded),
-        Some(Method::Student) if units.count() < 2 => return Err(Reason::Single),
-        Some(Method::Student) => return Ok(Method::Student),
-        Some(Method::Bootstrap) | None => {}
-    }
-    // Of other aggregates, the bootstrap is the only interval.
-    let is_mean = matches!(aggregate, Aggregate::Mean | Aggregate::Sum | Aggregate::RatioOfSums);
-    let is_chosen = asked.is_none() && is_mean;
-    let influences = units.influences(aggregate, value);
-    let fewest = match (is_chosen, bets.is_some()) {
-        (false, _) => FEWEST_DRAWN,
-        (true, true) => FEWEST_TRUSTED,
-        (true, false) => FEWEST_UNBOUNDED,
-    };
-    if units.count() < fewest {
-        or_bet(if is_chosen { Reason::Few } else { Reason::FewDrawn })
-    } else if !influences.is_empty() && influences.iter().all(|&influence| influence == 0.0) {
-        or_bet(Reason::Equal)
-    } else if is_chosen && bets.is_some() && count_spread(&influences) < LEAST_SPREAD {
-        Ok(Method::Betting)
-    } else {
-        Ok(Method::Bootstrap)
+    let is_linear = matches!(aggregate, Aggregate::Mean | Aggregate::Sum | Aggregate::RatioOfSums);
+    let bound = if is_bounded { Ok(Method::Bounded) } else { Err(Reason::Unbounded) };
+    match settings.method {
+        Some(Method::Bounded) => bound,
+        Some(Method::Student) if units.count() < 2 => Err(Reason::Single),
+        Some(Method::Student) => Ok(Method::Student),
+        None if is_bounded => bound,
+        Some(Method::Dense) | None if is_linear => {
+            let is_enough = invert::may_reject(units.count(), settings.level);
+            if is_enough { Ok(Method::Dense) } else { bound.map_err(|_| Reason::Few) }
+        }
+        // Of other aggregates, the bootstrap is the only interval.
+        Some(Method::Dense | Method::Bootstrap) | None => {
+            let influences = units.influences(aggregate, value);
+            if units.count() < FEWEST_DRAWN {
+                Err(Reason::FewDrawn)
+            } else if !influences.is_empty() && influences.iter().all(|&each| each == 0.0) {
+                Err(Reason::Equal)
+            } else {
+                Ok(Method::Bootstrap)
+            }
+        }
     }
 }
 
-/// How many units make up the variance: their number over their kurtosis.
-fn count_spread(influences: &[f64]) -> f64 {
-    let squares: f64 = influences.iter().map(|influence| influence.powi(2)).sum();
-    let fourths: f64 = influences.iter().map(|influence| influence.powi(4)).sum();
-    squares * squares / fourths
+/// The aggregates that a test of sign flips doesn't reject.
+fn dense(
+    aggregate: Aggregate,
+    units: &Units<'_>,
+    settings: Settings,
+    watch: Watch<'_>,
+) -> Result<(f64, f64)> {
+    let Some(terms) = units.terms(aggregate) else {
+        return Ok((f64::NAN, f64::NAN));
+    };
+    let numbers: Vec<usize> = (0..units.count()).collect();
+    let given = Weighed { units: &numbers, sums: &terms.numerators, weights: &terms.denominators };
+    let draws = invert::Draws {
+        units: units.count(),
+        flips: settings.draws.resamples,
+        seed: settings.draws.seed,
+        threads: settings.threads,
+    };
+    let (lower, upper) = invert::invert(given, draws, watch)?.interval(settings.level);
+    let total: f64 = terms.denominators.iter().sum();
+    Ok((aggregate.of_sums(lower * total, total), aggregate.of_sums(upper * total, total)))
 }
 
 /// The range of values; infinite if one is outside, as where grades below 0 count.
@@ -208,9 +261,9 @@ fn read_range(parts: &[Part], (low, high): (f64, f64)) -> (f64, f64) {
 /// Values can leave their range by an error of rounding.
 const SLACK: f64 = 1e-9;
 
-/// What units are bet on: their sums, in units of the range, and their weights. None for aggregates
-/// other than means, and where values have no range, or are outside it.
-fn read_bets(
+/// The sums of units, in units of the range, and their weights. None for aggregates other than means, and
+/// where values have no range, or are outside it.
+fn read_bounded(
     aggregate: Aggregate,
     units: &Units<'_>,
     (low, high): (f64, f64),
@@ -233,17 +286,17 @@ fn read_bets(
     Some(bets)
 }
 
-/// Student's interval. Over clusters, residuals are added up within clusters before they are squared
-/// (Liang and Zeger, *Longitudinal data analysis using generalized linear models*, 1986, with the
-/// correction G / (G - 1) known as CR1), and there are G - 1 degrees of freedom.
-#[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
-fn student(units: &Units<'_>, mean: f64, level: f64) -> (f64, f64) {
-    let count = units.count() as f64;
-    let residuals = units.influences(Aggregate::Mean, mean);
-    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    let error = (squares * count / (count - 1.0)).sqrt() / units.weight();
-    let half = t_quantile(level, count - 1.0) * error;
-    (mean - half, mean + half)
+/// Student's interval; none with too few effective degrees of freedom.
+fn student(units: &Units<'_>, level: f64) -> std::result::Result<(f64, f64), Reason> {
+    let Some(terms) = units.terms(Aggregate::Mean) else {
+        return Err(Reason::Undefined);
+    };
+    let found = student::average(&terms.numerators, &terms.denominators);
+    if found.degrees < student::FEWEST_DEGREES && !units.are_single(&terms) {
+        return Err(Reason::FewDegrees);
+    }
+    let half = t_quantile(level, found.degrees) * found.error;
+    Ok((found.mean - half, found.mean + half))
 }
 
 #[cfg(test)]
@@ -296,7 +349,7 @@ mod tests {
     fn clusters_of_one_part_are_like_none() {
         let values: Vec<f64> = (0..100).map(|index| f64::from(index * 37 % 101) / 101.0).collect();
         let codes: Vec<i64> = (0..100).collect();
-        for method in [Method::Bootstrap, Method::Student, Method::Betting] {
+        for method in [Method::Bootstrap, Method::Student, Method::Bounded, Method::Dense] {
             let settings = settings(Some(method));
             let clustered =
                 estimate(Aggregate::Mean, &parts(&values), Some(&codes), settings, &mut |_| Ok(()));
@@ -307,9 +360,6 @@ mod tests {
     #[test]
     fn few_or_equal_values_have_no_bootstrap() {
         let settings = settings(Some(Method::Bootstrap));
-        assert_eq!(of(&VALUES, settings).outcome, Ok(Method::Betting));
-        assert_eq!(of(&[0.5; 60], settings).outcome, Ok(Method::Betting));
-        let settings = Settings { range: (0.0, f64::INFINITY), ..settings };
         assert_eq!(of(&VALUES, settings).outcome, Err(Reason::FewDrawn));
         assert_eq!(of(&[0.5; 60], settings).outcome, Err(Reason::Equal));
         assert!(of(&[0.5; 60], settings).ends.0.is_nan());
@@ -370,31 +420,48 @@ mod tests {
     }
 
     #[test]
-    fn a_bootstrap_is_chosen_from_30_units_on_and_without_a_range_from_50() {
-        let bounded = [29, 30, 31].map(|count| of(&spread(count), settings(None)).outcome);
-        assert_eq!(bounded, [Method::Betting, Method::Bootstrap, Method::Bootstrap].map(Ok));
-        let settings = Settings { range: (0.0, f64::INFINITY), ..settings(None) };
-        let unbounded = [49, 50, 51].map(|count| of(&spread(count), settings).outcome);
-        assert_eq!(unbounded, [Err(Reason::Few), Ok(Method::Bootstrap), Ok(Method::Bootstrap)]);
+    fn the_method_depends_on_limits_and_the_number_of_units_alone() {
+        let unbounded = (0.0, f64::INFINITY);
+        let choose = |count, method, range| {
+            of(&spread(count), Settings { range, ..settings(method) }).outcome
+        };
+        for count in [2, 5, 6, 7, 300] {
+            assert_eq!(choose(count, None, (0.0, 1.0)), Ok(Method::Bounded));
+            let is_few = count < 6;
+            let few = if is_few { Err(Reason::Few) } else { Ok(Method::Dense) };
+            assert_eq!(choose(count, None, unbounded), few);
+            assert_eq!(choose(count, Some(Method::Dense), unbounded), few);
+            let instead = if is_few { Method::Bounded } else { Method::Dense };
+            assert_eq!(choose(count, Some(Method::Dense), (0.0, 1.0)), Ok(instead));
+            assert_eq!(choose(count, Some(Method::Bounded), unbounded), Err(Reason::Unbounded));
+        }
     }
 
     #[test]
-    fn eight_units_have_to_make_up_the_variance() {
-        // Of 40 units, two are `first` from the mean, six a quarter, and the others are the mean.
-        let outcome = |first: f64| {
-            let mut values = [0.5; 40];
-            for (at, value) in values.iter_mut().enumerate().take(8) {
-                let distance = if at < 2 { first } else { 0.25 };
-                *value += if at % 2 == 0 { distance } else { -distance };
-            }
-            let squares = 2.0 * first.powi(2) + 6.0 * 0.25_f64.powi(2);
-            let fourths = 2.0 * first.powi(4) + 6.0 * 0.25_f64.powi(4);
-            (squares * squares / fourths, of(&values, settings(None)).outcome)
+    fn bounds_of_equal_values_have_a_width() {
+        for value in [0.0, 0.5, 1.0] {
+            let (lower, upper) = of(&[value; 400], settings(None)).ends;
+            assert!(lower < upper && lower <= value && value <= upper);
+        }
+    }
+
+    #[test]
+    fn clusters_of_unequal_size_need_four_degrees_of_freedom() {
+        let outcome = |sizes: &[usize]| {
+            let codes = sizes.iter().enumerate();
+            #[allow(clippy::cast_possible_wrap)] // small numbers
+            let codes: std::vec::Vec<i64> =
+                codes.flat_map(|(code, &size)| std::iter::repeat_n(code as i64, size)).collect();
+            let values = parts(&spread(codes.len()));
+            let settings = settings(Some(Method::Student));
+            estimate(Aggregate::Mean, &values, Some(&codes), settings, &mut |_| Ok(()))
+                .unwrap()
+                .outcome
         };
-        assert_eq!(outcome(0.25), (8.0, Ok(Method::Bootstrap)));
-        let (spread, found) = outcome(0.25 * 1.03);
-        assert!((7.9..8.0).contains(&spread), "{spread}");
-        assert_eq!(found, Ok(Method::Betting));
+        assert_eq!(outcome(&[3; 5]), Ok(Method::Student));
+        assert_eq!(outcome(&[3; 4]), Err(Reason::FewDegrees));
+        assert_eq!(outcome(&[200, 5, 5, 5, 5, 5, 5, 5, 5]), Err(Reason::FewDegrees));
+        assert_eq!(of(&spread(2), settings(Some(Method::Student))).outcome, Ok(Method::Student));
     }
 
     #[test]

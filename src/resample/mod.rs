@@ -1,11 +1,13 @@
 //! Confidence intervals and tests by resampling queries, users, and what else is independent.
 
-pub mod betting;
 pub mod bootstrap;
+pub mod bounded;
 pub mod flips;
 pub mod interval;
+pub mod invert;
 pub mod max_t;
 pub mod reassign;
 pub mod shift;
 pub mod shuffle;
+pub mod student;
 pub mod units;

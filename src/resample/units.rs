@@ -51,6 +51,12 @@ impl<'a> Units<'a> {
         self.parts.iter().map(|part| part.weight).sum()
     }
 
+    /// Whether units are parts that all count the same.
+    #[must_use]
+    pub fn are_single(&self, terms: &Terms) -> bool {
+        self.clusters.is_none() && terms.has_one_denominator()
+    }
+
     /// Appends the parts of a unit.
     pub fn append(&self, unit: usize, to: &mut Vec<Part>) {
         match &self.clusters {

@@ -12,7 +12,7 @@ from tests.invariance.shuffled import NEW, OLD, QRELS, shuffle, to_dict
 RESAMPLES = 9999
 
 
-def compare(queries: int, order: int) -> tuple[rs.Comparison, np.ndarray]:
+def compare(queries: int, order: int, method: str = "auto") -> tuple[rs.Comparison, np.ndarray]:
     """Return the comparison of two runs in an order of rows, and the differences of queries."""
     kept = [
         to_dict(shuffle([row for row in rows if row[0] <= queries], order))
@@ -20,7 +20,14 @@ def compare(queries: int, order: int) -> tuple[rs.Comparison, np.ndarray]:
     ]
     runs = dict(zip(("old", "new"), kept[1:], strict=True))
     values = [rs.evaluate(kept[0], run, "nDCG@10").per_query("nDCG@10") for run in runs.values()]
-    found = rs.compare(kept[0], runs, ["AP", "nDCG@10"], permutations=RESAMPLES, bounds=False)
+    found = rs.compare(
+        kept[0],
+        runs,
+        ["AP", "nDCG@10"],
+        permutations=RESAMPLES,
+        interval=rs.Interval(method=method),  # type: ignore[arg-type]  # one of them
+        bounds=False,
+    )
     return found, values[1] - values[0]
 
 
@@ -52,8 +59,23 @@ def test_a_p_value_of_many_queries_is_that_of_scipy_but_for_chance(order: int) -
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_an_interval_is_that_of_scipy_but_for_chance(order: int) -> None:
-    found, differences = compare(45, order)
+def test_the_default_interval_is_what_the_test_of_scipy_does_not_reject(order: int) -> None:
+    found, differences = compare(14, order)
+    compared = found["nDCG@10", "new"]
+
+    def test(difference: float) -> float:
+        return stats.permutation_test(
+            (differences - difference,), np.sum, permutation_type="samples", n_resamples=np.inf
+        ).pvalue
+
+    assert compared.interval_method == "dense"
+    assert test(compared.lower + 1e-9) >= 0.05 > test(compared.lower - 1e-9)
+    assert test(compared.upper - 1e-9) >= 0.05 > test(compared.upper + 1e-9)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_bootstrap_interval_is_that_of_scipy_but_for_chance(order: int) -> None:
+    found, differences = compare(45, order, "bca")
     compared, count = found["nDCG@10", "new"], len(differences)
     assert compared.interval_method == "bca"
     # SciPy has no quantiles of Student's t for small samples; a wider level gives the same ends.

@@ -65,7 +65,7 @@ def gate(
     duplicates: Duplicates = "error",
     score_type: ScoreType | None = None,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    method: Literal["auto", "bca", "t", "betting"] = "auto",
+    method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto",
     seed: int = 0,
     threads: int | None = None,
 ) -> GateResult:
@@ -382,7 +382,11 @@ def _check_compared(
     on_inconclusive: OnInconclusive,
 ) -> Check:
     """Check a budget with the difference and the interval of a comparison."""
-    from rankscope.compare.checks import Limited, conclude  # noqa: PLC0415 - with the statistics
+    from rankscope.compare.checks import (  # noqa: PLC0415 - with the statistics
+        Limited,
+        conclude,
+        keep_unchanged,
+    )
 
     if budget.kind != "max-drop" or budget.is_relative or budget.by is not None:
         raise _bad_call(f"a comparison doesn't have the values of queries that {budget} needs")
@@ -409,24 +413,29 @@ def _check_compared(
             code="not_compared",
         )
     _refuse_measure(asked, found.direction, budget)
-    value, lower, upper = found.difference, found.lower, found.upper
+    is_bounded = not math.isnan(found.bounded_lower)
+    value = found.difference
+    lower, upper = (
+        (found.bounded_lower, found.bounded_upper) if is_bounded else (found.lower, found.upper)
+    )
     means = (found.baseline_mean, found.run_mean)
     if found.run == baseline:  # the pair the other way round
         value, lower, upper = -value, -upper, -lower
         means = (found.run_mean, found.baseline_mean)
+    limited = Limited(
+        value=value,
+        lower=lower,
+        upper=upper,
+        level=level,
+        threshold=-budget.limit,
+        method="bounded" if is_bounded else found.interval_method,
+        note="" if is_bounded else found.interval_note,
+    )
+    if found.wins == found.losses == 0 and not lower >= -budget.limit:
+        limited = keep_unchanged(found.bounded_lower, -budget.limit, level)
     return conclude(
         budget,
-        Limited(
-            value=value,
-            lower=lower,
-            upper=upper,
-            level=level,
-            threshold=-budget.limit,
-            method=found.interval_method,
-            note=found.interval_note,
-            deviation=abs(found.difference / found.effect_size) if found.effect_size else math.nan,
-            units=found.clusters or found.n,
-        ),
+        limited,
         measure=measure,
         n=found.n,
         clusters=found.clusters,

@@ -152,9 +152,10 @@ def add_comparison_options(parser: ArgumentParser) -> None:
         "--interval-method",
         action=Once,
         default="auto",
-        choices=("auto", "bca", "t", "betting"),
+        choices=("auto", "dense", "bounded", "t", "bca"),
         metavar="METHOD",
-        help="how intervals are computed",
+        help="what intervals promise; one of: auto, dense, bounded, t, bca (default: dense, with "
+        "the bounded interval where it decides otherwise)",
     )
     parser.add_argument(
         "--seed",

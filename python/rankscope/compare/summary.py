@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.compare.gate import BROKEN, HOLDS, INCONCLUSIVE
+from rankscope.compare.gate import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
+from rankscope.data.interval import METHODS
 from rankscope.results.comparison.layout import Cell, Grid, Note
 from rankscope.results.comparison.words import format_ends, format_signed
 from rankscope.results.comparison.writers import write_text as write_blocks
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 LONGEST_NAME = 60
 MOST_ROWS = 20
 """The most checks with one verdict that a summary lists; the others are counted."""
-SIGNS = {HOLDS: "✅", BROKEN: "❌", INCONCLUSIVE: "⚠️"}
-ORDER = (BROKEN, INCONCLUSIVE, HOLDS)
+SIGNS = {HOLDS: "✅", UNCHANGED: "✅", BROKEN: "❌", INCONCLUSIVE: "⚠️"}
+ORDER = (BROKEN, INCONCLUSIVE, UNCHANGED, HOLDS)
+NAMES = METHODS | {"order statistics": "order statistics of losses"}
 
 
 def describe_check(check: Check) -> str:
@@ -51,14 +53,26 @@ def describe_check(check: Check) -> str:
     if check.verdict == BROKEN:
         return f"{found}, {'above' if is_most else 'below'} the limit of {limit}."
     found += f", which includes the limit of {limit}."
-    if check.queries_needed is None:
-        return f"{found} More queries are needed. These don't tell how many."
+    return f"{found} {_plan(check)}"
+
+
+def _plan(check: Check) -> str:
+    """Say how many queries it takes to show that a good candidate holds the budget."""
+    needed = check.queries_needed
+    if needed is None:
+        return "More queries are needed. These don't tell how many."
     of_slice = "" if check.slice is None else " of this slice"
-    about = "At most about" if check.interval_method == "betting" else "About"
-    return (
-        f"{found} {about} {check.queries_needed:,} queries{of_slice} would decide if the value "
-        "stays the same (80% power)."
-    )
+    if check.budget.kind == "max-loss":
+        allowed = 100 * (1 - check.budget.quantile)
+        start = f"If only {allowed / 2:g}% of queries lose more than the limit"
+    else:
+        start = "If the candidate is as good as the baseline"
+    if needed <= check.n:
+        return (
+            f"{start}, {needed:,} queries{of_slice} show with a probability of 80% that it holds, "
+            "and there are more. More queries may show that it doesn't."
+        )
+    return f"{start}, about {needed:,} queries{of_slice} show it with a probability of 80%."
 
 
 def write_text(result: GateResult) -> str:
@@ -138,7 +152,7 @@ def _describe_verdict(result: GateResult) -> str:
 
 def _describe(result: GateResult, cluster: str) -> str:
     """Return the footnote: how intervals were made, and what an inconclusive check does."""
-    methods = list(dict.fromkeys(METHODS.get(each.interval_method, "") for each in result.checks))
+    methods = list(dict.fromkeys(NAMES.get(each.interval_method, "") for each in result.checks))
     names = ", ".join(filter(None, methods))
     levels = list(dict.fromkeys(_format_level(each) for each in result.checks))
     notes = [f"Two-sided intervals at {' and '.join(levels)}{f': {names}' if names else ''}."]
@@ -152,14 +166,6 @@ def _describe(result: GateResult, cluster: str) -> str:
         word = "fails" if is_failed else "passes"
         notes.append(f"An inconclusive check {word} here (on-inconclusive).")
     return " ".join(notes)
-
-
-METHODS = {
-    "bca": "BCa bootstrap",
-    "t": "Student's t",
-    "betting": "betting",
-    "order statistics": "order statistics of losses",
-}
 
 
 def _choose(result: GateResult) -> tuple[list[Check], list[str]]:
@@ -176,9 +182,9 @@ def _choose(result: GateResult) -> tuple[list[Check], list[str]]:
 
 
 def _plural(verdict: Verdict, count: int) -> str:
-    words = {HOLDS: "that hold", BROKEN: "that are broken", INCONCLUSIVE: "that are inconclusive"}
-    one = {HOLDS: "that holds", BROKEN: "that is broken", INCONCLUSIVE: "that is inconclusive"}
-    return f"check {one[verdict]} is" if count == 1 else f"checks {words[verdict]} are"
+    if verdict == HOLDS:
+        return "check that holds is" if count == 1 else "checks that hold are"
+    return f"check that is {verdict} is" if count == 1 else f"checks that are {verdict} are"
 
 
 def _format_value(check: Check, number: float) -> str:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 REASONS = {
     "undefined": "there is no value",
     "single": "a t interval needs 2 or more {units}, found {count}",
-    "few": "the measure has no upper limit, and the bootstrap needs 50 or more {units}, found "
-    '{count}; method="t" gives an interval that may cover too little',
+    "few": "with fewer than 6 {units}, a permutation test excludes nothing; found {count}",
     "few_drawn": "the bootstrap needs 20 or more {units}, found {count}",
-    "equal": "all {count} {units} have the same value",
-    "unbounded": "a betting interval needs a mean of bounded values",
+    "few_degrees": "a t interval needs 4 or more effective degrees of freedom; the {count} {units} "
+    "are too few, or too unequal in size",
+    "equal": "all {count} {units} have the same value, so that resamples of them show nothing",
+    "unbounded": "a bounded interval needs a mean of values with limits",
 }
 """Why there is no interval, by the name that the core has for it."""
 
@@ -33,8 +34,8 @@ class Estimate:
         lower: The lower end of the interval; NaN if there is no interval.
         upper: The upper end of the interval; NaN if there is no interval.
         level: The confidence level.
-        method: The method that was used, one of: `"bca"`, `"t"`, `"betting"`; empty if there is no
-            interval.
+        method: The method that was used, one of: `"dense"`, `"bounded"`, `"t"`, `"bca"`; empty if
+            there is no interval.
         n: The number of values.
         clusters: The number of clusters, which are the units of sampling; `None` if each value is
             one.

@@ -10,7 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-METHODS = ("auto", "bca", "t", "betting")
+METHODS = {
+    "auto": "",
+    "dense": "dense",
+    "bounded": "bounded",
+    "t": "Student's t",
+    "bca": "BCa bootstrap",
+}
+"""The methods of intervals, and what they are called in sentences."""
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
 
@@ -21,30 +28,38 @@ class Interval:
 
     Args:
         level: The confidence level, between 0 and 1.
-        method: `"auto"` chooses between the bootstrap and betting by the values. It uses betting
-            for bounded measures with fewer than 30 queries, and where a few queries make up nearly
-            all of the variance, as if nearly all values are 0 or 1. Unbounded measures such as DCG
-            have no interval with fewer than 50 queries.
+        method: Which promise the interval keeps. It is never chosen by looking at the values.
+
+            `"bounded"` holds for every distribution of values with known limits and for any number
+            of queries: it allows for a kind of query that the sample doesn't show (Gaffke, *Three
+            test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
+            variable*, 2005). With 0 and 1 as the only values, it is the interval of Clopper and
+            Pearson.
+
+            `"dense"` is as narrow as Student's t: the values that a permutation test of sign flips
+            doesn't reject, or those that the t test doesn't reject if that is the test of a
+            comparison. It assumes that the values are about symmetric, or many, and that no rare
+            value far from the others is missing from the sample.
+
+            `"auto"` is `"bounded"` for a mean of values with limits, such as nDCG, and for budgets
+            of gates; and `"dense"` for differences of runs, beside which comparisons show the
+            bounded interval, and for values without limits, such as DCG. With fewer than six
+            queries, a permutation test excludes nothing: bounded intervals stand in.
+
+            `"t"` is Student's t interval, for means only. With clusters or weights, it has the
+            error CR2 and the degrees of freedom of Satterthwaite, and there is none below four.
 
             `"bca"` is the bias-corrected and accelerated bootstrap over queries (Efron, *Better
             bootstrap confidence intervals*, 1987) with quantiles of Student's t (Hesterberg, *What
-            teachers should know about the bootstrap*, 2015). With fewer than 20 queries, or if all
-            values are equal, it covers far less than its level. Betting is then used instead, and
-            unbounded measures have no interval.
+            teachers should know about the bootstrap*, 2015), for 20 or more queries. Aggregates
+            other than means and sums have no other interval.
 
-            `"t"` is Student's t interval, for means only, cut at the ends of the measure's range.
-
-            `"betting"` holds for any number of queries and any distribution of bounded values
-            (Waudby-Smith and Ramdas, *Estimating means of bounded random variables by betting*,
-            JRSSB 2024). It is about 1.4 to 1.6 times as wide as the t interval where that one
-            holds.
-
-            With clusters, what is said of queries holds for clusters. The bootstrap draws whole
-            clusters; t uses the cluster-robust error CR1 with one degree of freedom less than there
-            are clusters; betting bets on the sums of clusters.
-        resamples: The number of bootstrap samples, from 100 to 1,000,000.
-        seed: The random seed of the bootstrap, 0 or more. The same seed always gives the same
-            interval. Each measure has random numbers of its own.
+            Ends lie within the measure's range. With clusters, what is said of queries holds for
+            clusters.
+        resamples: The number of bootstrap samples or sign flips, from 100 to 1,000,000. A
+            comparison has as many flips as its test.
+        seed: The random seed of the bootstrap and of sign flips, 0 or more. The same seed always
+            gives the same interval. Each measure has random numbers of its own.
 
     Raises:
         PolicyError: A value is not one of these.
@@ -55,7 +70,7 @@ class Interval:
     """
 
     level: float = 0.95
-    method: Literal["auto", "bca", "t", "betting"] = "auto"
+    method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto"
     resamples: int = 9999
     seed: int = 0
 

@@ -26,7 +26,7 @@ from rankscope.report.report import (
     Slices,
     WorstQuery,
 )
-from rankscope.results.comparison.words import METHODS
+from rankscope.data.interval import METHODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from rankscope.data.interval import METHODS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope.data.estimate import Estimate
-
-METHODS = {"bca": "BCa bootstrap", "t": "Student's t", "betting": "betting"}
-"""How the methods of intervals are called."""
 
 LEAST_EFFECTIVE = 0.8
 """Weights are noted if the effective sample size is a smaller share of the queries."""

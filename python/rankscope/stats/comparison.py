@@ -8,30 +8,42 @@ from rankscope.data.interval import Interval, of_measure
 from rankscope.data.policy import check_choice
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.results.comparison import Compared, Settings
-from rankscope.stats.estimate.equivalence import test_margin
-from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.estimate.interval import Estimate, estimate_mean
+from rankscope.stats.estimate.margin import MarginTest, test_bounded, test_dense
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
 from rankscope.stats.test.correction import correct
 from rankscope.stats.test.family import Family, sum_by_cluster
-from rankscope.stats.test.paired import TESTS, test_pairs
+from rankscope.stats.test.paired import TESTS, invert_pairs, test_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias
+    from typing import Literal, TypeAlias, TypedDict
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.engine import Groups
     from rankscope.measures.direction import Direction
+    from rankscope.stats.test.flips import Inverted
     from rankscope.stats.test.paired import Test
     from rankscope.stats.test.tested import Tested
 
     Numbers: TypeAlias = NDArray[np.float64]
+    Limits: TypeAlias = tuple[float | None, float | None]
     Correction: TypeAlias = Literal["holm", "bh", "max-t", "none"]
+
+    class Drawn(TypedDict):
+        """The arguments that decide which permutations are drawn."""
+
+        permutations: int | None
+        seed: int
+        slices: int
+        threads: int | None
+        check: Callable[[], None] | None
+
 
 CORRECTIONS = ("holm", "bh", "max-t", "none")
 CLOSE = 1e-12
@@ -85,6 +97,12 @@ class Choices:
     interval: Interval = Interval()
     permutations: int | None = None
     margin: float | None = None
+
+    @property
+    def needs_flips(self) -> bool:
+        """Whether intervals or margins need what a permutation test says of all differences."""
+        is_dense = self.interval.method in {"auto", "dense"} and self.test != "t"
+        return is_dense or self.margin is not None
 
     def __post_init__(self) -> None:
         check_choice("test", self.test, TESTS)
@@ -165,14 +183,20 @@ def compare_values(
     """
     pairs = _pair(len(runs), baseline)
     cases = [each for measure in measures for each in _choose_cases(measure, groups, clusters)]
-    tested = test_pairs(
-        [_make_family(each, pairs) for each in cases],
-        test=choices.test,
-        permutations=choices.permutations,
-        seed=choices.interval.seed,
-        slices=0 if groups is None else len(groups[1]),
-        threads=threads,
-        check=check,
+    families = [make_family(each, pairs) for each in cases]
+    drawn: Drawn = {
+        "permutations": choices.permutations,
+        "seed": choices.interval.seed,
+        "slices": 0 if groups is None else len(groups[1]),
+        "threads": threads,
+        "check": check,
+    }
+    tested = test_pairs(families, test=choices.test, **drawn)
+    level, margin = choices.interval.level, choices.margin or 0.0
+    inverted: Sequence[Inverted | None] = (
+        invert_pairs(families, level=level, margin=margin, **drawn)
+        if choices.needs_flips
+        else [None] * len(tested.p)
     )
     correction, corrected = _correct(tested, choices, len(cases))
     compared = []
@@ -183,6 +207,7 @@ def compare_values(
             smallest_p=float(tested.smallest_p[at]),
             correction=correction,
             p_corrected=float(corrected[at]),
+            inverted=inverted[at],
         )
         compared.append(_compare_pair(case, pair, runs, result, choices, threads))
     means = {
@@ -254,16 +279,20 @@ def _choose_cases(
 
 @record(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of the test of one pair; the fields are those of `Compared`."""
+    """The result of the test of one pair; the fields are those of `Compared`.
+
+    `inverted` is what a test of sign flips says about all differences.
+    """
 
     statistic: float
     p: float
     smallest_p: float
     correction: str
     p_corrected: float
+    inverted: Inverted | None
 
 
-def _make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
+def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     """Return the values of the units of a case: of its queries, or its clusters."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -300,15 +329,10 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     theirs, ours = (cases.values[number] for number in pair)
     differences = ours - theirs
     is_same = are_same(ours, theirs)
-    low, high = cases.measure.range_of_difference
-    estimate = estimate_mean(
-        differences,
-        interval=of_measure(choices.interval, cases.measure.name),
-        low=low,
-        high=high,
-        clusters=cases.clusters,
-        threads=threads,
-    )
+    limits = cases.measure.range_of_difference
+    bounded = replace(choices.interval, method="bounded")
+    bounds = estimate_as_named(differences, cases, limits, bounded, threads)
+    estimate = _choose(differences, cases, outcome, choices, threads)
     baseline_mean, run_mean = _mean(theirs), _mean(ours)
     deviation, units = find_deviation(differences, cases.clusters)
     difference = estimate.value
@@ -316,11 +340,7 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     margin = choices.margin
     direction = cases.measure.direction
     sign = SIGNS[direction]
-    tested = (
-        None
-        if margin is None
-        else test_margin((sign or 1) * difference, deviation / math.sqrt(units), units - 1, margin)
-    )
+    against = None if margin is None else _test_margin(differences, cases, outcome, margin)
     counts = int(((ours > theirs) & ~is_same).sum()), int(((ours < theirs) & ~is_same).sum())
     wins, losses = counts[::-1] if sign < 0 else counts
     return Compared(
@@ -339,6 +359,8 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
         level=choices.interval.level,
         interval_method=estimate.method,
         interval_note=estimate.reason,
+        bounded_lower=bounds.lower,
+        bounded_upper=bounds.upper,
         effect_size=_divide(difference, deviation),
         test=choices.test,
         statistic=outcome.statistic,
@@ -349,13 +371,103 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
         wins=wins,
         ties=int(is_same.sum()),
         losses=losses,
-        minimum_detectable=_detectable(deviation, units, alpha, high),
+        minimum_detectable=_detectable(deviation, units, alpha, limits[1]),
         queries_needed=_need(difference, deviation, alpha),
         margin=margin,
-        p_not_worse=None if tested is None else tested.p_not_worse if sign else math.nan,
-        p_equivalent=None if tested is None else tested.p_equivalent,
+        p_not_worse=_find_not_worse(against, sign),
+        p_equivalent=None if against is None else against.p_equivalent,
         direction=direction,
     )
+
+
+def estimate_as_named(
+    values: Numbers, cases: Cases, limits: Limits, interval: Interval, threads: int | None
+) -> Estimate:
+    """Return a mean with an interval of the method that is named."""
+    return estimate_mean(
+        values,
+        interval=of_measure(interval, cases.measure.name),
+        low=limits[0],
+        high=limits[1],
+        clusters=cases.clusters,
+        threads=threads,
+    )
+
+
+def estimate_dense(
+    values: Numbers,
+    cases: Cases,
+    limits: Limits,
+    inverted: Inverted,
+    interval: Interval,
+) -> Estimate:
+    """Return a mean with what a test of sign flips doesn't reject.
+
+    With too few queries for the test to reject anything, it has a bounded interval, or none.
+    """
+    bounds = estimate_as_named(values, cases, limits, replace(interval, method="bounded"), 1)
+    if math.isfinite(inverted.lower):
+        lower, upper = (
+            max(inverted.lower, -math.inf if limits[0] is None else limits[0]),
+            min(inverted.upper, math.inf if limits[1] is None else limits[1]),
+        )
+        return replace(bounds, lower=lower, upper=upper, method="dense", reason="")
+    if bounds.reason:
+        return estimate_as_named(values, cases, limits, replace(interval, method="dense"), 1)
+    return bounds
+
+
+def _choose(
+    differences: Numbers, cases: Cases, outcome: Outcome, choices: Choices, threads: int | None
+) -> Estimate:
+    """Return the interval to show: by default what the test doesn't reject."""
+    interval, limits = choices.interval, cases.measure.range_of_difference
+    is_dense = interval.method in {"auto", "dense"}
+    if is_dense and choices.test == "t":
+        interval, is_dense = replace(interval, method="t"), False
+    if not is_dense or outcome.inverted is None:
+        return estimate_as_named(differences, cases, limits, interval, threads)
+    found = estimate_dense(differences, cases, limits, outcome.inverted, interval)
+    if found.method != "dense" or choices.test != "permutation":
+        return found
+    lower, upper = _agree(found, outcome.p, interval.level)
+    return replace(found, lower=lower, upper=upper)
+
+
+def _agree(found: Estimate, p: float, level: float) -> tuple[float, float]:
+    """Return the ends of an interval that excludes 0 exactly if the p-value is below 1 - level.
+
+    They disagree only if the p-value counts all flips, which is possible where few units differ,
+    while other differences are tested with random flips.
+    """
+    lower, upper = found.ends
+    is_rejected = p < round(1 - level, 12)
+    if is_rejected == (not lower <= 0 <= upper):
+        return lower, upper
+    if not is_rejected:
+        return min(lower, 0.0), max(upper, 0.0)
+    nearest = math.nextafter(0, found.value)
+    return (nearest, upper) if found.value > 0 else (lower, nearest)
+
+
+def _test_margin(differences: Numbers, cases: Cases, outcome: Outcome, margin: float) -> MarginTest:
+    """Test a margin with bounds, or with sign flips where differences have no limits."""
+    limits = cases.measure.range_of_difference
+    found = test_bounded(differences, cases.clusters, limits, margin)
+    if found is not None:
+        return found
+    if outcome.inverted is None:
+        raise AssertionError("margins need flips")
+    return test_dense(float(differences.mean()), outcome.inverted, margin)
+
+
+def _find_not_worse(against: MarginTest | None, sign: int) -> float | None:
+    """Return the p-value of the hypothesis that the run is worse by the margin or more."""
+    if against is None:
+        return None
+    if sign == 0:
+        return math.nan
+    return against.p_below if sign > 0 else against.p_above
 
 
 def _need(difference: float, deviation: float, alpha: float) -> int | None:

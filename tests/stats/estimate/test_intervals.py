@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
+from rankscope.stats.test import paired
+from rankscope.stats.test.family import Family
 from scipy import stats
 
-from dev.simulate.compare.worlds import PAIRS, SINGLES, measure_coverage
+from dev.simulate.compare.worlds import LAYOUTS, PAIRS, SINGLES, World, measure_coverage
 
-METHODS = ["auto", "bca", "t", "betting"]
+METHODS = ["auto", "dense", "bounded", "t", "bca"]
 
 
 def estimate(values: object, method: str = "auto", **others: object) -> Estimate:
@@ -67,44 +69,61 @@ def test_a_bootstrap_interval_is_that_of_scipy_at_the_level_of_student(
     assert found.ends == pytest.approx(tuple(theirs.confidence_interval), abs=4 * error)
 
 
-def bet(values: list[float], error: float) -> float:
-    """Return the betting bound below a mean, by bisection of the money in the plainest way."""
+def bound(values: np.ndarray, error: float) -> tuple[float, float]:
+    """Return the lower bound of a mean of values from 0 to 1, and its Monte Carlo error.
 
-    def has_won(mean: float) -> bool:
-        money = 0.0
-        for variance, share in (
-            (1 / 4, 0.3),
-            (1 / 16, 0.3),
-            (1 / 64, 0.2),
-            (1 / 256, 0.1),
-            (0, 0.1),
-        ):
-            bet = 0.98 / mean
-            if variance:
-                bet = min(bet, math.sqrt(2 * math.log(1 / error) / (len(values) * variance)))
-            money += share * math.prod(1 + bet * (value - mean) for value in values)
-        return money >= 1 / error
-
-    low, high = 0.0, sum(values) / len(values)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if middle and has_won(middle) else (low, middle)
-    return low
+    It is the quantile of means with random weights, with one value of 0 besides those there are.
+    """
+    draws = 40_000
+    weights = np.random.default_rng(9).exponential(size=(draws, len(values) + 1))
+    means = np.sort(weights @ np.append(values, 0.0) / weights.sum(axis=1))
+    place, spread = draws * error, 4 * math.sqrt(draws * error * (1 - error))
+    ends = [means[int(each)] for each in (place - spread, place, place + spread)]
+    return ends[1], max(ends[2] - ends[1], ends[1] - ends[0])
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0)])
 @pytest.mark.parametrize("count", [4, 25, 80])
-def test_a_betting_interval_is_where_neither_bet_wins(low: float, high: float, count: int) -> None:
-    random = np.random.default_rng(count)
-    values = (low + (high - low) * random.beta(2, 3, count)).tolist()
-    found = estimate(values, "betting", low=low, high=high)
-    shares = [(value - low) / (high - low) for value in values]
-    lower, upper = bet(shares, 0.025), 1 - bet([1 - share for share in shares], 0.025)
-    expected = (low + (high - low) * lower, low + (high - low) * upper)
-    # The search ends a little outside.
-    assert found.ends == pytest.approx(expected, abs=1e-6)
-    assert found.lower <= expected[0] + 1e-12
-    assert found.upper >= expected[1] - 1e-12
+def test_a_bounded_interval_is_a_quantile_of_random_weights_with_one_unseen_value(
+    low: float, high: float, count: int
+) -> None:
+    values = low + (high - low) * np.random.default_rng(count).beta(2, 3, count)
+    found = estimate(values, "bounded", low=low, high=high)
+    shares = (values - low) / (high - low)
+    (lower, error), (upper, other) = bound(shares, 0.025), bound(1 - shares, 0.025)
+    # The approximation is a little outside.
+    assert (found.lower - low) / (high - low) == pytest.approx(lower, abs=error + 0.002)
+    assert (found.upper - low) / (high - low) == pytest.approx(1 - upper, abs=other + 0.002)
+
+
+@pytest.mark.parametrize(("ones", "count"), [(0, 1), (0, 30), (3, 20), (20, 20), (50, 100)])
+def test_of_zeros_and_ones_a_bounded_interval_is_that_of_clopper_and_pearson(
+    ones: int, count: int
+) -> None:
+    found = estimate(np.arange(count) < ones, "bounded")
+    exact = stats.binomtest(ones, count).proportion_ci(0.95, method="exact")
+    # The approximation is outside, by a few percent of the tail.
+    assert exact.low - 0.002 <= found.lower <= exact.low + 1e-6
+    assert exact.high - 1e-6 <= found.upper <= exact.high + 0.002
+
+
+@pytest.mark.parametrize("count", [6, 12, 16, 17, 40])
+def test_a_dense_interval_is_what_a_permutation_test_does_not_reject(count: int) -> None:
+    values = np.random.default_rng(count).gamma(1.5, 0.1, count) - 0.05
+    found = estimate(values, "dense", low=None, high=None)
+
+    def is_rejected(mean: float) -> bool:
+        family = Family(
+            values=np.array([0 * values, values - mean]), sizes=np.ones(count), pairs=[(0, 1)]
+        )
+        return bool(paired.test_pairs([family], permutations=999).p[0] < 0.05)
+
+    for inside, outside in (
+        (found.lower + 1e-9, found.lower - 1e-9),
+        (found.upper - 1e-9, found.upper + 1e-9),
+    ):
+        assert not is_rejected(inside)
+        assert is_rejected(outside)
 
 
 @given(
@@ -122,7 +141,7 @@ def test_ends_are_in_the_range_and_around_the_mean(
     found = estimate(values, interval=interval, clusters=codes)
     assert found.n == len(values)
     if found.reason:
-        assert method == "t"
+        assert method in {"t", "bca"}
         assert math.isnan(found.lower)
         assert math.isnan(found.upper)
     else:
@@ -139,7 +158,7 @@ def test_clusters_of_one_query_change_nothing(method: str) -> None:
     assert (alone.clusters, clustered.clusters) == (None, 70)
 
 
-@pytest.mark.parametrize("method", ["bca", "t", "betting"])
+@pytest.mark.parametrize("method", ["dense", "bounded", "t", "bca"])
 def test_queries_that_are_equal_within_clusters_count_once(method: str) -> None:
     users = np.random.default_rng(6).beta(2, 2, 60)
     once = estimate(users, method)
@@ -157,32 +176,41 @@ def test_the_number_of_threads_changes_no_bit(method: str) -> None:
         assert all(each == one for each in more)
 
 
-def test_the_method_is_chosen_by_the_values() -> None:
+def test_the_method_is_chosen_by_limits_and_the_number_of_queries() -> None:
     random = np.random.default_rng(8)
-    usual = random.beta(2, 2, 60)
-    rare = np.where(np.arange(60) < 3, 1.0, 0.0)
-    assert estimate(usual).method == "bca"
-    assert estimate(usual[:29]).method == "betting"
-    assert estimate(rare).method == "betting"
-    assert estimate(np.ones(60)).method == "betting"
-    assert estimate(usual[:19], "bca").method == "betting"
-    assert estimate(usual[:20], "bca").method == "bca"
-    assert estimate(usual, high=None).method == "bca"
+    usual, rare = random.beta(2, 2, 60), np.where(np.arange(60) < 3, 1.0, 0.0)
+    for values in (usual, rare, np.ones(60)):
+        for count in (1, 5, 6, 60):
+            few = count < 6
+            assert estimate(values[:count]).method == "bounded"
+            assert estimate(values[:count], "dense").method == ("bounded" if few else "dense")
+            assert estimate(values[:count], high=None).method == ("" if few else "dense")
+    assert [estimate(usual[:count], "bca").method for count in (19, 20)] == ["", "bca"]
     # Values that leave their range are not bounded.
-    assert estimate(2 * usual[:40]).reason.startswith("the measure has no upper limit")
+    assert estimate(2 * usual).method == "dense"
 
 
 def test_where_there_is_no_interval_the_reason_says_why() -> None:
     few = np.array([0.0, 3.0, 4.0])
-    assert "50 or more queries, found 3" in estimate(few, high=None).reason
+    assert "fewer than 6 queries" in estimate(few, high=None).reason
     assert (
         "20 or more clusters, found 2"
         in estimate(few, "bca", high=None, clusters=np.array([1, 1, 2])).reason
     )
-    assert "bounded" in estimate(few, "betting", high=None).reason
+    assert "with limits" in estimate(few, "bounded", high=None).reason
     assert "2 or more queries, found 1" in estimate(few[:1], "t").reason
-    assert "same value" in estimate(np.full(60, 3.0), high=None).reason
+    assert "degrees of freedom" in estimate(few, "t", clusters=np.array([1, 1, 2])).reason
+    assert "same value" in estimate(np.full(60, 3.0), "bca", high=None).reason
     assert "no value" in estimate(np.array([])).reason
+
+
+@pytest.mark.parametrize("value", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("count", [1, 2, 40, 3000])
+def test_a_bounded_interval_of_equal_values_has_a_width(count: int, value: float) -> None:
+    found = estimate(np.full(count, value), "bounded")
+    assert found.lower < found.upper
+    # What is rarer than this isn't seen in so many queries.
+    assert found.upper - found.lower >= 0.99 * (1 - 0.025 ** (1 / count))
 
 
 def test_weights_have_an_effective_sample_size() -> None:
@@ -197,10 +225,23 @@ def test_columns_of_other_lengths_are_refused() -> None:
         assert caught.value.code == "column_length"
 
 
-@pytest.mark.parametrize(("n", "per_cluster"), [(10, 1), (50, 1), (250, 5)])
+@pytest.mark.parametrize(
+    ("units", "layout"), [(10, "queries"), (50, "queries"), (50, "unequal users")]
+)
 @pytest.mark.parametrize("world", [*SINGLES, *PAIRS], ids=lambda world: world.name)
-def test_intervals_cover_as_often_as_they_say(world: object, n: int, per_cluster: int) -> None:
-    found = measure_coverage(world, n, "auto", per_cluster=per_cluster, trials=200)  # type: ignore[arg-type]
-    assert found.given == 1.0
-    # Two Monte Carlo errors, and one more for 27 comparisons.
-    assert found.covered >= found.level - 3 * found.error
+def test_bounded_intervals_cover_as_often_as_they_say(
+    world: World, units: int, layout: str
+) -> None:
+    found = measure_coverage(world, units, layout=layout, trials=200, methods=("bounded",))
+    bounded = found.methods["bounded"]
+    assert bounded.given == 200
+    # Two Monte Carlo errors, and one more for 36 comparisons.
+    assert bounded.covered >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 200)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dense_intervals_of_symmetric_values_cover_as_often_as_they_say(layout: str) -> None:
+    found = measure_coverage(PAIRS[0], 40, layout=layout, trials=400, methods=("dense",))
+    assert found.methods["dense"].covered == pytest.approx(
+        0.95, abs=3 * math.sqrt(0.05 * 0.95 / 400)
+    )

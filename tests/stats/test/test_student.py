@@ -24,20 +24,33 @@ def test_it_agrees_with_scipy() -> None:
     assert np.isnan(found.max_t).all()
 
 
-def test_clusters_have_the_standard_error_of_a_ratio() -> None:
-    """The linearized variance of sums by sizes, times G / (G - 1), with G - 1 degrees."""
+def test_clusters_have_the_error_cr2_and_satterthwaites_degrees() -> None:
+    """The residuals of each cluster count 1 / (1 - its share of the queries)."""
     random = np.random.default_rng(2)
-    clusters = random.integers(0, 30, 150)
+    clusters = random.integers(0, 30, 150) % random.integers(5, 30, 150)
     values = random.random((2, 150)) + random.normal(0, 0.3, 30)[clusters] * [[0], [1]]
     sums, sizes = sum_by_cluster(values, clusters, 30)
     found = paired.test_pairs([Family(values=sums, sizes=sizes, pairs=[(0, 1)])], test="t")
     difference = values[1] - values[0]
     residuals = np.bincount(clusters, weights=difference - difference.mean(), minlength=30)
-    groups = len(np.unique(clusters))
-    error = math.sqrt(groups / (groups - 1) * np.square(residuals).sum()) / 150
-    expected = difference.mean() / error
+    factors = 1 / (1 - sizes / 150)
+    expected = difference.mean() / (math.sqrt((factors * residuals**2).sum()) / 150)
+    matrix = np.diag(sizes) - np.outer(sizes, sizes) / 150
+    matrix *= np.sqrt(np.outer(factors, factors))
+    degrees = np.trace(matrix) ** 2 / np.square(matrix).sum()
     assert found.statistic[0] == pytest.approx(expected, rel=1e-10)
-    assert found.p[0] == pytest.approx(2 * stats.t.sf(abs(expected), groups - 1), rel=1e-10)
+    assert found.p[0] == pytest.approx(2 * stats.t.sf(abs(expected), degrees), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_enough"), [([3] * 5, True), ([3] * 4, False), ([90] + [3] * 9, False)]
+)
+def test_clusters_need_four_degrees_of_freedom(sizes: list[int], *, is_enough: bool) -> None:
+    sums = np.array([np.zeros(len(sizes)), np.arange(len(sizes)) * 1.0])
+    family = Family(values=sums, sizes=np.array(sizes, dtype=float), pairs=[(0, 1)])
+    found = paired.test_pairs([family], test="t")
+    assert math.isnan(found.p[0]) != is_enough
+    assert any("too unequal" in each for each in found.warnings) != is_enough
 
 
 def test_no_difference_has_p_1_and_a_constant_one_has_none() -> None:

@@ -42,6 +42,8 @@ NAMES = (
     "upper",
     "level",
     "interval_method",
+    "bounded_lower",
+    "bounded_upper",
     "effect_size",
     "test",
     "statistic",
@@ -119,9 +121,12 @@ class Compared(Hinted):
         lower: The lower end of the difference's confidence interval; NaN if there is none.
         upper: The upper end.
         level: The confidence level.
-        interval_method: How the interval was computed: `"bca"`, `"t"` or `"betting"`; empty if
-            there is none.
+        interval_method: How the interval was computed: `"dense"`, `"bounded"`, `"t"` or `"bca"`;
+            empty if there is none.
         interval_note: Why there is no interval; else empty.
+        bounded_lower: The lower end of the interval that holds for every distribution of
+            differences; NaN if the measure has no limits.
+        bounded_upper: Its upper end.
         effect_size: Cohen's d_z: the difference in standard deviations of the differences of
             queries (of clusters, if there are any).
         test: The test.
@@ -140,10 +145,12 @@ class Compared(Hinted):
         queries_needed: The number of queries (clusters, if there are any) with which a t test
             detects a difference of this size in 80 % of samples; `None` if it isn't known.
         margin: The margin of equivalence, or `None`.
-        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more;
-            NaN if neither higher nor lower values are better.
+        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more:
+            below 1 - level exactly if the bounded interval doesn't reach the margin on that side.
+            NaN if neither higher nor lower values are better. Measures without limits have that of
+            the dense interval.
         p_equivalent: The p-value against the hypothesis that the difference, in either direction,
-            is the margin or more (two one-sided t tests).
+            is the margin or more: below 1 - level exactly if the whole interval is within it.
         unjudged: What unjudged documents could change, or `None` if that isn't known.
         tied: What the order of tied documents could change, or `None`.
         direction: Which values of the measure are better: `"higher"`, `"lower"` or `"neither"`.
@@ -175,6 +182,8 @@ class Compared(Hinted):
     ties: int
     losses: int
     minimum_detectable: float
+    bounded_lower: float = math.nan
+    bounded_upper: float = math.nan
     queries_needed: int | None = None
     margin: float | None = None
     p_not_worse: float | None = None
@@ -187,6 +196,11 @@ class Compared(Hinted):
     def is_significant(self) -> bool:
         """Whether the corrected p-value is below 1 - level."""
         return self.p_corrected < round(1 - self.level, 12)
+
+    @property
+    def is_bounded_apart(self) -> bool:
+        """Whether the bounded interval excludes 0, whatever rare differences are missing."""
+        return self.bounded_lower > 0 or self.bounded_upper < 0
 
     @property
     def better(self) -> str | None:

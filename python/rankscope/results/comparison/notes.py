@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.results.comparison.words import (
-    CORRECTIONS,
-    METHODS,
-    TESTS,
-    format_ends,
-    format_p,
-)
+from rankscope.data.interval import METHODS
+from rankscope.results.comparison.words import CORRECTIONS, TESTS, format_ends, format_p
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
@@ -43,13 +38,12 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
     yield from _describe_power(comparison)
     margin = compared[0].margin
     if margin is not None:
+        how = "dense" if math.isnan(compared[0].bounded_lower) else "bounded"
         yield (
             f"Not worse: p-value against the hypothesis that the run is worse by {margin:g} or "
-            "more (one-sided t test, not corrected)."
-        )
-        yield (
-            "Equivalent: p-value against the hypothesis that the difference, in either direction, "
-            f"is {margin:g} or more (two one-sided t tests, not corrected)."
+            "more; equivalent: that the difference, in either direction, is. They are below "
+            f"{settings.alpha:g} exactly if the {how} interval is within the margin (not "
+            "corrected)."
         )
     yield from _describe_ranges(compared)
     yield from map(_finish, comparison.warnings)
@@ -120,27 +114,40 @@ def _describe_intervals(compared: Sequence[Compared], level: float) -> Iterator[
         names = " or ".join(METHODS.get(each, each) for each in methods)
         each_one = ", each for one difference (not corrected)" if len(compared) > 1 else ""
         yield f"Intervals: {100 * level:g}%, {names}{each_one}."
-    counts = [
-        each.clusters
-        for each in compared
-        if each.slice is not None and each.clusters and each.interval_method == "betting"
-    ]
-    if counts:
-        low, high = f"{min(counts):,}", f"{max(counts):,}"
+    yield from _describe_promises(compared, methods)
+    reasons = dict.fromkeys(each.interval_note for each in compared if each.interval_note)
+    yield from map(_finish, reasons)
+
+
+def _describe_promises(compared: Sequence[Compared], methods: Sequence[str]) -> Iterator[str]:
+    """Yield what intervals assume, and where a bounded one would not decide."""
+    if {*methods} - {"bounded"}:
         yield (
-            f"Slices with a betting interval have {low if low == high else f'{low} to {high}'} "
-            f"cluster{'s' * (high != '1')}. With so few, intervals are wide."
+            "Such intervals assume that no rare, large difference is missing from these queries."
+            if "bounded" not in methods
+            else "All but bounded intervals assume that no rare, large difference is missing from "
+            "these queries."
+        )
+    if "bounded" in methods and len(methods) > 1:
+        count = sum(each.interval_method == "bounded" for each in compared)
+        yield (
+            f"{_count(count, len(compared))} {'has' if count == 1 else 'have'} fewer than six "
+            "queries or clusters, with which a permutation test excludes nothing: the interval is "
+            "bounded."
         )
     if any(each.higher is not None and each.lower <= 0 <= each.upper for each in compared):
         yield (
-            "The interval of a significant difference includes 0 here. It is more cautious than "
-            "the test, because it allows for rare large differences that no query shows."
-            if "betting" in methods
-            else "The interval of a significant difference includes 0 here, because the interval "
-            "and the test are computed in different ways."
+            "The interval of a significant difference includes 0 here, because the interval and "
+            "the test are computed in different ways."
         )
-    reasons = dict.fromkeys(each.interval_note for each in compared if each.interval_note)
-    yield from map(_finish, reasons)
+    known = [each for each in compared if not math.isnan(each.bounded_lower)]
+    found = [each for each in known if each.higher is not None]
+    open_ones = [each for each in found if not each.is_bounded_apart]
+    if len(compared) > 1 and open_ones:
+        yield (
+            f"Bounded intervals, which need no such assumption, include 0 for {len(open_ones)} of "
+            f"{len(found)} significant difference{'s' * (len(found) != 1)}."
+        )
 
 
 def _describe_power(comparison: Comparison) -> Iterator[str]:

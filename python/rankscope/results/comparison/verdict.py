@@ -6,7 +6,7 @@ import math
 
 from rankscope.measures.direction import SIGNS
 from rankscope.records import record
-from rankscope.results.comparison.words import CORRECTIONS, TESTS, format_p
+from rankscope.results.comparison.words import CORRECTIONS, TESTS, format_ends, format_p
 from rankscope.results.text import format_value, show
 
 TYPE_CHECKING = False
@@ -60,7 +60,8 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
     pairs = comparison.over_all(measure)
     if len(pairs) == 1:
         key = pairs[0]
-        sentence = [*_decide_pair(comparison, key), *_say_margin(key, comparison.settings.alpha)]
+        alpha = comparison.settings.alpha
+        sentence = [*_decide_pair(comparison, key), *_say_bounds(key), *_say_margin(key, alpha)]
     elif comparison.baseline is not None:
         sentence, key = _decide_baseline(comparison.baseline, measure, pairs)
     else:
@@ -99,6 +100,33 @@ def _decide_pair(comparison: Comparison, pair: Compared) -> list[Part]:
 def _say_direction(pair: Compared) -> str:
     """Return a sentence about which values are better, unless higher ones are."""
     return " Lower values are better." if pair.direction == "lower" else ""
+
+
+def _say_bounds(pair: Compared) -> list[Part]:
+    """Return what rare differences that no query shows could still change."""
+    if math.isnan(pair.bounded_lower) or pair.interval_method == "bounded":
+        return []
+    is_same = pair.wins == pair.losses == 0
+    if not is_same and (pair.higher is None or pair.is_bounded_apart):
+        return []
+    is_turned = _order(pair)[0] == pair.baseline
+    ends = (
+        (-pair.bounded_upper, -pair.bounded_lower)
+        if is_turned
+        else (
+            pair.bounded_lower,
+            pair.bounded_upper,
+        )
+    )
+    where = format_ends(*ends)
+    if is_same:
+        return [Part(f" Other queries could still differ, on average by {where} (bounded).")]
+    return [
+        Part(
+            " This assumes that no rare, large difference is missing from these queries. Without "
+            f"that, the interval is {where} (bounded), which doesn't decide."
+        )
+    ]
 
 
 def _say_margin(pair: Compared, alpha: float) -> list[Part]:

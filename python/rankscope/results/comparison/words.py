@@ -29,7 +29,6 @@ CORRECTIONS = {
 }
 NARROW_CORRECTIONS = CORRECTIONS | {"bh": "BH", "tukey": "Tukey"}
 """The same, for the head of a narrow column."""
-METHODS = {"bca": "BCa bootstrap", "t": "Student's t", "betting": "betting interval"}
 
 
 def name_p(compared: Sequence[Compared]) -> str:

@@ -1,4 +1,4 @@
-"""Betting bounds: confidence bounds for means of bounded values that hold for any sample size."""
+"""Lower bounds of means over users that hold for any sample size and distribution."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ if TYPE_CHECKING:
 def bound_mean(sums: NDArray[np.float64], counts: NDArray[np.float64], level: float) -> float:
     """Return a lower bound of a mean over independent users, whatever the distribution is.
 
-    This is the betting bound of Waudby-Smith and Ramdas (*Estimating means of bounded random
-    variables by betting*, JRSSB 2024). A mean m is refuted if someone who bets against it, with
-    odds that are fair if the mean is m, multiplies their money by 1 / level. The bets are fixed by
-    the number of users, and the money is split over bets for different variances. Therefore the
-    bound doesn't depend on the order of users, not even in the last bit, and holds for 10 users as
-    well as for 10,000, also if nearly all values are 1.
+    This is the bound of `rankscope.Interval(method="bounded")`. It doesn't depend on the order of
+    users, not even in the last bit, and holds for 10 users as well as for 10,000, also if nearly
+    all values are 1.
 
     A user can have several values. The users are independent, while the values of one user need not
     be. The mean is that of all values: the sum over users divided by the number of values.

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from rankscope._core import count_flips
+from rankscope._core import invert_flips as invert
+from rankscope.records import record
 from rankscope.stats.test.tested import Tested
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
-    from rankscope.stats.test.family import Family
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.stats.test.family import Family, Numbers
     from rankscope.stats.test.tested import Sampling
+
+    Columns: TypeAlias = tuple[NDArray[np.int64], Numbers, int, list[tuple[int, int]]]
 
 MOST_ENUMERATED = 16
 """All flips are counted where at most so many units differ."""
@@ -32,14 +40,9 @@ def test_by_flips(families: Sequence[Family], sampling: Sampling) -> Tested:
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    given = []
-    for family in families:
-        units, values, _ = family.kept()
-        given.append((units, values.ravel(), len(values), list(family.pairs)))
-    systems, count = families[0].values.shape if families else (0, 0)
-    pairs = max((len(family.pairs) for family in families), default=0)
-    # A block of flips takes a pass over the units, and a transform of each system.
-    flips = sampling.choose(systems * count // 256, 12 * systems + pairs, MOST_WORK)
+    given = [columns for columns, _ in map(_read, families)]
+    count = families[0].values.shape[1] if families else 0
+    flips = count_drawn(families, sampling)
     statistics, differing, larger, largest, total, is_all = count_flips(
         given, count, flips, sampling.seed, sampling.threads, sampling.check
     )
@@ -58,3 +61,51 @@ def test_by_flips(families: Sequence[Family], sampling: Sampling) -> Tested:
         is_exact=bool(is_exact.all()),
         warnings=(),
     )
+
+
+@record(frozen=True, slots=True)
+class Inverted:
+    """What a test of sign flips says about all mean differences that there could be.
+
+    Args:
+        lower: The lowest mean difference that it doesn't reject; minus infinity if there are too
+            few units for it to reject any.
+        upper: The highest one.
+        p_below: The p-value of minus the margin.
+        p_above: The p-value of the margin.
+    """
+
+    lower: float
+    upper: float
+    p_below: float
+    p_above: float
+
+
+def invert_flips(
+    families: Sequence[Family], sampling: Sampling, *, level: float, margin: float
+) -> list[Inverted]:
+    """Return which mean differences the test doesn't reject, for all pairs of all families.
+
+    They are what has a p-value of 1 - level or more, with the flips of `test_by_flips`: of values
+    from which a difference is taken off, that test gives the p-value of the difference.
+    """
+    count = families[0].values.shape[1] if families else 0
+    flips = count_drawn(families, sampling)
+    given = [*map(_read, families)]
+    seed, threads = sampling.seed, sampling.threads
+    found = invert(given, count, level, margin, flips, seed, threads, sampling.check)
+    return [Inverted(*each) for each in found]
+
+
+def count_drawn(families: Sequence[Family], sampling: Sampling) -> int:
+    """Return how many flips are drawn where not all are counted."""
+    systems, count = families[0].values.shape if families else (0, 0)
+    pairs = max((len(family.pairs) for family in families), default=0)
+    # A block of flips takes a pass over the units, and a transform of each system.
+    return sampling.choose(systems * count // 256, 12 * systems + pairs, MOST_WORK)
+
+
+def _read(family: Family) -> tuple[Columns, Numbers]:
+    """Return the units of a family as the core takes them, and their sizes."""
+    units, values, sizes = family.kept()
+    return (units, values.ravel(), len(values), list(family.pairs)), sizes

@@ -7,7 +7,7 @@ from rankscope.engine import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.stats.test.bootstrap import test_by_bootstrap
-from rankscope.stats.test.flips import test_by_flips
+from rankscope.stats.test.flips import Inverted, invert_flips, test_by_flips
 from rankscope.stats.test.ranks import test_by_ranks, test_by_signs
 from rankscope.stats.test.student import test_by_t
 from rankscope.stats.test.tested import Sampling, Tested
@@ -120,6 +120,50 @@ def test_pairs(
     else:
         found = test_by_t(families)
     return replace(found, warnings=(*found.warnings, *_warn_of_floor(found)))
+
+
+def invert_pairs(
+    families: Sequence[Family],
+    *,
+    level: float,
+    margin: float = 0.0,
+    permutations: int | None = None,
+    seed: int = 0,
+    slices: int = 0,
+    threads: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> list[Inverted]:
+    """Return which mean differences the permutation test doesn't reject, for each pair.
+
+    The arguments are those of `test_pairs`, whose permutations are used.
+
+    Args:
+        families: The measures and slices.
+        level: The confidence level: differences whose p-value is below 1 - level are rejected.
+        margin: The margin whose p-values to return, too.
+        permutations: The number of random permutations.
+        seed: The random seed.
+        slices: The number of slices that each measure has.
+        threads: The number of threads.
+        check: Called about ten times a second.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rankscope.stats.test.family import Family
+        >>> values = np.array([[0.1, 0.4, 0.2, 0.3, 0.2, 0.1], [0.3, 0.5, 0.5, 0.4, 0.6, 0.7]])
+        >>> family = Family(values=values, sizes=np.ones(6), pairs=[(0, 1)])
+        >>> [found] = invert_pairs([family], level=0.9)
+        >>> round(found.lower, 4), round(found.upper, 4)
+        (0.1, 0.45)
+    """
+    sampling = Sampling(
+        permutations=permutations,
+        seed=seed,
+        slices=slices,
+        threads=count_threads(threads),
+        check=check,
+    )
+    return invert_flips(families, sampling, level=level, margin=margin)
 
 
 def _warn_of_floor(found: Tested) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope._core import student_tails
+from rankscope._core import average_units, student_tails
 from rankscope.records import record
-from rankscope.stats.test.family import CLOSE
 from rankscope.stats.test.tested import Tested
 
 TYPE_CHECKING = False
@@ -16,6 +15,12 @@ if TYPE_CHECKING:
     from rankscope.stats.test.family import Family, Numbers
 
 FEW = "with fewer than two queries or clusters, there is no standard error and no p-value"
+FEWEST_DEGREES = 4.0
+"""With fewer effective degrees of freedom, clusters have no t."""
+UNEQUAL = (
+    "the clusters are too few, or too unequal in size, for a t test: it needs 4 or more effective "
+    "degrees of freedom; use the permutation test"
+)
 CONSTANT = "all differences of a pair are equal, so there is no standard error and no p-value"
 
 
@@ -26,12 +31,13 @@ class MeanDifference:
     Args:
         mean: The mean over queries.
         standard_error: Its standard error; NaN with fewer than two units.
-        degrees: The degrees of freedom: the number of units less 1.
+        degrees: The effective degrees of freedom: those of Satterthwaite, which for units of one
+            size are their number less 1.
     """
 
     mean: float
     standard_error: float
-    degrees: int
+    degrees: float
 
     @property
     def statistic(self) -> float:
@@ -44,9 +50,9 @@ class MeanDifference:
 def average(differences: Numbers, sizes: Numbers) -> MeanDifference:
     """Return the mean of differences and its standard error.
 
-    The standard error is that of a ratio of sums, with n / (n - 1) for n units. For single queries,
-    it is the usual one of a mean. For clusters, it is the cluster-robust one (Liang and Zeger,
-    *Longitudinal data analysis using generalized linear models*, 1986).
+    For clusters of unequal size, the error is the cluster-robust one known as CR2 (Bell and
+    McCaffrey, *Bias reduction in standard errors for linear regression with multi-stage samples*,
+    2002).
 
     Args:
         differences: The difference of each unit, summed over its queries.
@@ -56,41 +62,41 @@ def average(differences: Numbers, sizes: Numbers) -> MeanDifference:
         >>> import numpy as np
         >>> found = average(np.array([0.0, 0.2, 0.1]), np.ones(3))
         >>> round(found.mean, 4), round(found.standard_error, 4), found.degrees
-        (0.1, 0.0577, 2)
+        (0.1, 0.0577, 2.0)
     """
-    count = len(differences)
-    queries = float(sizes.sum())
-    if queries == 0:
+    if not sizes.any():
         return MeanDifference(mean=math.nan, standard_error=math.nan, degrees=0)
-    mean = float(differences.sum()) / queries
-    if count < 2:
-        return MeanDifference(mean=mean, standard_error=math.nan, degrees=0)
-    residuals = differences - mean * sizes
-    largest = float(abs(differences).max())
-    if float(abs(residuals).max()) <= CLOSE * largest:
-        residuals = residuals * 0.0
-    squares = float((residuals * residuals).sum())
-    error = math.sqrt(squares * count / (count - 1)) / queries
-    return MeanDifference(mean=mean, standard_error=error, degrees=count - 1)
+    mean, error, degrees = average_units(differences, sizes)
+    return MeanDifference(mean=mean, standard_error=error, degrees=degrees)
 
 
 def test_by_t(families: Sequence[Family]) -> Tested:
     """Test all pairs of all families with the paired t test.
 
     A pair without any difference has p = 1. There is no p-value where there are fewer than two
-    units, or where all differences are equal but not 0.
+    units, where clusters have too few effective degrees of freedom, or where all differences are
+    equal but not 0.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    found = [
-        average(differences, sizes)
-        for family in families
-        for sizes in [family.kept()[2]]
-        for differences in family.differences()
-    ]
-    p = np.array([student_tails(each.statistic, each.degrees) for each in found])
+    found, is_enough = [], []
+    for family in families:
+        sizes = family.kept()[2]
+        for differences in family.differences():
+            mean = average(differences, sizes)
+            found.append(mean)
+            is_enough.append(not family.is_clustered or mean.degrees >= FEWEST_DEGREES)
+    p = np.array(
+        [
+            student_tails(each.statistic, each.degrees) if enough else math.nan
+            for each, enough in zip(found, is_enough, strict=True)
+        ]
+    )
     is_few = any(each.degrees == 0 for each in found)
     is_constant = any(each.degrees and math.isnan(each.statistic) for each in found)
+    is_unequal = any(
+        each.degrees and not enough for each, enough in zip(found, is_enough, strict=True)
+    )
     return Tested(
         statistic=np.array([each.statistic for each in found]),
         p=p,
@@ -102,5 +108,6 @@ def test_by_t(families: Sequence[Family]) -> Tested:
         warnings=(
             *([FEW] if is_few else []),
             *([CONSTANT] if is_constant else []),
+            *([UNEQUAL] if is_unequal else []),
         ),
     )
