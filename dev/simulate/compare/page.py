@@ -33,7 +33,7 @@ INTERVALS = f"""## Intervals
 The share of 95 % intervals that cover the mean, and their mean width as a multiple of that of a t
 interval that knows the standard error of the mean. Bounded intervals have to cover in 95 %, and
 dense ones in {100 * DENSE_COVERED:g} % where the values are as they assume: more than 25 times as
-many as their squared skewness (a rule of Cochran), and than 8 times their excess kurtosis, by
+many as their squared skewness (a rule of Cochran), and than 10 times their excess kurtosis, by
 Kish's effective number of users. What isn't promised is in italics. The last column is the share of
 samples that have no t interval, for lack of degrees of freedom.
 

@@ -237,9 +237,9 @@ class Coverage:
 
         Values are about symmetric, or many: more than 25 times their squared skewness, as a rule of
         Cochran says (*Sampling techniques*, 1977, section 2.15). And rare values make up little of
-        the variance: there are more than 8 times as many as the excess kurtosis.
+        the variance: there are more than 10 times as many as the excess kurtosis.
         """
-        most = max(25 * self.world.moment(3) ** 2, 8 * (self.world.moment(4) - 3))
+        most = max(25 * self.world.moment(3) ** 2, 10 * (self.world.moment(4) - 3))
         return self.effective > most
 
 
