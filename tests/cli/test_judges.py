@@ -104,4 +104,4 @@ def test_too_few_human_queries_are_bad_input(judged: list[str]) -> None:
     few = model.replace("model", "few")
     with open(few, "w", encoding="utf-8") as file:  # noqa: PTH123 - a text is at hand
         file.write("q1 0 d1 1\n")
-    check_error(run("judges", few, model, "--run", one), 3, "too_few_queries")
+    check_error(run("judges", few, model, "--run", one, "-m", "DCG@3"), 3, "too_few_queries")
