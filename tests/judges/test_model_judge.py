@@ -399,7 +399,7 @@ def test_only_bounded_and_dense_intervals_are_known() -> None:
                 model,
                 run,
                 "RR",
-                interval=rs.Interval(method=method),  # type: ignore[arg-type]
+                interval=rs.Interval(method=method),
             )
 
 
