@@ -17,7 +17,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
     import numpy as np
@@ -154,17 +154,15 @@ def evaluate_with_model_judge(
         score_type=score_type,
         encoding=encoding,
     )
-    of_human, of_model = by_human[0].query_texts, by_model[0].query_texts
-    orders = engine.order_queries(of_human), engine.order_queries(of_model)
-    names = [of_model[query] for query in orders[1]]
-    places = {of_human[query]: at for at, query in enumerate(orders[0])}
-    at = np.array([places.get(name, -1) for name in names], dtype=np.int64)
-    columns_of = [
-        # Queries that people did not judge are at the end.
-        (np.append(_subtract(by_human, measure)[orders[0]], np.nan)[at], values[orders[1]])
+    values = [
+        (order_values(by_human, measure), order_values(by_model, measure))
         for measure in by_human[0].measures
-        for values in (_subtract(by_model, measure),)
     ]
+    (people, _), (names, _) = values[0]
+    places = {query: at for at, query in enumerate(people)}
+    # Queries that people did not judge are at the end.
+    at = [places.get(name, -1) for name in names]
+    columns_of = [(np.append(one[1], np.nan)[at], other[1]) for one, other in values]
     strata = split_strata(np.nan_to_num(columns_of[0][1]), changed[0].astype(np.float64))
     means = [
         _estimate(
@@ -225,9 +223,16 @@ def refuse_aggregate(policy: Policy) -> None:
         )
 
 
-def _subtract(evaluations: list[Evaluation], measure: Measure) -> NDArray[np.float64]:
-    values = evaluations[0].per_query(measure)
-    return values if len(evaluations) == 1 else values - evaluations[1].per_query(measure)
+def order_values(
+    evaluations: Sequence[Evaluation], measure: Measure
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Return queries in the order of their ids as text, and their values or differences."""
+    texts = evaluations[0].query_texts
+    order = engine.order_queries(texts)
+    values = evaluations[0].per_query(measure)[order]
+    if len(evaluations) > 1:
+        values = values - evaluations[1].per_query(measure)[order]
+    return [texts[at] for at in order], values
 
 
 @record(frozen=True, slots=True)
