@@ -211,12 +211,12 @@ def test_the_interval_narrows_by_about_as_much_as_predicted() -> None:
     assert np.mean(predicted) == pytest.approx(np.mean(found), rel=0.3)
 
 
-def test_strata_are_thirds_by_the_model() -> None:
+def test_strata_are_halves_by_the_model() -> None:
     values = np.arange(9.0)
-    assert split_strata(values, np.ones(9)).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert split_strata(values, np.ones(9)).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
     # Only those that count decide, and equal values stay together.
-    assert split_strata(values, (values < 3).astype(float)).tolist() == [0, 1, *[2] * 7]
-    assert split_strata(np.array([0.0, 0, 0, 0, 1, 2]), np.ones(6)).tolist() == [0, 0, 0, 0, 2, 2]
+    assert split_strata(values, (values < 3).astype(float)).tolist() == [0, 0, *[1] * 7]
+    assert split_strata(np.array([0.0, 0, 0, 0, 1, 2]), np.ones(6)).tolist() == [0, 0, 0, 0, 1, 1]
 
 
 def test_the_scale_of_a_model_without_limits_does_not_matter() -> None:

@@ -7,11 +7,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-STRATA = 3
+STRATA = 2
+"""More would make the weights of few judged queries too unequal."""
 
 
 def split_strata(model: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the third to which each item belongs by the model's values, of those with a size.
+    """Return the half to which each item belongs by the model's values, of those with a size.
 
     Args:
         model: The model's value of each item.
@@ -20,7 +21,7 @@ def split_strata(model: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDAr
     Examples:
         >>> import numpy as np
         >>> split_strata(np.array([0.1, 0.9, 0.5, 0.2, 0.8, 0.4]), np.ones(6)).tolist()
-        [0, 2, 1, 0, 2, 1]
+        [0, 1, 1, 0, 1, 0]
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
