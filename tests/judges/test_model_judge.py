@@ -143,6 +143,11 @@ def test_unchanged_queries_shrink_the_mean_of_the_changed_ones() -> None:
     # All that changed were judged, so that only their share is multiplied.
     assert found.value == pytest.approx(0.3 * alone.value, rel=1e-12)
     assert found.human == pytest.approx(0.3 * human.mean(), rel=1e-12)
+    # The variance of the mean shrinks, too, and that of the share is added.
+    variance = 0.3**2 * human.var(ddof=1) / 30 + human.mean() ** 2 * 0.3 * 0.7 / 99
+    low, high = found.human_lower, found.human_upper
+    half = stats.t.ppf(0.975, 29) * variance**0.5
+    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
 
 
 def test_without_a_judged_query_that_changed_only_their_share_limits_the_mean() -> None:
