@@ -51,7 +51,7 @@ demo: $(VENV)/.built ## Build, simulate a bad release, detect it, and trace the 
 	$(BIN)/rankscope demo --once
 
 .PHONY: develop
-develop: $(VENV)/.built $(VENV)/.dev ## Create .venv with the pinned tools and the package, in release mode
+develop: $(VENV)/.built $(VENV)/.dev ## Create .venv with the pinned tools and the optimized package
 
 .PHONY: environment
 environment: develop $(VENV)/.docs $(VENV)/.services $(VENV)/.audit ## Install what every other target needs
@@ -79,8 +79,9 @@ test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages
 	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile tests/integrations tests/dask tests/spark tests/inputs/test_kinds.py python/rankscope/integrations
 
 .PHONY: test-thorough
-test-thorough: develop $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers
+test-thorough: develop $(VENV)/.services $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers
 	HYPOTHESIS_PROFILE=thorough $(PARALLEL) -m "thorough or hypothesis" --timeout=3600
+	HYPOTHESIS_PROFILE=thorough $(PARALLEL) tests/hostile/test_commands.py tests/services/test_contract.py
 	$(BIN)/python -X dev -m pytest $(BINDING)
 	LD_PRELOAD="$(ASAN_RUNTIME)" ASAN_OPTIONS=$(ASAN_OPTIONS) PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \
 		$(BIN)/python -m pytest -p no:cacheprovider $(BINDING)
@@ -101,7 +102,7 @@ lint: develop ## Check format, style, import contracts and the stub of the exten
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cargo fmt --check
-	cargo clippy --all-targets -- -D warnings
+	cargo clippy -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 	$(BIN)/lint-imports
 	$(BIN)/stubtest --allowlist tests/house/stubtest.txt rankscope._core
@@ -115,7 +116,7 @@ docs: develop $(VENV)/.docs ## Build the documentation into site/; warnings are 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .PHONY: bench
-bench: develop ## Run the benchmark against other tools, and write a record
+bench: $(VENV)/.released $(VENV)/.dev ## Run the benchmark against other tools, and write a record
 	$(BIN)/python -m dev.benchmarks
 
 .PHONY: bench-small
@@ -131,7 +132,7 @@ simulate-short: develop ## Check alerts, comparisons and estimates from clicks i
 	$(BIN)/python -m dev.simulate --short
 
 .PHONY: load
-load: develop ## Load a service for ten minutes, verify every value, and write a record
+load: $(VENV)/.released $(VENV)/.dev ## Load a service for ten minutes, verify every value, and write a record
 	$(BIN)/python -m dev.load
 
 .PHONY: load-short
@@ -139,7 +140,7 @@ load-short: develop ## Load a service for 20 seconds, and verify every value
 	$(BIN)/python -m dev.load --short
 
 .PHONY: load-attacks
-load-attacks: develop ## Measure response times while the service is under attack
+load-attacks: $(VENV)/.released $(VENV)/.dev ## Measure response times while the service is under attack
 	$(BIN)/python -m dev.load.attacks
 
 .PHONY: parity
@@ -176,7 +177,8 @@ clean: ## Remove everything that other targets created
 	rm -f rankscope-demo.html python/rankscope/_core*.so python/rankscope/_core*.pyd
 	find python tests dev docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# Stamps: a step runs again only if one of its inputs has changed.
+# Stamps: a step runs again only if one of its inputs has changed. Most modules of these packages are never
+# imported, and those that are get compiled then.
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -192,8 +194,14 @@ $(VENV)/.maturin: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.maturin $(RUST_SOURCES) Makefile
-	$(MATURIN) develop --release --extras monitor,report
+	rm -f $(VENV)/.released
+	$(MATURIN) develop --profile develop --extras monitor,report
 	@touch $@
+
+# What is measured is built as what is released, which takes longer.
+$(VENV)/.released: $(VENV)/.maturin $(RUST_SOURCES) Makefile
+	$(MATURIN) develop --release --extras monitor,report
+	@touch $(VENV)/.built $@
 
 $(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')
 	@cargo +nightly --version > /dev/null 2>&1 || { \
@@ -213,7 +221,7 @@ $(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')
 	cp target/sanitized/$(SANITIZED_TARGET)/release/librankscope.so $@/rankscope/_core.abi3.so
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
-	$(PIP) install --group dev
+	$(PIP) install --no-compile --group dev
 	@touch $@
 
 # PyTorch and others are several gigabytes, and set versions of what the rest uses.
@@ -225,7 +233,7 @@ $(INTEGRATIONS)/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.services: $(VENV)/.created pyproject.toml
-	$(PIP) install --group services
+	$(PIP) install --no-compile --group services
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.created pyproject.toml
@@ -233,9 +241,9 @@ $(VENV)/.fuzz: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.audit: $(VENV)/.created pyproject.toml
-	$(PIP) install --group audit
+	$(PIP) install --no-compile --group audit
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(PIP) install --group docs
+	$(PIP) install --no-compile --group docs
 	@touch $@

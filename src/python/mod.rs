@@ -74,7 +74,7 @@ use self::run::{Run, evaluate_dict, evaluate_path, evaluate_run};
 use self::run_columns::{RunParts, SpilledColumns};
 use self::significance::{
     count_flips, count_ranges, count_shifted, fair_lower, invert_flips, noncentral_t_lower,
-    normal_tails, student_tails, student_upper,
+    normal_tails, student_tails,
 };
 use self::spilled::SpilledTable;
 use self::sums::{add_sums, choose_sums, fsum, log2, merge_sums, round_sums, sum_groups};
@@ -102,8 +102,8 @@ mod _core {
         fuse_to_file, fuse_to_memory, grade_items, hash_texts, invert_flips, log2, mean_of_rows,
         measure_costs, merge_sums, noncentral_t_lower, normal_tails, order_texts,
         restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
-        split_json, student_tails, student_upper, sum_cells, sum_groups, summarize,
-        summarize_groups, t_quantile, unpack_pieces, values_of_rows,
+        split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
+        unpack_pieces, values_of_rows,
     };
 
     #[pymodule_init]

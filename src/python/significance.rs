@@ -163,12 +163,6 @@ pub(super) fn student_tails(statistic: f64, degrees: f64) -> f64 {
     distributions::student_tails(statistic, degrees)
 }
 
-/// The probability that Student's t is larger.
-#[pyfunction]
-pub(super) fn student_upper(statistic: f64, degrees: f64) -> f64 {
-    distributions::student_upper(statistic, degrees)
-}
-
 /// The probability that a noncentral t is at most so large.
 #[pyfunction]
 pub(super) fn noncentral_t_lower(statistic: f64, degrees: f64, shift: f64) -> f64 {

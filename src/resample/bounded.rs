@@ -151,18 +151,18 @@ pub fn units_needed(
     power: f64,
 ) -> Option<usize> {
     let mut sample = Sample::new(units);
-    let (sums, counts): (Vec<f64>, Vec<f64>) = (
-        sample.units.iter().map(|unit| unit.sum).collect(),
-        sample.units.iter().map(|unit| unit.count).collect(),
-    );
+    let column = |of: fn(&Unit) -> f64| -> Vec<f64> { sample.units.iter().map(of).collect() };
+    let (sums, counts) = (column(|unit| unit.sum), column(|unit| unit.count));
     let count = units.len() as f64;
     let found = student::average(&sums, &counts);
     let (spread, unlucky) = (found.error * count.sqrt(), normal().inverse_cdf(power));
     let wanted = normal().inverse_cdf(error);
+    // A sample varies less around its own mean than others vary around the true one.
+    let wider = (count / (count - 1.0)).sqrt();
     let mut is_enough = |needed: f64| {
-        let shift = truth - unlucky * spread / needed.sqrt() - found.mean;
+        let mean = truth - unlucky * spread / needed.sqrt();
         for (unit, sum) in sample.units.iter_mut().zip(&sums) {
-            unit.sum = sum + shift * unit.count;
+            unit.sum = mean * unit.count + wider * (sum - found.mean * unit.count);
         }
         sample.times = needed / count;
         limit < sample.middle() && sample.distance(limit) <= wanted

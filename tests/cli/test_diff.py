@@ -50,7 +50,7 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
     assert lines[7:] == [
         [
             "95% confidence interval",
-            f"{tested.lower:.4f} to +{tested.upper:.4f} (betting interval)",
+            f"{tested.lower:.4f} to +{tested.upper:.4f} (bounded)",
         ],
         # Of the two queries that differ, signs can be flipped in four ways.
         ["p (paired permutation test)", "1.000"],

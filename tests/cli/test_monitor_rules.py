@@ -47,6 +47,24 @@ def project(made_once: Path, program: Program, tmp_path: Path) -> Project:
     return Project(program, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def evaluated_once(
+    made_once: Path, program: Program, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of that project after its rule has found the fall."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    copytree(made_once, folder, dirs_exist_ok=True)
+    Project(program, folder).say("evaluate", "--as-of", FALLEN)
+    return folder
+
+
+@pytest.fixture
+def fallen(evaluated_once: Path, program: Program, tmp_path: Path) -> Project:
+    """That project after its rule has found the fall, to be changed."""
+    copytree(evaluated_once, tmp_path, dirs_exist_ok=True)
+    return Project(program, tmp_path)
+
+
 def check(project: Project, *words: str, name: str = "watch") -> tuple[int, dict[str, Any]]:
     """The exit status of a check, and what it says of a rule."""
     done = project.run("check", "--json", *words)
@@ -94,32 +112,30 @@ def test_no_data_fails_a_check(project: Project) -> None:
     assert (status, rule["state"]) == (1, "NO_DATA")
 
 
-def test_a_rule_that_is_silenced_or_resolved_does_not_fail(project: Project) -> None:
-    project.say("evaluate", "--as-of", FALLEN)
+def test_a_rule_that_is_silenced_or_resolved_does_not_fail(fallen: Project) -> None:
     words = ("--as-of", FALLEN, "--rule", "watch")
-    assert check(project, *words)[0] == 1
-    project.say("rule silence", "watch", "--for", "9999w")
-    status, rule = check(project, *words)
+    assert check(fallen, *words)[0] == 1
+    fallen.say("rule silence", "watch", "--for", "9999w")
+    status, rule = check(fallen, *words)
     assert (status, rule["state"], rule["is_silenced"]) == (0, "ALERT", True)
-    assert b"ALERT (silenced)\twatch" in project.run("check", *words).stdout
-    assert project.say("rule silence", "watch")["silenced_until"] is None
-    assert check(project, *words)[0] == 1
-    project.say("rule resolve", "watch")
-    assert check(project, *words)[0] == 0
+    assert b"ALERT (silenced)\twatch" in fallen.run("check", *words).stdout
+    assert fallen.say("rule silence", "watch")["silenced_until"] is None
+    assert check(fallen, *words)[0] == 1
+    fallen.say("rule resolve", "watch")
+    assert check(fallen, *words)[0] == 0
 
 
-def test_a_check_reads_what_the_service_found_and_how_old_that_is(project: Project) -> None:
-    project.say("evaluate", "--as-of", FALLEN)
-    with SQLiteStore(project.store):
-        late = project.run("check", "--fail-on", "NO_DATA")
+def test_a_check_reads_what_the_service_found_and_how_old_that_is(fallen: Project) -> None:
+    with SQLiteStore(fallen.store):
+        late = fallen.run("check", "--fail-on", "NO_DATA")
         assert late.returncode == 1
         assert b"hours ago" in late.stderr
         allowed = ["--max-age", "9999w"]
-        assert project.run("check", *allowed, "--fail-on", "NO_DATA").returncode == 0
-        done = project.run("check", *allowed)
+        assert fallen.run("check", *allowed, "--fail-on", "NO_DATA").returncode == 0
+        done = fallen.run("check", *allowed)
         assert (done.returncode, done.stderr) == (1, b"")
         # A replay needs no evaluation by the service.
-        assert project.run("check", "--as-of", FALLEN).returncode == 1
+        assert fallen.run("check", "--as-of", FALLEN).returncode == 1
 
 
 def test_rules_are_listed_changed_and_removed(project: Project) -> None:
@@ -329,21 +345,20 @@ def test_a_check_of_a_past_time_prints_incidents_and_writes_nothing(project: Pro
     assert {one["id"] for one in kept} == {one["id"] for one in found}
 
 
-def test_people_acknowledge_snooze_and_resolve_incidents(project: Project) -> None:
-    project.say("evaluate", "--as-of", FALLEN)
-    first, *_ = list_incidents(project, "--rule", "watch")
+def test_people_acknowledge_snooze_and_resolve_incidents(fallen: Project) -> None:
+    first, *_ = list_incidents(fallen, "--rule", "watch")
     name = first["id"]
-    done = project.say("incident acknowledge", name, "--note", "mine")
+    done = fallen.say("incident acknowledge", name, "--note", "mine")
     assert (done["state"], done["acknowledged_by"]) == ("acknowledged", "command line")
-    assert [one["id"] for one in list_incidents(project, "--state", "acknowledged")] == [name]
-    assert project.say("incident snooze", name, "--for", "4h")["state"] == "snoozed"
-    until = project.say("incident snooze", name, "--until", "2099-01-01")["snoozed_until"]
+    assert [one["id"] for one in list_incidents(fallen, "--state", "acknowledged")] == [name]
+    assert fallen.say("incident snooze", name, "--for", "4h")["state"] == "snoozed"
+    until = fallen.say("incident snooze", name, "--until", "2099-01-01")["snoozed_until"]
     assert until == "2099-01-01T00:00:00.000000Z"
-    assert project.say("incident resolve", name)["state"] == "resolved"
-    assert name not in [one["id"] for one in list_incidents(project)]
+    assert fallen.say("incident resolve", name)["state"] == "resolved"
+    assert name not in [one["id"] for one in list_incidents(fallen)]
     line = next(
         line
-        for line in project.run("incidents", "--state", "resolved").stdout.decode().splitlines()
+        for line in fallen.run("incidents", "--state", "resolved").stdout.decode().splitlines()
         if line.startswith(name)
     )
     assert line.split("\t")[1:4:2] == ["resolved", "watch"]

@@ -244,11 +244,32 @@ def test_a_margin_adds_tests_of_non_inferiority_and_equivalence() -> None:
     table = {"query_id": QUERIES, "old": values("old"), "new": values("old") - 0.001}
     table["new"][::2] += 0.002
     found = rs.compare_values(table, range=(-0.1, 1.1), margin=0.005)["value", "new"]
-    assert found.p_not_worse is not None
-    assert found.p_equivalent is not None
-    assert found.p_not_worse < 0.05
-    assert found.p_equivalent < 0.05
+    # 40 queries that differ by 0.001 can't show that no query in a hundred differs by 0.5.
+    assert found.p_not_worse == found.p_equivalent == 1.0
+    assert found.bounded_lower < -0.005 < found.lower < found.upper < 0.005 < found.bounded_upper
     assert found.p > 0.05
+
+
+@pytest.mark.parametrize("margin", [0.06, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_verdicts_and_p_values_agree_with_intervals(margin: float, *, is_bounded: bool) -> None:
+    random = np.random.default_rng(round(100 * margin))
+    for count in (6, 12, 30, 100):
+        old = random.random(count)
+        table = {
+            "query_id": range(count),
+            "old": old,
+            "new": 0.8 * old + 0.2 * random.random(count),
+        }
+        ends = (0.0, 1.0) if is_bounded else None
+        (found,) = rs.compare_values(table, range=ends, margin=margin)
+        assert (found.p < 0.05) == (not found.lower <= 0 <= found.upper)
+        assert math.isnan(found.bounded_lower) != is_bounded
+        low, high = (
+            (found.bounded_lower, found.bounded_upper) if is_bounded else (found.lower, found.upper)
+        )
+        assert (found.p_not_worse < 0.05) == (low > -margin)
+        assert (found.p_equivalent < 0.05) == (-margin < low and high < margin)
 
 
 def test_the_result_is_the_same_for_any_number_of_threads() -> None:
@@ -398,7 +419,7 @@ def test_a_query_without_a_cluster_is_a_cluster_of_its_own(missing: object) -> N
     ("margin", "sentence"),
     [
         (0.001, "The data don't show that new is less than 0.001 worse than old (p = "),
-        (0.05, "new is not worse than old by 0.05 or more (p < 0.001)."),
+        (0.05, "new is not worse than old by 0.05 or more (p = "),
         (0.2, "new and old are equivalent within 0.2 (p < 0.001)."),
     ],
 )
@@ -412,24 +433,46 @@ def test_the_verdict_says_whether_a_run_is_worse_by_the_margin(
     assert sentence in " ".join(str(found).split())
 
 
-def test_an_interval_that_contradicts_the_test_is_explained() -> None:
+def test_a_verdict_that_rare_differences_could_change_says_so() -> None:
     values = {"query_id": range(20), "old": [0.3] * 20, "new": [0.43 + n / 1000 for n in range(20)]}
     found = rs.compare_values(values, measure="nDCG@10")
-    assert found.comparisons[0].lower < 0
-    assert found.comparisons[0].better == "new"
-    assert "It is more cautious than the test" in " ".join(str(found).split())
+    (pair,) = found
+    assert pair.bounded_lower < 0 < pair.lower
+    text = " ".join(str(found).split())
+    assert "new is better than old" in text
+    assert "This assumes that no rare, large difference is missing from these queries." in text
+    ends = f"{pair.bounded_lower:.4f} to +{pair.bounded_upper:.4f}"
+    assert f"Without that, the interval is {ends}" in text
+    more = {name: list(column) * 20 for name, column in values.items()}
+    (pair,) = found = rs.compare_values(more | {"query_id": range(400)}, measure="nDCG@10")
+    assert pair.bounded_lower > 0
+    assert "Without that" not in str(found)
 
 
-def test_slices_say_how_many_clusters_they_have() -> None:
+def test_runs_without_a_difference_may_still_differ_for_other_queries() -> None:
+    values = {"query_id": range(40), "old": [0.5] * 40, "new": [0.5] * 40}
+    (pair,) = found = rs.compare_values(values, measure="nDCG@10")
+    assert (pair.lower, pair.upper) == (0.0, 0.0)
+    # Differences are from -1 to 1: a query in so many may lose everything.
+    rare = 1 - 0.025 ** (1 / 40)
+    assert (-pair.bounded_lower, pair.bounded_upper) == pytest.approx((rare, rare), rel=0.03)
+    assert "Other queries could still differ" in " ".join(str(found).split())
+
+
+def test_fewer_than_six_clusters_have_a_bounded_interval_and_say_so() -> None:
     values = {
         "query_id": range(60),
         "old": [n % 7 / 10 for n in range(60)],
         "new": [n % 5 / 10 for n in range(60)],
-        "user": [n // 2 for n in range(60)],
+        "user": [n // 4 for n in range(60)],
         "country": ["de" if n < 20 else "fr" for n in range(60)],
     }
-    found = rs.compare_values(values, runs=["old", "new"], cluster="user", by="country")
-    assert "Slices with a betting interval have 10 to 20 clusters." in " ".join(str(found).split())
+    found = rs.compare_values(
+        values, runs=["old", "new"], cluster="user", by="country", measure="nDCG@10"
+    )
+    assert [each.interval_method for each in found] == ["dense", "dense", "bounded"]
+    text = " ".join(str(found).split())
+    assert "1 of 3 comparisons has fewer than six queries or clusters" in text
 
 
 def test_a_measure_of_a_convention_is_found_by_the_name_that_was_asked_for() -> None:

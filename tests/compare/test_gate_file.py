@@ -20,6 +20,7 @@ cluster = "user_id"
 policy = "ties=average"
 convention = "lightgbm"
 confidence = 0.9
+interval-method = "dense"
 on-inconclusive = "pass"
 
 [[budget]]
@@ -75,6 +76,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         policy="ties=average",
         convention="lightgbm",
         confidence=0.9,
+        interval_method="dense",
         on_inconclusive="pass",
     )
 
@@ -106,6 +108,7 @@ def test_budgets_are_enough(tmp_path: Path) -> None:
         (BUDGET + "confidence = 95", "[[budget]] 1: expected a confidence", "0.95"),
         ("confidence = true\n" + BUDGET, "expected a confidence", "0.95"),
         ("on-inconclusive = 'past'\n" + BUDGET, "unknown value 'past'", "did you mean pass?"),
+        ("interval-method = 'dens'\n" + BUDGET, "found 'dens'", "did you mean dense?"),
         ("qrels = 1\n" + BUDGET, "expected text for qrels, found 1", "quotes"),
         ("qrels = ''\n" + BUDGET, "expected text for qrels, found ''", "quotes"),
         ("policy = 'ties=coin'\n" + BUDGET, "coin", "doc_id"),

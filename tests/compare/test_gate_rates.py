@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import rankscope as rs
 
-from dev.simulate.compare.gates import find_rates, tilt
+from dev.simulate.compare.gates import find_rates, follow_plans, tilt
+from dev.simulate.compare.margins import find_verdicts
 from dev.simulate.compare.worlds import PAIRS
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("world", PAIRS, ids=lambda world: world.name)
 def test_a_tilted_world_has_the_same_values_and_another_mean(world: World) -> None:
     for mean in (-0.02, 0.0, 0.4):
+        if not world.reaches(mean):
+            continue
         tilted = tilt(world, mean)
         assert tilted.mean == pytest.approx(mean, abs=1e-12)
         assert tilted.chances.sum() == pytest.approx(1, rel=1e-12)
@@ -25,21 +28,37 @@ def test_a_tilted_world_has_the_same_values_and_another_mean(world: World) -> No
 
 
 def test_gates_are_broken_as_rarely_as_promised() -> None:
-    for per_cluster in (1, 5):
-        rates = find_rates(
-            PAIRS[0],
-            100,
-            -0.02,
-            rs.Budget("value", max_drop=0.02),
-            per_cluster=per_cluster,
-            trials=300,
-        )
+    for layout, slices in (("queries", 1), ("unequal users", 1), ("queries", 8)):
+        budget = rs.Budget("value", max_drop=0.02)
+        rates = find_rates(PAIRS[0], 50, -0.02, budget, layout=layout, slices=slices, trials=200)
         assert rates.promised == pytest.approx(0.025)
         assert rates.broken <= rates.promised + 3 * rates.error
-        assert rates.holds + rates.broken + rates.inconclusive == pytest.approx(1)
+        assert rates.holds <= rates.promised + 3 * rates.error
+        assert rates.holds + rates.broken + rates.inconclusive == pytest.approx(1, abs=0.1)
 
 
 def test_large_drops_are_broken_and_gains_hold() -> None:
     budget = rs.Budget("value", max_drop=0.02)
     assert find_rates(PAIRS[0], 100, -0.4, budget, trials=20).broken == 1
     assert find_rates(PAIRS[0], 100, 0.4, budget, trials=20).holds == 1
+
+
+def test_a_gate_of_200_steady_queries_finds_a_drop_and_passes_a_gain() -> None:
+    """Differences with a standard deviation of 0.15: the least that a gate has to decide."""
+    budget = rs.Budget("value", max_drop=0.02)
+    assert find_rates(PAIRS[0], 200, -0.08, budget, trials=60).broken > 0.9
+    assert find_rates(PAIRS[0], 200, 0.04, budget, trials=60).holds > 0.9
+
+
+def test_plans_hold_as_often_as_they_say() -> None:
+    found = follow_plans(PAIRS[0], 100, rs.Budget("value", max_drop=0.05), trials=150)
+    error = (0.8 * 0.2 / found.plans) ** 0.5
+    assert found.held == pytest.approx(0.8, abs=3 * error + 0.02)
+    assert found.high < 2 * found.low
+
+
+def test_a_margin_is_rarely_met_by_a_run_that_is_worse_by_it() -> None:
+    lose_all = next(world for world in PAIRS if world.name == "two in 100")
+    for n in (5, 10, 20):
+        found = find_verdicts(lose_all, n, -0.02, 0.02, trials=100)
+        assert (found.not_worse, found.equivalent) == (0.0, 0.0)

@@ -71,7 +71,7 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
         "holds",
     ]
     assert max(map(len, lines)) <= 80
-    assert "About 5,678 queries would decide" in " ".join(str(THREE).split())
+    assert "about 5,678 queries show it with a probability of 80%" in " ".join(str(THREE).split())
     assert "An inconclusive check fails here" in " ".join(str(THREE).split())
 
 

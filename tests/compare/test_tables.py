@@ -46,6 +46,8 @@ def compared(baseline: str, run: str, difference: float, p: float, **others: obj
         "ties": 1,
         "losses": 4,
         "minimum_detectable": 0.02,
+        "bounded_lower": difference - 0.05,
+        "bounded_upper": difference + 0.05,
     }
     return Compared(**fields | others)  # type: ignore[arg-type]  # as the fields are
 

@@ -16,6 +16,7 @@ from rankscope.api.fusion_choices import TIES
 from rankscope.data.fusion import METHODS, SCALES
 
 from tests.fusion import definitions
+from tests.generated import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +64,7 @@ def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) 
 
 @pytest.mark.parametrize("how", SCALES)
 @pytest.mark.parametrize("method", OF_SCORES)
+@examples(40)
 @given(runs=RUNS)
 def test_scores_are_scaled_and_combined_as_defined(
     method: str, how: Scale, runs: list[Run]

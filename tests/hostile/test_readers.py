@@ -196,19 +196,11 @@ def row(number: int, **others: object) -> dict[str, object]:
     return document | others
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        lines_of([row(0, **{f"key{key}": key for key in range(400_000)}), row(1)]),
-        lines_of(
-            [row(0, **dict.fromkeys(map(str, range(100_000)), 1), last=None)]
-            + [row(number) for number in range(1, 100_000)]
-        ),
-    ],
-    ids=["many keys", "many keys and many lines"],
-)
-def test_json_objects_of_many_keys_are_read_in_one_pass(text: bytes) -> None:
+@pytest.mark.parametrize(("keys", "lines"), [(400_000, 2), (100_000, 100_000)])
+def test_json_objects_of_many_keys_are_read_in_one_pass(keys: int, lines: int) -> None:
     """With the square of the keys, or keys times lines, this would take hours."""
+    first = row(0, **dict.fromkeys(map(str, range(keys)), 1), last=None)
+    text = lines_of([first, *map(row, range(1, lines))])
     assert evaluate(text, "jsonl").counts.queries == 1
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,6 +87,12 @@ def read_imports(root: Path) -> list[Import]:
     return found
 
 
+@cache
+def read_package() -> list[Import]:
+    """Return every import between the modules of the package."""
+    return read_imports(ROOT)
+
+
 def link_files(imports: list[Import]) -> Graph:
     """Link each file to those that run when it is loaded.
 
@@ -139,12 +146,12 @@ def find_cycles(graph: Mapping[str, set[str]]) -> list[str]:
 
 
 def test_files_do_not_import_each_other_in_a_cycle() -> None:
-    assert find_cycles(link_files(read_imports(ROOT))) == []
+    assert find_cycles(link_files(read_package())) == []
 
 
 @pytest.mark.parametrize("package", ["rankscope", "rankscope.monitor", "rankscope.monitor.alerts"])
 def test_folders_do_not_import_each_other_in_a_cycle(package: str) -> None:
-    graph = link_folders(read_imports(ROOT), package)
+    graph = link_folders(read_package(), package)
     assert graph
     assert find_cycles(graph) == []
 

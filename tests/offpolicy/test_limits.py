@@ -37,7 +37,7 @@ def find_refusal(weights: NDArray[np.float64]) -> bool:
         predicted=None,
         unsupported=None,
     )
-    found = evaluate(log, method=None, clip=None, level=0.95, what="clicks")
+    found = evaluate(log, method=None, clip=10, level=0.95, what="clicks")
     return "the mean weight" in found.column("refused")[0]
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 import rankscope as rs
 
+from dev.simulate.clicks.worlds import make_bandit
 from tests.parity.real import DATA
 
 if TYPE_CHECKING:
@@ -293,6 +294,20 @@ def test_clipping_gives_a_lower_limit() -> None:
     assert math.isnan(found.upper)
     assert any("clipping takes away" in note for note in found.notes)
     assert "or more" in str(found)
+
+
+def test_choices_that_the_log_hardly_shows_leave_a_lower_limit_alone() -> None:
+    bandit = make_bandit("rare", 0.05, 0.2)
+    log = bandit.draw(10_000, np.random.default_rng(1))
+    found = rs.evaluate_off_policy(log, target=dict(enumerate(bandit.target)), method="clipped")
+    rows = found.to_dict()
+    assert all("from few rows" in str(rows[method]["refused"]) for method in ("ips", "snips", "dr"))
+    weights = np.minimum(log["target"] / log["propensity"], 10)
+    assert found.clip == 10 < (log["target"] / log["propensity"]).max()
+    assert found.value == pytest.approx((weights * log["click"]).mean(), rel=1e-12)
+    assert 0.8 * bandit.value < found.lower < bandit.value
+    assert found.change_lower > 0
+    assert math.isnan(found.change_upper)
 
 
 def test_rewards_below_0_have_no_lower_limit_by_clipping() -> None:

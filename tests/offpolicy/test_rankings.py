@@ -105,6 +105,18 @@ def test_ranks_below_the_cutoff_count_nothing() -> None:
     assert value_of(found, "ips") == pytest.approx(clicks.sum() / 0.5 / 1000, rel=1e-12)
 
 
+@pytest.mark.parametrize("options", [{"clip": 2}, {}])
+def test_a_click_counts_at_most_the_clip_of_which_10_is_the_default(
+    options: dict[str, Any],
+) -> None:
+    looks = [1.0, 0.25, 0.05]
+    found = rs.dcg_from_clicks(LOG, examination=looks, **options)
+    weights = np.minimum(1 / np.array(looks), options.get("clip", 10))[LOG["rank"] - 1]
+    terms = LOG["click"] * weights / np.log2(1 + LOG["new_rank"])
+    assert value_of(found, "clipped") == pytest.approx(terms.sum() / 1000, rel=1e-12)
+    assert math.isnan(float(found.to_dict()["clipped"]["upper"] or 0))
+
+
 def test_intervals_cover_as_often_as_they_say() -> None:
     covered = []
     for seed in range(300):

@@ -11,7 +11,7 @@ import rankscope as rs
 from rankscope.api.bounds import _read_scale
 from rankscope.api.reconciliation.causes import list_levels
 from rankscope.api.reconciliation.target import TargetNumber
-from rankscope.compare.checks import Limited, _count_needed
+from rankscope.compare.checks import Settings, check_budgets
 from rankscope.compare.summary import _choose, _cut
 from rankscope.data.diagnostics import describe, gather
 from rankscope.data.ids import TEXT
@@ -30,6 +30,7 @@ from rankscope.results.regrets import Regrets
 from rankscope.results.run_difference import _left_out, _most_moved
 from rankscope.results.table import Table
 from rankscope.results.trace_text import _head, _list_regrets
+from rankscope.stats.comparison import MeasureValues
 
 
 @pytest.mark.parametrize(
@@ -218,25 +219,21 @@ def test_a_name_of_more_than_60_characters_is_cut_in_a_summary(length: int) -> N
     assert _cut("x" * length) == ("x" * length if length <= 60 else "x" * 59 + "…")
 
 
-@pytest.mark.parametrize(
-    ("effect", "is_told"), [(0.000_999, False), (0.001, False), (0.001_001, True)]
-)
-def test_queries_are_counted_for_an_effect_above_a_thousandth(
-    effect: float, *, is_told: bool
+@pytest.mark.parametrize(("times", "is_told"), [(0.998, False), (1.002, True)])
+@pytest.mark.parametrize("method", ["dense", "bounded"])
+def test_a_budget_a_thousandth_of_the_deviation_says_how_many_queries_it_needs(
+    times: float, method: str, *, is_told: bool
 ) -> None:
-    found = Limited(
-        value=0.0,
-        lower=-1.0,
-        upper=1.0,
-        level=0.95,
-        threshold=effect,
-        method="t",
-        deviation=1.0,
-        units=50,
-    )
-    needed = _count_needed(found, 50)
-    assert (needed is not None) == is_told
-    assert needed is None or needed == pytest.approx(7_849_000 / 1.002, rel=1e-3)
+    differences = np.tile([-0.1, 0.1], 25)
+    values = np.array([np.full(50, 0.5), 0.5 + differences])
+    measure = MeasureValues(name="RR", low=0.0, high=1.0, values=values)
+    budget = rs.Budget("RR", max_drop=times * float(differences.std(ddof=1)) / 1000)
+    settings = Settings(interval=rs.Interval(method=method))  # type: ignore[arg-type]  # one of them
+    (check,) = check_budgets([(budget, measure)], groups={}, settings=settings)
+    assert (check.queries_needed is not None) == is_told
+    # (z of 97.5 % + z of 80 %)^2 times a million.
+    expected = pytest.approx(7_849_000 / 1.002**2, rel=5e-3)
+    assert check.queries_needed is None or check.queries_needed == expected
 
 
 @pytest.mark.parametrize(("length", "has_ranges"), [(20, False), (8, True)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +15,8 @@ from tests.report.test_hostile import HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 LONGEST = "test_contract.py"
 DESKTOP = {"width": 1280, "height": 900}
@@ -39,6 +40,13 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+def take_picture(page: Page, name: str) -> None:
+    """Save a picture of a page as it opens, where RANKSCOPE_PICTURES names a folder for them."""
+    if folder := os.environ.get("RANKSCOPE_PICTURES"):
+        page.reload()
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import count
 from typing import Any
 
 import schemathesis
 from schemathesis.checks import positive_data_acceptance
 from schemathesis.core.failures import Failure
+from schemathesis.generation.meta import TestPhase
 
 BEYOND_SCHEMA: dict[str, str] = {
     # A span ends after it begins, and has at most so many windows.
@@ -43,6 +45,17 @@ BEYOND_SCHEMA: dict[str, str] = {
 }
 """What depends on several values at once, or on the project: by the code of a refusal, how its
 message begins."""
+
+STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 4
+"""Every fourth case at the limits of values is sent; HYPOTHESIS_PROFILE=thorough sends all."""
+_numbers = count()
+
+
+@schemathesis.hook
+def filter_case(_ctx: Any, case: Any) -> bool:  # noqa: ANN401 - theirs
+    """Send every so many cases at the limits of values, and all others."""
+    is_at_limits = case.meta is not None and case.meta.phase.name == TestPhase.COVERAGE
+    return not is_at_limits or next(_numbers) % STRIDE == 0
 
 
 @schemathesis.check

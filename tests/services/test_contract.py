@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(900)
 
 HERE = Path(__file__).parent
+EXAMPLES = 8 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
+"""How many requests are drawn for each operation; those at the limits of values come besides."""
 FORM = {"sec-fetch-site": "same-origin"}
 
 
@@ -135,6 +137,7 @@ def test_the_service_does_what_its_description_says(tmp_path: Path) -> None:
                 program,
                 *("--config-file", HERE / "contract.toml"),
                 *("run", described, "--url", running.url),
+                *("--max-examples", str(EXAMPLES)),
             ],
             env=os.environ
             | {

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -28,12 +26,13 @@ from rankscope.monitor.events.times import (
 )
 from rankscope.results.text import format_value
 
-from tests.services.conftest import DESKTOP, PHONE
+from tests.services.conftest import DESKTOP, PHONE, take_picture
 from tests.services.contrast import find_faint_texts
 from tests.services.production import Production, run_production
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Locator, Page
 
@@ -43,6 +42,14 @@ pytestmark = pytest.mark.timeout(600)
 
 MEASURE = RULE.measure
 CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
+SMALLER = """
+import functools, sys
+from rankscope.cli import main
+from rankscope.cli.demo import story
+story.make_story = functools.partial(story.make_story, daily=100)
+sys.exit(main(sys.argv[1:]))
+"""
+"""The program, with a demo of fewer searches; `make demo` plays it as it is."""
 PAGES = ("/", "/incidents", "/trace", "/rules", "/slices", "/quality", "/settings", "/channels")
 
 
@@ -344,11 +351,8 @@ def press_until(page: Page, text: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
-    production: Production, visit: Visit, tmp_path: Path, scheme: str
+    production: Production, visit: Visit, scheme: str
 ) -> None:
-    """RANKSCOPE_PICTURES names a folder to leave the pictures in, for people to look at."""
-    folder = Path(os.environ.get("RANKSCOPE_PICTURES", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
     trace = production.monitor.trace(*list_spans(production.story), MEASURE)
     ranking = trace.fallen.column("ranking_id")[0]
     incident = production.monitor.incidents()[0]
@@ -374,14 +378,12 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
             page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
             assert find_faint_texts(page) == [], name
-            page.reload()
-            page.screenshot(path=folder / f"{name}-{size['width']}-{scheme}.png", full_page=True)
+            take_picture(page, f"{name}-{size['width']}-{scheme}")
 
 
 def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path: Path) -> None:
-    program = Path(sys.executable).with_name("rankscope")
     with subprocess.Popen(
-        [program, "demo", "--keep", tmp_path / "kept"],
+        [sys.executable, "-c", SMALLER, "demo", "--keep", tmp_path / "kept"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

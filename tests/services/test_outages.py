@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +33,7 @@ from tests.monitor.outages import (
     TV,
     log_events,
 )
-from tests.services.conftest import DESKTOP
+from tests.services.conftest import DESKTOP, take_picture
 from tests.services.conftest import PHONE as SMALL
 from tests.services.contrast import find_faint_texts
 
@@ -95,7 +93,7 @@ def key(incident: Incident) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
-    """The month, looked at twice a day, and the service at its end."""
+    """The month, looked at once a day, and the service at its end."""
     now = START
     path = tmp_path_factory.mktemp("outages") / "events.db"
     with closing(Monitor.open(str(path), now=lambda: to_datetime(now))) as monitor:
@@ -107,7 +105,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
         )
         since = START
         active = []
-        for until in (DAY_0 + half * DAY // 2 + 2 * HOUR for half in range(2 * DAYS)):
+        for until in (DAY_0 + day * DAY + 2 * HOUR for day in range(DAYS)):
             arrived = [event for time, _, event in events if since <= time < until]
             monitor.writer.append(monitor.project, arrived)
             since = now = until
@@ -164,7 +162,7 @@ def test_nothing_else_is_reported(month: Month) -> None:
     """A model whose phones fell has fallen as a whole, too."""
     others = {key(each) for each in month.monitor.incidents("all")} - set(STREAMS.values())
     assert others <= {("quality", "trees", ()), ("quality", "lambda", ())}
-    assert not month.active[2 * TV.first]
+    assert not month.active[TV.first]
 
 
 def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(
@@ -185,11 +183,8 @@ def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_say_what_is_wrong_now_and_what_was(
-    month: Month, browser: Browser, tmp_path: Path, scheme: str
+    month: Month, browser: Browser, scheme: str
 ) -> None:
-    """RANKSCOPE_PICTURES names a folder to leave the pictures in, for people to look at."""
-    folder = Path(os.environ.get("RANKSCOPE_PICTURES", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
     seen: list[str] = []
     active = month.monitor.incidents()
     paths = {"overview": "/?range=30d", "incidents": "/incidents", "rules": "/rules"}
@@ -203,8 +198,7 @@ def test_the_pages_say_what_is_wrong_now_and_what_was(
             page.goto(month.url + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
             assert find_faint_texts(page) == [], name
-            target = folder / f"month {name} {size['width']} {scheme}.png".replace(" ", "-")
-            page.screenshot(path=target, full_page=True)
+            take_picture(page, f"month {name} {size['width']} {scheme}".replace(" ", "-"))
         page.goto(f"{month.url}/incidents")
         heading = page.get_by_role("heading", level=1).inner_text()
         assert heading == f"{len(active)} active incident{'s' if len(active) > 1 else ''}"

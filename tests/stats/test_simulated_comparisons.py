@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,14 @@ from dev.simulate.case import Case, Row
 from dev.simulate.compare import cases, corrections
 from dev.simulate.compare.chance import ENOUGH, RARE, find_error, is_above, is_below
 from dev.simulate.compare.page import COMPARISONS
-from dev.simulate.compare.worlds import PAIRS, SINGLES, UNBOUNDED, measure_coverage
+from dev.simulate.compare.worlds import (
+    LAYOUTS,
+    PAIRS,
+    SINGLES,
+    UNBOUNDED,
+    draw_sample,
+    measure_coverage,
+)
 from dev.simulate.record import Page, Record
 
 if TYPE_CHECKING:
@@ -32,13 +40,15 @@ def short() -> list[Row]:
 
 
 @pytest.mark.parametrize("world", [*SINGLES, *PAIRS, *UNBOUNDED], ids=lambda world: world.name)
-@pytest.mark.parametrize("per_cluster", [1, 5])
-def test_samples_of_a_world_have_its_mean(world: World, per_cluster: int) -> None:
-    codes = np.arange(100_000) // per_cluster
-    values = world.draw(codes, 0.4, np.random.default_rng(RANDOM))
-    sums = np.bincount(codes, weights=values)
-    error = sums.std() / np.sqrt(len(sums)) / per_cluster
-    assert values.mean() == pytest.approx(world.mean, abs=4 * error)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_samples_of_a_world_have_its_mean(world: World, layout: str) -> None:
+    random = np.random.default_rng(RANDOM)
+    sample = draw_sample(layout, 20_000, random)
+    values = world.draw(sample.codes, 0.4 if sample.is_clustered else 0.0, random)
+    weights = np.ones(len(values)) if sample.weights is None else sample.weights
+    residuals = np.bincount(sample.codes, weights=weights * (values - world.mean))
+    error = np.sqrt((residuals**2).sum()) / weights.sum()
+    assert np.average(values, weights=weights) == pytest.approx(world.mean, abs=4 * error)
     assert world.low <= values.min() <= values.max() <= world.high
 
 
@@ -49,13 +59,32 @@ def test_queries_of_a_user_are_alike() -> None:
     assert 0.25 < alike < 0.45
 
 
-def test_the_shares_of_the_methods_that_were_used_add_up() -> None:
-    found = measure_coverage(SINGLES[0], 50, "auto", trials=20)
-    assert sum(found.used.values()) == pytest.approx(1)
-    assert found.given == 1
-    refused = measure_coverage(UNBOUNDED[0], 5, "auto", trials=20)
-    assert refused.used == {}
-    assert refused.given == 0
+@pytest.mark.parametrize(
+    ("layout", "effective"),
+    [("queries", 41), ("users", 41), ("one heavy user", 80**2 / (40**2 + 40))],
+)
+def test_the_effective_number_of_users_is_kishs(layout: str, effective: float) -> None:
+    sample = draw_sample(layout, 41, np.random.default_rng(RANDOM))
+    assert sample.effective == pytest.approx(effective)
+
+
+def test_intervals_count_by_the_method_that_is_shown() -> None:
+    found = measure_coverage(SINGLES[0], 50, trials=20)
+    assert {method: each.given for method, each in found.methods.items()} == {
+        "bounded": 20,
+        "dense": 20,
+        "t": 20,
+    }
+    few = measure_coverage(UNBOUNDED[0], 5, trials=20, methods=("dense", "bounded"))
+    assert (few.methods, few.refused) == ({}, {"dense": 20, "bounded": 20})
+
+
+def test_a_world_is_dense_if_there_are_many_for_its_skewness() -> None:
+    found = measure_coverage(PAIRS[3], 200, trials=2)
+    assert found.world.name == "rare gains"
+    assert not found.is_dense
+    assert replace(found, effective=25 * found.world.moment(3) ** 2 + 1).is_dense
+    assert measure_coverage(PAIRS[0], 6, trials=2).is_dense
 
 
 def test_a_share_may_be_two_errors_off_with_many_trials() -> None:
@@ -135,5 +164,5 @@ def test_an_interval_that_covers_too_rarely_is_reported(monkeypatch: pytest.Monk
     monkeypatch.setattr(cases, "COVERED", 1.0)
     with monkeypatch.context() as patch:
         patch.setattr("dev.simulate.compare.worlds.ROUNDING", -1.0)  # nothing is covered
-        rows = cases._cover(SINGLES[0], 1, 4)
-    assert rows[0].problem == "covers 0.0% of 4 samples with n = 5"
+        rows = cases._cover(SINGLES[0], "queries", 4)
+    assert rows[0].problem.startswith("bounded covers 0.0% of 4: queries, 6")

@@ -30,6 +30,8 @@ def list_cases() -> Iterator[Case]:
     for shape, share in product(("few", "greedy", "wide"), (0.5, 0.1, 0.034)):
         rows = partial(_evaluate, shape, share)
         yield Case(f"policy: {shape}, {share:g}", LOGS, 20, rows)
+    for shape, share in (("rare", 0.05), ("wide", 0.034)):
+        yield Case(f"limit: {shape}", LOGS, 20, partial(_limit, shape, share))
     for skill in SKILLS:
         yield Case(f"examination: skill {skill:g}", LOGS // 2, 20, partial(_examine, skill))
     for rate in (0.1, 0.3):
@@ -74,6 +76,40 @@ def _add(
         return
     if not math.isnan(low):
         covered[method].append(low <= value <= high)
+
+
+def _limit(shape: str, share: float, logs: int) -> list[Row]:
+    rows = []
+    for rate, n in product((0.05, 0.2), (1000, 10_000)):
+        bandit = make_bandit(shape, share, rate)
+        target = dict(enumerate(bandit.target.tolist()))
+        refused, lower, better = 0, [], []
+        for log in range(logs):
+            random = np.random.default_rng([12, n, log])
+            found = rs.evaluate_off_policy(bandit.draw(n, random), target=target).to_dict()
+            if not all(found[method]["refused"] for method in METHODS):
+                continue
+            refused += 1
+            limit, change = found["clipped"]["lower"], found["clipped"]["change lower"]
+            if isinstance(limit, float) and isinstance(change, float) and not math.isnan(limit):
+                lower.append(limit / bandit.value)
+                better.append(change > 0)
+        names = (shape, f"{100 * bandit.share:.1f}", f"{rate:g}", f"{n:,}")
+        holds = [each <= 1 for each in lower]
+        is_enough = _tells(holds, logs)
+        cells = (
+            *names,
+            f"{refused / logs:.0%}",
+            f"{len(lower) / logs:.0%}",
+            _show(holds, logs),
+            f"{np.mean(lower):.0%}" if is_enough else "–",
+            f"{np.mean(better):.0%}" if is_enough else "–",
+        )
+        problem = ""
+        if is_enough and is_below(float(np.mean(holds)), LEVEL, len(holds)):
+            problem = f"{', '.join(names)}: the lower limit holds in {np.mean(holds):.1%}"
+        rows.append(Row("limits", cells, problem))
+    return rows
 
 
 def _examine(skill: float, logs: int) -> list[Row]:

@@ -23,6 +23,17 @@ lognormal weights. *Bias* is the mean error of `dr` in percent of the value, ove
 | policies | share | click rate | rows | answered | ips covers | snips covers | dr covers | bias |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
 """
+LIMITS = """## Lower limits
+
+`clipped` of `evaluate_off_policy`, in the logs in which no other estimator has an interval
+(*refused*). `rare`: a tenth of the choices of the new policy are an item that the old one hardly
+shows. *Limit* is the share of logs in which it has a lower limit and the others have nothing.
+*Holds* is how often that is below the value, *mean* its mean in percent of the value, and *better*
+how often it shows that the new policy is better than the log.
+
+| policies | share | click rate | rows | refused | limit | holds | mean | better |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|
+"""
 EXAMINATION = """## Examination with propensities
 
 `estimate_examination(propensity=…)`, for ranks 2 and 3 of a policy that puts better documents
@@ -55,6 +66,7 @@ CLICKS = Page(
     head=HEAD,
     tables={
         "policies": POLICIES,
+        "limits": LIMITS,
         "examination": EXAMINATION,
         "harvesting": HARVESTING,
         "dcg": DCG,

@@ -59,6 +59,8 @@ def make_bandit(shape: str, share: float, rate: float) -> Bandit:
     Args:
         shape: `"few"` has an old policy that rarely shows what the new one always shows. `"greedy"`
             has an old policy that mostly shows one item, and a new one that shows all alike.
+            `"rare"` has a new policy that mostly prefers the better one of two items, but gives a
+            tenth of its choices to a third item, which the old policy hardly shows.
             `"wide"` has two hundred items with weights from a lognormal distribution.
         share: The effective share of the log.
         rate: The click rate of the new policy.
@@ -70,6 +72,11 @@ def make_bandit(shape: str, share: float, rate: float) -> Bandit:
         logged = np.append(1 - share, np.full(19, share / 19))
         target = np.full(20, 0.05)
         rates = np.linspace(0.5, 1.5, 20) * rate
+    elif shape == "rare":
+        target = np.array([0.88, 0.02, 0.1])
+        rarely = target[2] ** 2 / (1 / share - 2 * (target[:2] ** 2).sum())  # or very nearly
+        logged = np.array([0.5 - rarely, 0.5, rarely])
+        rates = np.array([1, 0.5, 1]) * rate / float(target @ [1, 0.5, 1])
     else:
         random = np.random.default_rng(5)
         weights = np.exp(np.sqrt(np.log(1 / share)) * random.normal(size=200))

@@ -7,31 +7,44 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rankscope.compare.gate import Budget
-from rankscope.data.interval import Interval
 
 from dev.simulate.case import Case, Row
 from dev.simulate.compare import gates, judges
 from dev.simulate.compare.chance import ENOUGH, is_above, is_below, show
-from dev.simulate.compare.corrections import find_errors
-from dev.simulate.compare.sizes import PER_CLUSTER, WORLDS, find_sizes
-from dev.simulate.compare.worlds import PAIRS, RESAMPLES, SINGLES, UNBOUNDED, measure_coverage
+from dev.simulate.compare.corrections import PER_CLUSTER, find_errors
+from dev.simulate.compare.margins import find_verdicts
+from dev.simulate.compare.sizes import CLUSTERED, WORLDS, find_sizes
+from dev.simulate.compare.worlds import LAYOUTS, PAIRS, SINGLES, UNBOUNDED, measure_coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dev.simulate.compare.worlds import World
+    from dev.simulate.compare.worlds import Coverage, World
 
 FEW_SAMPLES, SAMPLES, MANY_SAMPLES = 2000, 3000, 4000
 LEVEL = 0.05
 COVERED = 0.95
-SIZES = (5, 10, 25, 50, 250)
-CLUSTERED_SIZES = (*SIZES, 1250)
-MOST_REFUSED = 10
-"""With so many queries or clusters or fewer, an interval of values with limits may be refused."""
+DENSE_COVERED = 0.935
+"""So often dense intervals have to cover where the world has what they assume."""
+SIZES = (6, 10, 20, 30, 60, 200)
+CLUSTERED_SIZES = (10, 20, 60, 200)
+FLIPS = 1999
+FEW_FLIPS = 199
+DENSE_WIDTHS = {20: 1.3, 30: 1.15, 60: 1.15, 200: 1.15}
+"""By number of queries, how many times as wide as an oracle's a dense interval may be."""
+BOUNDED_WIDTHS = {60: 2.6, 200: 2.0}
+"""The same of bounded intervals, of differences that hardly vary."""
+STEADY = PAIRS[0]
 BUDGET = 0.02
 QUERIES = 1000
 """The number of queries that a model judged, some of which people judged too."""
 TESTS = ("t", "permutation", "bootstrap", "wilcoxon", "sign", "tukey")
+MARGIN_SIZES = (5, 10, 20, 60, 200)
+FOUND = 0.7
+"""So often a gate of 200 queries finds a drop far beyond its budget, and passes a gain."""
+POWER = 0.8
+POWER_OFF = 0.05
+"""How far a plan may be off the power that it names."""
 FEW_FOR_BOOTSTRAP = 25
 """With fewer queries or clusters, the bootstrap-shift test warns."""
 
@@ -39,19 +52,23 @@ FEW_FOR_BOOTSTRAP = 25
 def list_cases() -> Iterator[Case]:
     """Return the cases, in the order of the tables."""
     for world in (*SINGLES, *PAIRS, *UNBOUNDED):
-        yield Case(f"interval, {world.name}", SAMPLES, 200, partial(_cover, world, 1))
-        yield Case(f"interval, {world.name}, clustered", SAMPLES, 100, partial(_cover, world, 5))
+        yield Case(f"interval, {world.name}", SAMPLES, 25, partial(_cover, world, "queries"))
+    for layout in LAYOUTS[1:]:
+        for world in (SINGLES[0], *PAIRS[:4], UNBOUNDED[0]):
+            name = f"interval, {world.name}, {layout}"
+            yield Case(name, SAMPLES, 10, partial(_cover, world, layout))
+    for world in PAIRS:
+        yield Case(f"margin, {world.name}", SAMPLES, 15, partial(_margin, world))
     for name in WORLDS:
         yield Case(f"test, {name}", SAMPLES, 100, partial(_test, name))
     for n, is_clustered in ((25, False), (50, False), (250, False), (250, True)):
         name = f"correction, {n} queries{', clustered' if is_clustered else ''}"
         yield Case(name, MANY_SAMPLES, 200, partial(_correct, n, is_clustered=is_clustered))
     for world in PAIRS:
-        yield Case(f"gate, {world.name}", MANY_SAMPLES, 100, partial(_gate, world))
+        yield Case(f"gate, {world.name}", MANY_SAMPLES, 15, partial(_gate, world))
+        yield Case(f"plan, {world.name}", FEW_SAMPLES, 5, partial(_plan, world))
     for model in judges.MODELS:
         yield Case(f"judge, {model}", MANY_SAMPLES, 100, partial(_judge, model))
-        if model != "erratic":
-            yield Case(f"judge, {model}, dense", MANY_SAMPLES, 100, partial(_judge_densely, model))
     for model in ("good", "biased", "weak", "sparse"):
         yield Case(
             f"judge of documents, {model}", FEW_SAMPLES, 30, partial(_judge_documents, model)
@@ -59,51 +76,70 @@ def list_cases() -> Iterator[Case]:
     yield Case("several judges", MANY_SAMPLES, 200, _judge_together)
 
 
-def _choose_resamples(trials: int) -> int:
-    """Return the number that users get, or fewer if the simulation only has a short time."""
-    return Interval().resamples if trials >= ENOUGH else RESAMPLES
-
-
-def _cover(world: World, per_cluster: int, trials: int) -> list[Row]:
+def _cover(world: World, layout: str, trials: int) -> list[Row]:
     rows = []
-    for n in SIZES if per_cluster == 1 else CLUSTERED_SIZES:
+    for units in SIZES if layout == "queries" else CLUSTERED_SIZES:
         found = measure_coverage(
             world,
-            n,
-            "auto",
-            per_cluster=per_cluster,
+            units,
+            layout=layout,
             trials=trials,
-            resamples=_choose_resamples(trials),
+            flips=FLIPS if trials >= ENOUGH else FEW_FLIPS,
         )
-        units = math.ceil(n / per_cluster)
-        given = round(found.given * trials)
-        covers, problem = show(found.covered, given), ""
-        if math.isinf(world.high):
-            covers = f"*{covers}*" if given else covers
-        elif given and is_below(found.covered, COVERED, given):
-            problem = f"covers {found.covered:.1%} of {given:,} samples with n = {n}"
-        elif given < trials and units > MOST_REFUSED:
-            problem = f"refused in {1 - found.given:.1%} of the samples with n = {n}"
-        cells = (
-            world.name,
-            f"{n:,}",
-            "" if per_cluster == 1 else str(units),
-            _mix(found.used),
-            covers,
-            _width(found.width),
-            show(found.t_covered, trials),
-            _width(found.t_width),
-            "" if given == trials else f"{1 - found.given:.0%}",
-        )
-        rows.append(Row("intervals", cells, problem))
+        cells = [world.name, layout, f"{units:,}"]
+        for method in ("bounded", "dense", "t"):
+            promise = found.methods.get(method)
+            if promise is None or not promise.given:
+                cells += ["–", "–"]
+                continue
+            covers = show(promise.covered, promise.given)
+            is_promised = method == "bounded" or (method == "dense" and found.is_dense)
+            cells += [
+                covers if is_promised else f"*{covers}*",
+                f"{promise.width / found.oracle:.2f}" if found.oracle else "–",
+            ]
+        refused = found.refused["t"] / trials
+        cells.append(f"{refused:.0%}" if refused else "")
+        rows.append(Row("intervals", tuple(cells), "; ".join(_check(found))))
     return rows
 
 
-def _mix(used: dict[str, float]) -> str:
-    """Return the methods that were used; with their shares where there are several."""
-    if len(used) < 2:
-        return "".join(used) or "–"
-    return ", ".join(f"{name} {share:.0%}" for name, share in sorted(used.items()))
+def _check(found: Coverage) -> Iterator[str]:
+    """Yield what is wrong with intervals."""
+    where = f"{found.layout}, {found.units}"
+    for method, promise in found.methods.items():
+        least = COVERED if method == "bounded" else DENSE_COVERED
+        is_promised = method == "bounded" or (method == "dense" and found.is_dense)
+        if is_promised and is_below(promise.covered, least, promise.given):
+            yield f"{method} covers {promise.covered:.1%} of {promise.given:,}: {where}"
+    if found.layout != "queries" or found.trials < ENOUGH:
+        return
+    limits = {"dense": DENSE_WIDTHS if found.is_dense else {}}
+    limits["bounded"] = BOUNDED_WIDTHS if found.world is STEADY else {}
+    for method, widths in limits.items():
+        most = widths.get(found.units, math.inf)
+        wide = found.methods[method].width / found.oracle if method in found.methods else 0.0
+        if wide > most:
+            yield f"{method} is {wide:.2f} times as wide as an oracle's: {where}"
+
+
+def _margin(world: World, trials: int) -> list[Row]:
+    rows = []
+    for n in MARGIN_SIZES:
+        cells, problems = [world.name, f"{n:,}"], []
+        for margin in (BUDGET, 5 * BUDGET):
+            if not world.reaches(-margin):
+                cells += ["–"] * 3
+                continue
+            wrong = find_verdicts(world, n, -margin, margin, trials=trials)
+            right = find_verdicts(world, n, 0.0, margin, trials=trials)
+            for name, rate in (("not worse", wrong.not_worse), ("equivalent", wrong.equivalent)):
+                cells.append(show(rate, trials))
+                if is_above(rate, LEVEL, trials):
+                    problems.append(f"wrongly {name} in {rate:.1%} with n = {n}")
+            cells.append(f"{right.not_worse:.0%}")
+        rows.append(Row("margins", tuple(cells), "; ".join(problems)))
+    return rows
 
 
 def _width(width: float) -> str:
@@ -112,20 +148,17 @@ def _width(width: float) -> str:
 
 def _test(world: str, trials: int) -> list[Row]:
     rows = []
-    per_cluster = PER_CLUSTER if world == "clustered" else 1
-    for n in CLUSTERED_SIZES if per_cluster > 1 else SIZES:
-        units = n // per_cluster
-        if units < 2:
-            continue
+    is_clustered = world in CLUSTERED
+    for n in CLUSTERED_SIZES if is_clustered else SIZES:
         rates = find_sizes(world, n, samples=trials)
         problems = []
-        cells = [world, f"{n:,}", "" if per_cluster == 1 else str(units)]
+        cells = [world, f"{n:,}"]
         for test in TESTS:
             if test not in rates:
                 cells.append("–")
                 continue
             shown = f"{100 * rates[test]:.1f}"
-            is_promised = _promises(test, world, units)
+            is_promised = _promises(test, world, n)
             if is_promised and is_above(rates[test], LEVEL, trials):
                 problems.append(f"{test} rejects {shown} % with n = {n}")
             cells.append(shown if is_promised else f"*{shown}*")
@@ -135,7 +168,8 @@ def _test(world: str, trials: int) -> list[Row]:
 
 def _promises(test: str, world: str, units: int) -> bool:
     """Whether a test says that it rejects equal means in at most 5 % of such samples."""
-    return world != "skewed" and (test != "bootstrap" or units >= FEW_FOR_BOOTSTRAP)
+    is_even = world not in {"unequal users", "one heavy user"}
+    return world != "skewed" and (test != "bootstrap" or (units >= FEW_FOR_BOOTSTRAP and is_even))
 
 
 def _correct(n: int, samples: int, *, is_clustered: bool) -> list[Row]:
@@ -167,33 +201,52 @@ def _correct(n: int, samples: int, *, is_clustered: bool) -> list[Row]:
 
 def _gate(world: World, trials: int) -> list[Row]:
     rows = []
-    for n, per_cluster in ((25, 1), (50, 1), (250, 1), (250, 5), (1250, 5)):
+    cases = [("queries", units, 1) for units in (20, 60, 200, 1000)]
+    cases += [(layout, 200, 1) for layout in ("users", "unequal users", "one heavy user")]
+    for layout, units, slices in (*cases, ("queries", 50, 8)):
+        budget = Budget("value", max_drop=BUDGET)
         broken, holds = [], []
-        for drop in (0.0, BUDGET, 2 * BUDGET):
+        for difference in (-BUDGET, -4 * BUDGET, 2 * BUDGET):
+            if not world.reaches(difference):
+                broken.append(math.nan)
+                holds.append(math.nan)
+                continue
             found = gates.find_rates(
-                world,
-                n,
-                -drop,
-                Budget("value", max_drop=BUDGET),
-                per_cluster=per_cluster,
-                trials=trials,
-                resamples=_choose_resamples(trials),
+                world, units, difference, budget, layout=layout, slices=slices, trials=trials
             )
             broken.append(found.broken)
             holds.append(found.holds)
-        problem = ""
-        if is_above(broken[1], LEVEL / 2, trials):
-            problem = f"broken in {broken[1]:.1%} with n = {n}, {per_cluster} per cluster"
+        problems = [
+            f"{name} in {rate:.1%}: {layout}, {units}, {slices} slices"
+            for name, rate in (("broken", broken[0]), ("holds", holds[0]))
+            if is_above(rate, LEVEL / 2, trials)
+        ]
+        is_required = world is STEADY and (layout, units) == ("queries", 200)
+        if is_required and is_below(min(broken[1], holds[2]), FOUND, trials):
+            problems.append(f"finds {broken[1]:.0%}, passes {holds[2]:.0%}")
         cells = (
             world.name,
-            f"{n:,}",
-            "" if per_cluster == 1 else str(n // per_cluster),
-            show(broken[1], trials),
-            show(holds[1], trials),
-            f"{broken[2]:.0%}",
-            f"{holds[0]:.0%}",
+            layout if slices == 1 else f"{slices} slices",
+            f"{units:,}",
+            show(broken[0], trials),
+            show(holds[0], trials),
+            "–" if math.isnan(broken[1]) else f"{broken[1]:.0%}",
+            "–" if math.isnan(holds[2]) else f"{holds[2]:.0%}",
         )
-        rows.append(Row("gates", cells, problem))
+        rows.append(Row("gates", cells, "; ".join(problems)))
+    return rows
+
+
+def _plan(world: World, trials: int) -> list[Row]:
+    rows = []
+    for n in (30, 100):
+        found = gates.follow_plans(world, n, Budget("value", max_drop=BUDGET), trials=trials)
+        problem = ""
+        if found.plans >= ENOUGH and abs(found.held - POWER) > POWER_OFF and world is STEADY:
+            problem = f"a plan for {POWER:.0%} holds in {found.held:.1%} with n = {n}"
+        numbers = f"{found.low:,} to {found.high:,}"
+        cells = (world.name, f"{n:,}", f"{found.middle:,}", numbers, show(found.held, found.plans))
+        rows.append(Row("plans", cells, problem))
     return rows
 
 
@@ -207,7 +260,8 @@ def _judge(model: str, trials: int) -> list[Row]:
                 )
                 values = world if drawn == "all" else f"{world}, drawn from these"
                 rows.append(_describe("judges", (model, values, str(n), f"{QUERIES:,}"), found))
-    return rows
+    # Its rare errors are what a dense interval assumes away.
+    return rows if model == "erratic" else rows + _judge_densely(model, trials)
 
 
 def _judge_densely(model: str, trials: int) -> list[Row]:

@@ -10,12 +10,14 @@ from zlib import crc32
 import numpy as np
 from rankscope.compare.checks import Settings, check_budgets
 from rankscope.data.interval import Interval
+from rankscope.records import replace as replace_fields
 from rankscope.stats.comparison import MeasureValues
 
-from dev.simulate.compare.worlds import RESAMPLES
+from dev.simulate.compare.worlds import ALIKE, draw_sample
 
 if TYPE_CHECKING:
-    from rankscope.compare.gate import Budget
+    from rankscope.compare.gate import Budget, Check
+    from rankscope.engine import Groups
 
     from dev.simulate.compare.worlds import World
 
@@ -27,20 +29,18 @@ class Rates:
     Args:
         world: The name of the world.
         budget: The budget.
-        n: The number of queries.
-        per_cluster: The number of queries in a cluster.
+        units: The number of queries or users.
         difference: The true mean difference.
         trials: The number of gates.
-        holds: The share of gates in which the budget holds.
-        broken: The share in which it is broken.
-        inconclusive: The share in which it is inconclusive.
+        holds: The share of gates in which any check holds.
+        broken: The share in which any is broken.
+        inconclusive: The share in which all are inconclusive.
         level: The confidence level.
     """
 
     world: str
     budget: str
-    n: int
-    per_cluster: int
+    units: int
     difference: float
     trials: int
     holds: float
@@ -82,53 +82,122 @@ def tilt(world: World, mean: float) -> World:
 
 def find_rates(
     world: World,
-    n: int,
+    units: int,
     difference: float,
     budget: Budget,
     *,
-    per_cluster: int = 1,
-    alike: float = 0.4,
+    layout: str = "queries",
+    slices: int = 1,
     trials: int = 1000,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Rates:
     """Return how often a gate gives each verdict.
 
     Args:
         world: The differences of queries, candidate − baseline.
-        n: The number of queries.
+        units: The number of queries or users.
         difference: The true mean difference, to which the world is tilted.
         budget: The budget, a `max_drop` or a `max_loss`.
-        per_cluster: The number of queries in a cluster; 1 if queries are independent.
-        alike: How much queries in the same cluster are alike, as in `World.draw`.
+        layout: How queries are sampled, as in `draw_sample`.
+        slices: The number of slices, each with as many queries.
         trials: The number of gates.
         level: The confidence level.
-        resamples: The number of resamples of the bootstrap.
         seed: The random seed. Each world has random numbers of its own.
     """
-    random = np.random.default_rng((seed, crc32(world.name.encode()), n, per_cluster))
+    random = np.random.default_rng((seed, crc32(f"{world.name}, {layout}".encode()), units))
     tilted = tilt(world, difference)
-    codes = np.arange(n) // per_cluster
-    names = [str(code) for code in range(int(codes[-1]) + 1)]
-    clusters = ("cluster", names, codes.tolist()) if per_cluster > 1 else None
-    settings = Settings(interval=Interval(level, resamples=resamples, seed=seed), threads=1)
     counts = {"holds": 0, "broken": 0, "inconclusive": 0}
+    budget = budget if slices == 1 else replace_fields(budget, by="slice")
     for _ in range(trials):
-        found = tilted.draw(codes, alike if per_cluster > 1 else 0.0, random)
-        values = np.stack([np.maximum(-found, 0.0), np.maximum(found, 0.0)])
-        measure = MeasureValues(name="value", low=0.0, high=1.0, values=values)
-        (check,) = check_budgets(
-            [(budget, measure)], groups={}, clusters=clusters, settings=settings
+        checks = run_gate(
+            tilted, units * slices, budget, random, layout=layout, slices=slices, level=level
         )
-        counts[check.verdict] += 1
+        verdicts = {check.verdict for check in checks}
+        counts["holds"] += "holds" in verdicts
+        counts["broken"] += "broken" in verdicts
+        counts["inconclusive"] += verdicts == {"inconclusive"}
     return Rates(
         world=world.name,
         budget=str(budget),
-        n=n,
-        per_cluster=per_cluster,
+        units=units,
         difference=difference,
         trials=trials,
         level=level,
         **{verdict: count / trials for verdict, count in counts.items()},
     )
+
+
+def run_gate(
+    world: World,
+    units: int,
+    budget: Budget,
+    random: np.random.Generator,
+    *,
+    layout: str = "queries",
+    slices: int = 1,
+    level: float = 0.95,
+) -> tuple[Check, ...]:
+    """Return the checks of a gate of queries from a world."""
+    sample = draw_sample(layout, units, random)
+    found = world.draw(sample.codes, ALIKE if sample.is_clustered else 0.0, random)
+    values = np.stack([np.maximum(-found, 0.0), np.maximum(found, 0.0)])
+    names = [str(code) for code in range(units)]
+    clusters = ("user", names, sample.codes.tolist()) if sample.is_clustered else None
+    parts = np.arange(len(found)) % slices
+    groups: dict[tuple[str, ...], Groups] = {}
+    if slices > 1:
+        groups["slice",] = ("slice", [str(each) for each in range(slices)], parts.tolist())
+    return check_budgets(
+        [(budget, MeasureValues(name="value", low=0.0, high=1.0, values=values))],
+        groups=groups,
+        clusters=clusters,
+        settings=Settings(interval=Interval(level), threads=1),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """How a plan of queries turned out.
+
+    Args:
+        held: The share of planned gates in which the budget holds.
+        low: The tenth percentile of the planned numbers.
+        middle: Their median.
+        high: The ninetieth percentile.
+        plans: How many gates were planned.
+    """
+
+    held: float
+    low: int
+    middle: int
+    high: int
+    plans: int
+
+
+def follow_plans(
+    world: World, units: int, budget: Budget, *, trials: int = 1000, seed: int = 0
+) -> Planned:
+    """Return how often a budget holds with as many queries as an inconclusive gate planned.
+
+    Args:
+        world: The differences of queries, which are tilted to a mean of 0.
+        units: The number of queries of the first gate.
+        budget: The budget.
+        trials: The number of first gates; those that are conclusive plan nothing.
+        seed: The random seed.
+    """
+    random = np.random.default_rng((seed, crc32(world.name.encode()), units))
+    tilted = tilt(world, 0.0)
+    held, planned = [], []
+    for _ in range(trials):
+        (check,) = run_gate(tilted, units, budget, random)
+        if check.queries_needed is None:
+            continue
+        planned.append(check.queries_needed)
+        (check,) = run_gate(tilted, check.queries_needed, budget, random)
+        held.append(check.verdict == "holds")
+    if not held:
+        return Planned(held=math.nan, low=0, middle=0, high=0, plans=0)
+    low, middle, high = np.quantile(planned, [0.1, 0.5, 0.9]).round().astype(int).tolist()
+    return Planned(held=float(np.mean(held)), low=low, middle=middle, high=high, plans=len(held))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from rankscope.data.interval import Interval
-
 from dev.environments import ROOT
 from dev.simulate.compare.cases import (
     BUDGET,
+    DENSE_COVERED,
     FEW_SAMPLES,
     LEVEL,
     MANY_SAMPLES,
-    MOST_REFUSED,
+    POWER,
     SAMPLES,
     list_cases,
 )
@@ -24,19 +23,30 @@ error. The command fails if a share is beyond what is promised by more than {ERR
 errors, or, with fewer than {ENOUGH:,} samples, if chance would hardly ever give it.
 
 Without `--times`, a row has {SAMPLES:,} samples (intervals and tests), {MANY_SAMPLES:,}
-(corrections, gates and judges) or {FEW_SAMPLES:,} (judgments of documents). A clustered sample has
-five queries per user, which are alike.
+(corrections, gates and judges) or {FEW_SAMPLES:,} (plans and judgments of documents). Queries are
+sampled each by itself, or by users whose queries are alike: five each, as many as a Pareto
+distribution says, or half of them by one user; or each by itself, with a weight from 1 to 10.
 """
 INTERVALS = f"""## Intervals
 
-The share of 95 % intervals that cover the mean, and their mean width, for `method="auto"` and, in
-the last columns, for Student's t interval cut at the ends of the range. An interval may be refused
-with {MOST_REFUSED} queries or users, or fewer. For values without an upper limit (`DCG`, `count`),
-the share is in italics: their intervals are refused with few queries, and approximate with more.
-The bootstrap has {Interval().resamples:,} resamples.
+The share of 95 % intervals that cover the mean, and their mean width as a multiple of that of a t
+interval that knows the standard error of the mean. Bounded intervals have to cover in 95 %, and
+dense ones in {100 * DENSE_COVERED:g} % where the values are as they assume: more than 25 times as
+many as their squared skewness (a rule of Cochran), and than 10 times their excess kurtosis, by
+Kish's effective number of users. What isn't promised is in italics. The last column is the share of
+samples that have no t interval, for lack of degrees of freedom.
 
-| values | n | users | method | covers, % | width | t covers, % | t width | refused |
-|---|--:|--:|---|--:|--:|--:|--:|--:|
+| values | sampled | n | bounded, % | width | dense, % | width | t, % | width | no t |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|
+"""
+MARGINS = f"""## Margins
+
+The share of comparisons with a margin of {BUDGET} and {5 * BUDGET:g} in which a run is called not
+worse than the baseline, or equivalent to it, although it is worse by exactly the margin: at most
+{100 * LEVEL:g} % are allowed. Beside it, how often a run that is as good is called not worse.
+
+| values | n | {BUDGET}: not worse | equivalent | rightly | {5 * BUDGET:g} | equivalent | rightly |
+|---|--:|--:|--:|--:|--:|--:|--:|
 """
 TESTS = f"""## Tests
 
@@ -46,10 +56,11 @@ test doesn't promise it, the share is in italics: if differences are skewed (`sk
 lose a little, few gain much), t, permutation and bootstrap tests hold approximately and better with
 more queries, while the Wilcoxon and the sign test mislead, and say so. The bootstrap-shift test
 warns if there are fewer than 25 queries or users. `mass` has values with much mass at 0, and
-`symmetric` values like those of nDCG.
+`symmetric` values like those of nDCG. `n` counts users where there are any; a t test without enough
+degrees of freedom rejects nothing.
 
-| values | n | users | t | permutation | bootstrap | Wilcoxon | sign | Tukey |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|
+| values | n | t | permutation | bootstrap | Wilcoxon | sign | Tukey |
+|---|--:|--:|--:|--:|--:|--:|--:|
 """
 CORRECTIONS = f"""## Corrections
 
@@ -65,13 +76,22 @@ true differences that were found.
 GATES = f"""## Gates
 
 The verdicts of a gate whose budget is a drop of {BUDGET}. First, the true drop is exactly the
-budget: a gate promises to call it broken in at most 2.5 % of the samples. That it holds is as wrong
-there; intervals of 95 % should miss the truth on this side in about 2.5 %, too, but are approximate
-if values are skewed. The last columns show how often a gate finds a drop of twice the budget, and
-passes a candidate that doesn't drop; in all other samples it says that the data don't decide.
+budget: a gate promises to call it broken in at most 2.5 % of the samples, and to call it held in at
+most 2.5 %. With slices, this holds for all slices together. The last columns show how often a gate
+finds a drop of {4 * BUDGET:g}, and passes a gain of {2 * BUDGET:g}; in all other samples it says
+that the data don't decide.
 
-| values | n | users | broken, % | holds, % | finds twice the budget | passes no drop |
-|---|--:|--:|--:|--:|--:|--:|
+| values | sampled | n | broken, % | holds, % | finds a drop | passes a gain |
+|---|---|--:|--:|--:|--:|--:|
+"""
+PLANS = f"""## Plans
+
+An inconclusive gate of `n` queries says how many queries hold a budget of {BUDGET} in
+{100 * POWER:g} % of gates if the candidate is as good as the baseline. The number, in 80 % of the
+gates, and how often the budget holds with so many queries.
+
+| values | n | planned, median | 80 % of the plans | holds, % |
+|---|--:|--:|--:|--:|
 """
 JUDGES = """## Model judges
 
@@ -102,9 +122,11 @@ COMPARISONS = Page(
     head=HEAD,
     tables={
         "intervals": INTERVALS,
+        "margins": MARGINS,
         "tests": TESTS,
         "corrections": CORRECTIONS,
         "gates": GATES,
+        "plans": PLANS,
         "judges": JUDGES,
         "several": SEVERAL,
     },

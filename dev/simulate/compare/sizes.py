@@ -8,14 +8,16 @@ import numpy as np
 from rankscope.stats.test import paired
 from rankscope.stats.test.family import Family, sum_by_cluster
 
+from dev.simulate.compare.worlds import draw_sample
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-WORLDS = ("symmetric", "skewed", "mass", "clustered")
-PER_CLUSTER = 5
+WORLDS = ("symmetric", "skewed", "mass", "users", "unequal users", "one heavy user")
+CLUSTERED = WORLDS[3:]
 
 
 def draw(world: str, n: int, random: Generator) -> Family:
@@ -25,9 +27,9 @@ def draw(world: str, n: int, random: Generator) -> Family:
         world: `"symmetric"` has symmetric, heavy-tailed differences: two independent draws of one
             skewed distribution. `"skewed"` has differences with a mean of 0 and a skewness of 2:
             many queries lose a little, and a few win much. `"mass"` has values in 0 to 1 with much
-            mass at 0 and 1, such as RR. `"clustered"` has five queries per cluster, whose
+            mass at 0 and 1, such as RR. The others have users, as in `draw_sample`, whose queries'
             differences have half of their variance in common.
-        n: The number of queries.
+        n: The number of queries, or of users.
         random: The source of the values.
     """
     ones = np.ones(n)
@@ -37,12 +39,11 @@ def draw(world: str, n: int, random: Generator) -> Family:
         values = np.stack([np.zeros(n), random.exponential(1, n) - 1])
     elif world == "mass":
         values = np.where(random.random((2, n)) < 0.5, 1 / random.integers(1, 6, (2, n)), 0.0)
-    elif world == "clustered":
-        clusters = np.arange(n) // PER_CLUSTER
-        count = int(clusters[-1]) + 1
-        shared = random.normal(0, 1, count)[clusters]
-        values = np.stack([np.zeros(n), shared + random.normal(0, 1, n)])
-        sums, sizes = sum_by_cluster(values, clusters, count)
+    elif world in CLUSTERED:
+        codes = draw_sample(world, n, random).codes
+        shared = random.normal(0, 1, n)[codes]
+        values = np.stack([np.zeros(len(codes)), shared + random.normal(0, 1, len(codes))])
+        sums, sizes = sum_by_cluster(values, codes, n)
         return Family(values=sums, sizes=sizes, pairs=[(0, 1)])
     else:
         raise ValueError(f"expected one of {', '.join(WORLDS)}, found {world}")
@@ -66,7 +67,7 @@ def find_sizes(
 
     Args:
         world: How the values are drawn; see `draw`.
-        n: The number of queries of a sample.
+        n: The number of queries or users of a sample.
         tests: The tests.
         level: The significance level.
         samples: The number of samples. The Monte Carlo error of a share s is
@@ -74,7 +75,7 @@ def find_sizes(
         permutations: The number of permutations or resamples of each test.
         seed: The random seed. Each sample has random numbers of its own.
     """
-    chosen = [test for test in tests if world != "clustered" or test not in paired.OF_QUERIES]
+    chosen = [test for test in tests if world not in CLUSTERED or test not in paired.OF_QUERIES]
     p: NDArray[np.float64] = np.ones((samples, len(chosen)))
     for sample in range(samples):
         family = draw(world, n, np.random.default_rng([seed, n, sample]))
@@ -83,5 +84,5 @@ def find_sizes(
                 [family], test=test, permutations=permutations, seed=sample, threads=1
             )
             p[sample, at] = found.p[0]
-    rates = (p <= level).mean(axis=0)
+    rates = (p <= level).mean(axis=0)  # no p-value is no rejection
     return dict(zip(chosen, rates.tolist(), strict=True))

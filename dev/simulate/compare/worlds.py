@@ -11,15 +11,14 @@ import numpy as np
 from rankscope.data.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 from scipy.stats import beta, gamma, norm  # type: ignore[import-untyped]  # it has no types
+from scipy.stats import t as student
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
 
     from numpy.typing import NDArray
+    from rankscope.data.estimate import Estimate
 
-RESAMPLES = 999
-"""Ten times as fast as the default, for about half a percent less coverage."""
 ROUNDING = 1e-12
 """The end of an interval and the mean can differ by so much where they are equal."""
 GRID = (np.arange(200) + 0.5) / 200
@@ -48,6 +47,19 @@ class World:
     def mean(self) -> float:
         """The mean that intervals have to cover."""
         return float(self.values @ self.chances)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of values."""
+        return math.sqrt(float((self.values - self.mean) ** 2 @ self.chances))
+
+    def moment(self, power: int) -> float:
+        """Return a moment about the mean, in standard deviations: of 3, the skewness."""
+        return float((self.values - self.mean) ** power @ self.chances) / self.deviation**power
+
+    def reaches(self, mean: float) -> bool:
+        """Whether the same values can have this mean."""
+        return bool(self.values[0] < mean < self.values[-1])
 
     def draw(
         self, codes: NDArray[np.int64], alike: float, random: np.random.Generator
@@ -101,135 +113,206 @@ SINGLES = (
     _mix("skewed", {}, (0.6, 4.0)),
 )
 PAIRS = (
+    # Differences of a measure that hardly changes, without mass anywhere.
+    World("steady", 0.15 * norm.ppf(GRID), np.full(len(GRID), 1 / len(GRID)), low=-1.0),
     # Differences of nDCG@10: many queries don't change.
     _mix("changes", {0.0: 0.4}, (8.0, 7.0), low=-1.0),
     # Differences of P@1.
     _make("hit changes", {-1.0: 0.06, 0.0: 0.82, 1.0: 0.12}, low=-1.0),
     # A few queries gain much.
     _make("rare gains", {-0.05: 0.1, 0.0: 0.85, 0.6: 0.03, 1.0: 0.02}, low=-1.0),
+    # Of 100 queries, six lose a lot, and the others hardly change.
+    _make(
+        "six in 100",
+        dict.fromkeys(np.linspace(-1, -0.5, 50).tolist(), 0.06 / 50)
+        | dict.fromkeys(np.linspace(-0.02, 0.02, 50).tolist(), 0.94 / 50),
+        low=-1.0,
+    ),
+    # Of 100 queries, two lose everything.
+    _make("two in 100", {-1.0: 0.02, 0.0: 0.98}, low=-1.0),
 )
 UNBOUNDED = (
     # DCG@10 is skewed, and has no limit.
     World("DCG", gamma.ppf(GRID, 2.0), np.full(len(GRID), 1 / len(GRID)), high=math.inf),
     # Counts, such as the number of relevant documents.
     _make("count", {float(n): 0.7**n for n in range(40)}, high=math.inf),
+    # Differences with heavy tails: Student's t with three degrees of freedom.
+    World(
+        "heavy tails", student.ppf(GRID, 3), np.full(len(GRID), 1 / len(GRID)), -math.inf, math.inf
+    ),
 )
+
+
+LAYOUTS = ("queries", "users", "unequal users", "one heavy user", "weights")
+"""How queries are sampled: each by itself; five by a user; as many as a Pareto distribution says;
+half of them by one user; each by itself, with a weight from 1 to 10."""
+PER_USER = 5
+ALIKE = 0.4
+"""The correlation of the normal scores of queries of the same user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Which queries belong together, and what they weigh.
+
+    Args:
+        codes: The user of each query.
+        weights: The weight of each query, or `None`.
+        is_clustered: Whether users have several queries.
+    """
+
+    codes: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+    is_clustered: bool = True
+
+    @property
+    def effective(self) -> float:
+        """How many equal units say as much as these (Kish)."""
+        sizes = np.bincount(self.codes) if self.weights is None else self.weights
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def draw_sample(layout: str, units: int, random: np.random.Generator) -> Sample:
+    """Draw how many queries each of some users has, or what queries weigh.
+
+    Args:
+        layout: One of `LAYOUTS`.
+        units: The number of users, or of queries that are sampled by themselves.
+        random: The source of randomness.
+    """
+    sizes = np.ones(units, dtype=np.int64)
+    if layout == "users":
+        sizes *= PER_USER
+    elif layout == "unequal users":
+        sizes = np.minimum(np.ceil(random.pareto(1.2, units) + 1), 200).astype(np.int64)
+    elif layout == "one heavy user":
+        sizes[0] = max(units - 1, 1)
+    codes = np.repeat(np.arange(units), sizes)
+    weights = random.uniform(1, 10, units) if layout == "weights" else None
+    return Sample(codes=codes, weights=weights, is_clustered=layout not in {"queries", "weights"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """How often intervals of one method cover the mean, and how wide they are.
+
+    Args:
+        given: The number of samples that have such an interval.
+        covered: The share of these intervals that cover; NaN without any.
+        width: Their mean width.
+    """
+
+    given: int
+    covered: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How often an interval covers the mean, and how wide it is.
+    """How often intervals cover the mean of a world.
 
     Args:
-        world: The name of the world.
-        method: The method that was asked for.
-        n: The number of queries.
-        per_cluster: The number of queries in a cluster.
+        world: The world.
+        layout: How queries are sampled.
+        units: The number of queries or users.
         trials: The number of samples.
-        given: The share of samples that have an interval.
-        covered: The share of the intervals that cover the mean; NaN without intervals.
-        width: The mean width of the intervals; NaN without intervals.
-        t_covered: The share of t intervals of the same samples that cover the mean.
-        t_width: The mean width of these, cut at the ends of the range.
-        used: By method that was used, the share of intervals.
-        level: The confidence level.
+        methods: By method, what its intervals do.
+        refused: By method, how many samples have no interval.
+        oracle: The width of a t interval that knows the standard error.
+        effective: The mean effective number of units.
     """
 
-    world: str
-    method: str
-    n: int
-    per_cluster: int
+    world: World
+    layout: str
+    units: int
     trials: int
-    given: float
-    covered: float
-    width: float
-    t_covered: float
-    t_width: float
-    used: dict[str, float]
-    level: float
+    methods: dict[str, Promise]
+    refused: dict[str, int]
+    oracle: float
+    effective: float
 
     @property
-    def error(self) -> float:
-        """The standard error of `covered` if the coverage is `level`."""
-        return math.sqrt(self.level * (1 - self.level) / max(1.0, self.given * self.trials))
+    def is_dense(self) -> bool:
+        """Whether the world has what a dense interval assumes.
 
-    @property
-    def holds(self) -> bool:
-        """Whether the coverage is at least the level less two Monte Carlo errors."""
-        return not self.given or self.covered >= self.level - 2 * self.error
+        Values are about symmetric, or many: more than 25 times their squared skewness, as a rule of
+        Cochran says (*Sampling techniques*, 1977, section 2.15). And rare values make up little of
+        the variance: there are more than 10 times as many as the excess kurtosis.
+        """
+        most = max(25 * self.world.moment(3) ** 2, 10 * (self.world.moment(4) - 3))
+        return self.effective > most
 
 
 def measure_coverage(
     world: World,
-    n: int,
-    method: Literal["auto", "bca", "t", "betting"],
+    units: int,
     *,
-    per_cluster: int = 1,
-    alike: float = 0.4,
+    layout: str = "queries",
     trials: int = 1000,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
+    flips: int = 999,
+    methods: tuple[str, ...] = ("dense", "bounded", "t"),
     seed: int = 0,
 ) -> Coverage:
-    """Return how often the interval of a mean covers it, and how wide it is on average.
+    """Return how often the intervals of a mean cover it, and how wide they are on average.
 
     Args:
         world: The world.
-        n: The number of queries.
-        method: The method of the interval.
-        per_cluster: The number of queries in a cluster; 1 if queries are independent.
-        alike: How much queries in the same cluster are alike, as in `World.draw`.
+        units: The number of queries, or of users.
+        layout: One of `LAYOUTS`.
         trials: The number of samples.
         level: The confidence level.
-        resamples: The number of resamples of the bootstrap.
+        flips: The number of sign flips of a dense interval, and of resamples of a bootstrap.
+        methods: The methods of intervals.
         seed: The random seed. Each world has random numbers of its own.
     """
-    random = np.random.default_rng((seed, crc32(world.name.encode()), n, per_cluster))
-    codes = np.arange(n) // per_cluster
-    clusters = codes if per_cluster > 1 else None
-    interval = Interval(level, method=method, resamples=resamples, seed=seed)
-    student = Interval(level, method="t")
-    ends, t_ends, used = [], [], []
+    random = np.random.default_rng((seed, crc32(f"{world.name}, {layout}".encode()), units))
+    found: dict[str, list[Estimate]] = {method: [] for method in methods}
+    means, effective = [], []
     for _ in range(trials):
-        values = world.draw(codes, alike if per_cluster > 1 else 0.0, random)
-        made, usual = (
-            estimate_mean(
+        sample = draw_sample(layout, units, random)
+        values = world.draw(sample.codes, ALIKE if sample.is_clustered else 0.0, random)
+        means.append(float(np.average(values, weights=sample.weights)))
+        effective.append(sample.effective)
+        for method in methods:
+            interval = Interval(level, method=method, resamples=flips, seed=seed)  # type: ignore[arg-type]  # one of them
+            made = estimate_mean(
                 values,
-                interval=settings,
+                interval=interval,
                 low=world.low,
                 high=world.high,
-                clusters=clusters,
+                weights=sample.weights,
+                clusters=sample.codes if sample.is_clustered else None,
                 threads=1,
             )
-            for settings in (interval, student)
-        )
-        if not made.reason:
-            ends.append(made.ends)
-            used.append(made.method)
-        if not usual.reason:
-            t_ends.append(usual.ends)
-    covered, width = _summarize(ends, world.mean)
-    t_covered, t_width = _summarize(t_ends, world.mean)
+            found[method].append(made)
+    # Bounded intervals stand in for dense ones of few units: what counts is what is shown.
+    shown = {each.method for made in found.values() for each in made if each.method}
     return Coverage(
-        world=world.name,
-        method=method,
-        n=n,
-        per_cluster=per_cluster,
+        world=world,
+        layout=layout,
+        units=units,
         trials=trials,
-        given=len(ends) / trials,
-        covered=covered,
-        width=width,
-        t_covered=t_covered,
-        t_width=t_width,
-        used={method: used.count(method) / len(used) for method in sorted(set(used))},
-        level=level,
+        methods={
+            method: _summarize(
+                [each.ends for each in found.get(method, []) if each.method == method],
+                world.mean,
+            )
+            for method in sorted(shown)
+        },
+        refused={method: sum(not each.method for each in made) for method, made in found.items()},
+        oracle=2
+        * float(student.ppf((1 + level) / 2, max(np.mean(effective) - 1, 1)) * np.std(means)),
+        effective=float(np.mean(effective)),
     )
 
 
-def _summarize(ends: list[tuple[float, float]], mean: float) -> tuple[float, float]:
+def _summarize(ends: list[tuple[float, float]], mean: float) -> Promise:
     """Return the share of intervals that cover the mean, and their mean width."""
     if not ends:
-        return math.nan, math.nan
+        return Promise(given=0, covered=math.nan, width=math.nan)
     lower, upper = np.array(ends).T
     covers = (lower <= mean + ROUNDING) & (mean - ROUNDING <= upper)
-    return float(covers.mean()), float((upper - lower).mean())
+    return Promise(
+        given=len(ends), covered=float(covers.mean()), width=float((upper - lower).mean())
+    )

@@ -43,7 +43,7 @@ def dcg_from_clicks(
     propensity: str | None = None,
     predicted: str | None = None,
     method: Literal["ips", "clipped", "snips", "dr"] | None = None,
-    clip: float | None = None,
+    clip: float = 10,
     cluster: str | None = None,
     level: float = 0.95,
     encoding: Literal["utf-8", "latin-1"] = "utf-8",
@@ -78,8 +78,7 @@ def dcg_from_clicks(
             which the old ranker could have shown it, if it chose at random.
         predicted: The column with the predicted probability of relevance, for `dr`.
         method: The estimator to decide by (default: `"dr"` with predictions, else `"snips"`).
-        clip: The largest weight of a click in `clipped` (default: the square root of the number of
-            rankings).
+        clip: The largest weight of a click in `clipped`.
         cluster: The column of users, whose rankings aren't independent (default: rankings are).
         level: The confidence level, between 0 and 1.
         encoding: The encoding of text files.

@@ -224,9 +224,9 @@ def evaluate(
         >>> lists = {query: {"d1": 2.0, "d2": 1.0} for query in ten}
         >>> print(evaluate(ten, lists, "nDCG@10", interval=0.95))
         measure  value   interval          queries
-        nDCG@10  0.8155  0.5439 to 0.9625  10 of 10
+        nDCG@10  0.8155  0.5478 to 0.9310  10 of 10
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
-        intervals: 95%, betting
+        intervals: 95%, bounded
     """
     if run is None or measures is None:
         raise _incomplete(qrels, run if measures is None else measures)

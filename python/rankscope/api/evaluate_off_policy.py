@@ -44,7 +44,7 @@ def evaluate_off_policy(
     predicted: str | None = None,
     predicted_target: str | None = None,
     method: Literal["ips", "clipped", "snips", "dr"] | None = None,
-    clip: float | None = None,
+    clip: float = 10,
     rank: str | None = None,
     discount: Discount | None = None,
     examination: ExaminationCurve | Sequence[float] | None = None,
@@ -85,7 +85,7 @@ def evaluate_off_policy(
         predicted_target: The column with the mean prediction for the choices of the new policy.
         method: The estimator to decide by (default: `"dr"` with predictions, else `"snips"`).
             Choose it before you look at the results.
-        clip: The largest weight of `clipped` (default: the square root of the number of rows).
+        clip: The largest weight of `clipped`.
         rank: The column of positions from 1, for `discount` and `examination` (default: found by
             its usual names, such as `position`).
         discount: How much each position counts, such as `"log2"` or `[1, 0.5]`. The value is then
@@ -191,7 +191,7 @@ def _check(
     predicted_target: str | None,
     cluster: str | None,
     method: str | None,
-    clip: float | None,
+    clip: float,
     level: float,
 ) -> None:
     check_level(level)
@@ -222,13 +222,13 @@ def _check(
     check_clip(clip)
 
 
-def check_clip(clip: float | None) -> None:
+def check_clip(clip: float) -> None:
     """Raise an error for a largest weight that isn't above 0.
 
     Raises:
         UsageError: It isn't.
     """
-    if clip is not None and not clip > 0:
+    if not clip > 0:
         raise UsageError(
             f"expected clip above 0, found {clip!r}",
             hint="it is the largest weight, such as 50",

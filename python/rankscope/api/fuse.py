@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from hashlib import blake2b
 from itertools import combinations, pairwise
 from os import PathLike
 
@@ -18,6 +19,7 @@ from rankscope.data.qrels import Qrels
 from rankscope.errors import UsageError
 from rankscope.file import File
 from rankscope.measures.direction import find_gain
+from rankscope.records import record
 from rankscope.results.fused_run import FusedRun
 from rankscope.results.fusion_fit import FusionFit
 from rankscope.results.table import Table
@@ -36,15 +38,19 @@ if TYPE_CHECKING:
     from rankscope.data.policy import Policy, ScoreType
     from rankscope.engine.fusing import Settings
     from rankscope.measures import Measure
+    from rankscope.results import Evaluation
     from rankscope.typing import InputLike
 
     Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input"]
     Weights: TypeAlias = tuple[float, ...]
+    Mean: TypeAlias = tuple[float, int]
 
 GRID = 10
 """Weights are multiples of 1 / GRID at first."""
 MOST_TRIALS = 1001
 """With more combinations of weights than these, the share of one run after another is changed."""
+MOST_FOLDS = 5
+"""Weights are cross-validated in so many parts of the queries, or one query at a time if fewer."""
 
 
 def fuse(
@@ -224,8 +230,12 @@ def fit_fusion(
     Weights are tried that add up to 1, in steps of 0.1: all of them for up to five runs. For more
     runs, the share of one run after another is changed as long as the value improves. The best
     value is the largest, or the smallest if lower values of the measure are better. Among equal
-    values, the weights that are closest to each other are taken. The value on the queries of the
-    fit is too good: evaluate the fused run on other queries.
+    values, the weights that are closest to each other are taken.
+
+    The value on the queries of the fit is too good. Weights are therefore also cross-validated:
+    the queries are split into five parts, or into single queries if there are fewer, and weights
+    that are fitted on all other parts are evaluated on each. The parts depend only on the IDs of
+    the judged queries.
 
     Args:
         qrels: Judgments of the queries to fit on, as in `evaluate`.
@@ -245,7 +255,8 @@ def fit_fusion(
         threads: As in `evaluate`.
 
     Returns:
-        The weights, the value that they have, and the value of all weights that were tried.
+        The weights, the value that they have, the cross-validated value, that of the best single
+        run, and the value of all weights that were tried.
 
     Raises:
         UsageError: An argument is invalid.
@@ -290,38 +301,104 @@ def fit_fusion(
     check_choice("score_type", score_type, engine.SCORE_TYPES)
     lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)
     given = [(core, name) for name, (core, _) in lists.items()]
-    tried: dict[Weights, float] = {}
+    folds = _split_queries(qrels.queries.read_ids())
+    tried: dict[Weights, _Tried] = {}
 
-    def measure_weights(weights: Weights) -> float:
-        if weights not in tried:
-            with explaining():
-                fused = fuse_runs(given, chosen.settings(weights), workers)
-            found = engine.evaluate_run(
-                qrels,
-                fused,
-                [asked],
-                policy=policy,
-                score_type=score_type,
-                threads=workers,
-            )
-            tried[weights] = found[asked]
-        return tried[weights]
+    def evaluate(settings: Settings) -> Evaluation:
+        with explaining():
+            fused = fuse_runs(given, settings, workers)
+        return engine.evaluate_run(
+            qrels, fused, [asked], policy=policy, score_type=score_type, threads=workers
+        )
 
-    best = _search(len(lists), lambda weights: find_gain(measure_weights(weights), asked.better))
+    def fit(read: Callable[[_Tried], float]) -> Weights:
+        def measure_weights(weights: Weights) -> float:
+            if weights not in tried:
+                tried[weights] = _split_value(evaluate(chosen.settings(weights)), asked, folds)
+            return find_gain(read(tried[weights]), asked.better)
+
+        return _search(len(lists), measure_weights)
+
     names = list(lists)
+    best = fit(lambda each: each.value)
     table = Table(
         {
             **{name: [weights[at] for weights in tried] for at, name in enumerate(names)},
-            asked.name: list(tried.values()),
+            asked.name: [each.value for each in tried.values()],
         }
     )
+    # Without a scale and a cutoff, a run that alone has a weight is fused into itself.
+    alone = [
+        evaluate((("combsum", 0.0), "none", weights, chosen.ties, None))[asked]
+        for weights in _split_into_ones(len(names))
+    ]
+    first = max(range(len(names)), key=lambda run: find_gain(alone[run], asked.better))
     return FusionFit(
         method=chosen.method.name,
         measure=asked.name,
         weights=dict(zip(names, best, strict=True)),
-        value=tried[best],
+        value=tried[best].value,
+        cross_validated=_cross_validate(fit, tried, max(folds) + 1),
+        folds=max(folds) + 1,
+        best_run=names[first],
+        best_run_value=alone[first],
         tried=table,
     )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    """What some weights achieve.
+
+    Args:
+        value: The mean over all queries.
+        within: By fold, the mean over its queries, and how many of them enter it.
+        without: By fold, the mean over all other queries.
+    """
+
+    value: float
+    within: list[Mean]
+    without: list[float]
+
+
+def _split_queries(query_ids: Sequence[str]) -> list[int]:
+    """Return the fold of each query, which depends only on the IDs of all queries."""
+
+    def scatter(at: int) -> tuple[bytes, str]:
+        written = query_ids[at].encode("utf-8", "surrogatepass")
+        return blake2b(written, digest_size=8).digest(), query_ids[at]
+
+    folds = [0] * len(query_ids)
+    for place, at in enumerate(sorted(range(len(query_ids)), key=scatter)):
+        folds[at] = place % MOST_FOLDS
+    return folds
+
+
+def _split_value(found: Evaluation, measure: Measure, folds: Sequence[int]) -> _Tried:
+    core = found._answer  # noqa: SLF001 - a part of it
+    pairs = [
+        core.over([int(each == fold) for each in folds], 2)[0] for fold in range(max(folds) + 1)
+    ]
+    return _Tried(
+        value=found[measure],
+        within=[within for _, within in pairs],
+        without=[without for (without, _), _ in pairs],
+    )
+
+
+def _cross_validate(
+    fit: Callable[[Callable[[_Tried], float]], Weights], tried: Mapping[Weights, _Tried], folds: int
+) -> float | None:
+    """Return the mean over folds of what weights achieve there that were fitted without it."""
+    if folds < 2:
+        return None
+    found = []
+    for fold in range(folds):
+        weights = fit(lambda each, fold=fold: each.without[fold])  # type: ignore[misc]  # bound now
+        found.append(tried[weights].within[fold])
+    total = sum(count for _, count in found)
+    # A fold of which no query enters the mean has no value.
+    return math.fsum(value * count for value, count in found if count) / total if total else None
 
 
 def _search(runs: int, measure: Callable[[Weights], float]) -> Weights:
@@ -335,7 +412,8 @@ def _search(runs: int, measure: Callable[[Weights], float]) -> Weights:
         for run in range(runs):
             others = [_share(best, run, part / GRID) for part in range(GRID + 1)]
             best = max([best, *sorted(others, key=_spread)], key=measure)
-        if measure(best) <= measure(start):
+        # So put, it also ends where a value is NaN.
+        if not measure(best) > measure(start):
             return start
 
 
@@ -344,6 +422,10 @@ def _split(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     for bars in combinations(range(total + parts - 1), parts - 1):
         ends = (-1, *bars, total + parts - 1)
         yield tuple(end - start - 1 for start, end in pairwise(ends))
+
+
+def _split_into_ones(runs: int) -> list[Weights]:
+    return [tuple(float(at == run) for at in range(runs)) for run in range(runs)]
 
 
 def _spread(weights: Weights) -> float:

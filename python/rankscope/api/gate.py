@@ -382,7 +382,11 @@ def _check_compared(
     on_inconclusive: OnInconclusive,
 ) -> Check:
     """Check a budget with the difference and the interval of a comparison."""
-    from rankscope.compare.checks import Limited, conclude  # noqa: PLC0415 - with the statistics
+    from rankscope.compare.checks import (  # noqa: PLC0415 - with the statistics
+        Limited,
+        conclude,
+        keep_unchanged,
+    )
 
     if budget.kind != "max-drop" or budget.is_relative or budget.by is not None:
         raise _bad_call(f"a comparison doesn't have the values of queries that {budget} needs")
@@ -418,17 +422,20 @@ def _check_compared(
     if found.run == baseline:  # the pair the other way round
         value, lower, upper = -value, -upper, -lower
         means = (found.run_mean, found.baseline_mean)
+    limited = Limited(
+        value=value,
+        lower=lower,
+        upper=upper,
+        level=level,
+        threshold=-budget.limit,
+        method="bounded" if is_bounded else found.interval_method,
+        note="" if is_bounded else found.interval_note,
+    )
+    if found.wins == found.losses == 0 and not lower >= -budget.limit:
+        limited = keep_unchanged(found.bounded_lower, -budget.limit, level)
     return conclude(
         budget,
-        Limited(
-            value=value,
-            lower=lower,
-            upper=upper,
-            level=level,
-            threshold=-budget.limit,
-            method="bounded" if is_bounded else found.interval_method,
-            note="" if is_bounded else found.interval_note,
-        ),
+        limited,
         measure=measure,
         n=found.n,
         clusters=found.clusters,

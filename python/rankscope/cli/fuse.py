@@ -20,7 +20,7 @@ from rankscope.data.fusion import DEFAULT_SCALE, METHODS, SCALES
 from rankscope.errors import UsageError
 from rankscope.names import quote
 from rankscope.results.fused_run import check_tag
-from rankscope.results.text import format_value, show
+from rankscope.results.text import show
 from rankscope.writing import refuse_overwriting
 
 TYPE_CHECKING = False
@@ -217,8 +217,8 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -
         found = rs.fit_fusion(judged, runs, options.measure, method, **settings)
         weights = list(found.weights.values())
         written = ", ".join(f"{show(name)} {weight:g}" for name, weight in found.weights.items())
-        value = f"{found.measure} {format_value(found.value)} on the queries of the fit"
-        print(f"note: weights: {written} ({value})", file=sys.stderr)
+        for note in (f"weights: {written}", found.describe(), *found.notes):
+            print(f"note: {note}", file=sys.stderr)
     return rs.fuse_to_file(
         runs,
         options.output,

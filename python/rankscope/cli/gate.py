@@ -76,6 +76,13 @@ def add_arguments(parser: Parser) -> None:
         help="confidence level of the two-sided intervals (default: 0.95)",
     )
     parser.add_argument(
+        "--interval-method",
+        action=Once,
+        choices=("bounded", "dense", "t", "bca"),
+        metavar="METHOD",
+        help="what intervals of means promise; one of: bounded, dense, t, bca (default: bounded)",
+    )
+    parser.add_argument(
         "--by",
         action="append",
         metavar="COLUMN",
@@ -214,6 +221,7 @@ def _gate(options: Namespace) -> GateResult:
         items=read_items(options),
         score_type=options.score_type,
         encoding=options.encoding,
+        method=options.interval_method or file.interval_method or "auto",
         seed=options.seed,
         threads=options.threads,
     )

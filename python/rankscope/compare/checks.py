@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 
 from rankscope._core import bounded_units_needed
-from rankscope.compare.gate import HOLDS, INCONCLUSIVE, Check, decide
-from rankscope.data.interval import Interval, of_measure
+from rankscope.compare.gate import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
+from rankscope.data.interval import Interval
 from rankscope.errors import EmptyError
 from rankscope.records import record, replace
-from rankscope.stats.comparison import CLOSE, POWER, find_deviation
-from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.comparison import (
+    CLOSE,
+    POWER,
+    Cases,
+    estimate_as_named,
+    estimate_dense,
+    find_deviation,
+    make_family,
+)
 from rankscope.stats.estimate.power import queries_needed
 from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
+from rankscope.stats.test.paired import invert_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.compare.gate import Budget, OnInconclusive
+    from rankscope.data.estimate import Estimate
     from rankscope.engine import Groups
     from rankscope.stats.comparison import MeasureValues
 
@@ -32,6 +41,8 @@ if TYPE_CHECKING:
 TAIL_RESAMPLES = 50
 """How many bootstrap resamples must lie beyond each end of an interval."""
 MOST_RESAMPLES = 99_999
+IDENTICAL = "identical"
+"""The method of an interval where nothing changed."""
 MOST_TIMES = 1000
 """How many times smaller than the standard deviation a distance can be to say how many queries it
 needs."""
@@ -59,20 +70,38 @@ class _Sample:
     """The queries of one check.
 
     Args:
-        measure: The measure.
-        baseline: The values of the baseline.
-        candidate: The values of the candidate, of the same queries.
-        clusters: The cluster of each query, or `None`.
+        cases: Their values: those of the baseline and of the candidate.
         interval: The settings of the interval, with the corrected level.
+        slices: The number of slices of the budget.
         threads: The number of threads.
     """
 
-    measure: MeasureValues
-    baseline: Numbers
-    candidate: Numbers
-    clusters: Codes | None
+    cases: Cases
     interval: Interval
+    slices: int
     threads: int | None
+
+    @property
+    def measure(self) -> MeasureValues:
+        """The measure."""
+        return self.cases.measure
+
+    @property
+    def baseline(self) -> Numbers:
+        """The values of the baseline."""
+        found: Numbers = self.cases.values[0]
+        return found
+
+    @property
+    def candidate(self) -> Numbers:
+        """The values of the candidate, of the same queries."""
+        found: Numbers = self.cases.values[1]
+        return found
+
+    @property
+    def clusters(self) -> Codes | None:
+        """The cluster of each query, or `None`."""
+        return self.cases.clusters
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -87,8 +116,8 @@ class Limited:
         threshold: The limit on the scale of the value.
         method: How the interval was computed.
         note: Why there is no interval, or why its ends are equal.
-        needed: How many queries would hold the budget with a probability of 80 % if the candidate is
-            as good as the baseline; `None` if no number would.
+        needed: How many queries would hold the budget with a probability of 80 % if the candidate
+            is as good as the baseline; `None` if no number would.
     """
 
     value: float
@@ -150,14 +179,17 @@ def _check(
     slices = [(None, is_there)] if groups is None else [*_list_slices(groups, is_there)]
     interval = _correct(settings.interval, budget, len(slices))
     for name, is_chosen in slices:
-        baseline, candidate = measure.values[:, is_chosen]
-        held = None if clusters is None else clusters[is_chosen]
-        sample = _Sample(
+        cases = Cases(
             measure=measure,
-            baseline=baseline,
-            candidate=candidate,
-            clusters=held,
+            slice=name,
+            chosen=np.flatnonzero(is_chosen),
+            values=np.ascontiguousarray(measure.values[:, is_chosen]),
+            clusters=None if clusters is None else clusters[is_chosen],
+        )
+        sample = _Sample(
+            cases=cases,
             interval=interval,
+            slices=0 if groups is None else len(slices),
             threads=settings.threads,
         )
         yield conclude(
@@ -168,9 +200,9 @@ def _check(
             measure=measure.name,
             by=by,
             slice=name,
-            n=len(candidate),
-            clusters=None if held is None else len(np.unique(held)),
-            means=(float(baseline.mean()), float(candidate.mean())),
+            n=len(sample.candidate),
+            clusters=cases.cluster_count,
+            means=(float(sample.baseline.mean()), float(sample.candidate.mean())),
             corrected_for=len(slices),
             on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
         )
@@ -190,7 +222,9 @@ def conclude(
     corrected_for: int = 1,
 ) -> Check:
     """Return the check of a budget, given the limited value and its interval."""
-    if budget.kind == "max-loss":
+    if found.method == IDENTICAL:
+        verdict = UNCHANGED
+    elif budget.kind == "max-loss":
         verdict = decide(-found.upper, -found.lower, -found.threshold)
     else:
         verdict = decide(found.lower, found.upper, found.threshold)
@@ -212,7 +246,7 @@ def conclude(
         interval_method=found.method,
         threshold=found.threshold,
         verdict=verdict,
-        passed=verdict == HOLDS or (is_open and on_inconclusive == "pass"),
+        passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
         queries_needed=found.needed if is_open else None,
         note=found.note,
     )
@@ -263,21 +297,14 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         kept = 1 - budget.limit
         moved = budget.limit * float(sample.baseline.mean())
         threshold = -moved
-    if kept and _is_same(sample):
-        return _keep(sample, threshold)
     values = sample.candidate - kept * sample.baseline if kept else sample.candidate
     limits = (
         _combine(measure.low, measure.high, kept),
         _combine(measure.high, measure.low, kept),
     )
-    estimate = estimate_mean(
-        values,
-        interval=of_measure(sample.interval, measure.name),
-        low=limits[0],
-        high=limits[1],
-        clusters=sample.clusters,
-        threads=sample.threads,
-    )
+    estimate = _find_interval(sample, kept, limits)
+    if kept and _is_same(sample) and not estimate.lower - moved >= threshold:
+        return _keep(sample, threshold)
     return Limited(
         value=estimate.value - moved,
         lower=estimate.lower - moved,
@@ -296,6 +323,29 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
     )
 
 
+def _find_interval(
+    sample: _Sample, kept: float, limits: tuple[float | None, float | None]
+) -> Estimate:
+    """Return the mean of candidate − kept · baseline: by default with a bounded interval."""
+    import numpy as np  # noqa: PLC0415 - loads with the first array
+
+    interval, rows = sample.interval, np.stack([kept * sample.baseline, sample.candidate])
+    values = rows[1] - rows[0]
+    if interval.method == "auto":
+        interval = replace(interval, method="dense" if None in limits else "bounded")
+    if interval.method != "dense":
+        return estimate_as_named(values, sample.cases, limits, interval, sample.threads)
+    cases = replace(sample.cases, values=rows)
+    [inverted] = invert_pairs(
+        [make_family(cases, [(0, 1)])],
+        level=interval.level,
+        seed=interval.seed,
+        slices=sample.slices,
+        threads=sample.threads,
+    )
+    return estimate_dense(values, cases, limits, inverted, interval)
+
+
 def _plan(
     sample: _Sample,
     values: Numbers,
@@ -306,8 +356,8 @@ def _plan(
 ) -> int | None:
     """Return how many queries hold a budget if the candidate is as good as the baseline.
 
-    The mean that was found decides nothing here: where a check is inconclusive, its distance from the
-    limit is mostly noise, and so would be the number.
+    The mean that was found decides nothing here: where a check is inconclusive, its distance from
+    the limit is mostly noise, and so would be the number.
 
     Args:
         sample: The queries.
@@ -347,8 +397,6 @@ def _combine(own: float | None, others: float | None, kept: float) -> float | No
 
 def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
     """Estimate the quantile of the losses of queries."""
-    if _is_same(sample):
-        return _keep(sample, budget.limit)
     losses = sample.baseline - sample.candidate
     low, high = sample.measure.range_of_difference
     level = sample.interval.level
@@ -360,6 +408,8 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         high=math.inf if high is None else high,
         clusters=sample.clusters,
     )
+    if _is_same(sample) and not found.upper <= budget.limit:
+        return _keep(sample, budget.limit)
     is_above = losses > budget.limit
     few = FEW_LOSE * (1 - budget.quantile)
     needed = count_needed(few, budget.quantile, level=level, power=POWER)
@@ -384,28 +434,38 @@ def _is_same(sample: _Sample) -> bool:
 
 
 def _keep(sample: _Sample, threshold: float) -> Limited:
+    """Return that nothing changed, and what other queries could still change."""
+    limits, interval = sample.measure.range_of_difference, sample.interval
+    bounds = estimate_as_named(
+        sample.candidate - sample.baseline,
+        sample.cases,
+        limits,
+        replace(interval, method="bounded"),
+        sample.threads,
+    )
+    return keep_unchanged(bounds.lower, threshold, interval.level)
+
+
+def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
     """Return that nothing changed.
 
-    A pipeline in which no value changed has to pass. No interval says so: the queries that weren't
-    sampled could differ, and an interval that allows for it is wider than most budgets.
+    A pipeline in which no value changed has to pass. No interval says that the budget holds: the
+    queries that weren't sampled could differ.
+
+    Args:
+        lowest: The lower end of the bounded interval of the difference, or NaN.
+        threshold: The limit.
+        level: The level of the interval.
     """
-    low, high = sample.measure.range_of_difference
-    bounds = estimate_mean(
-        sample.candidate - sample.baseline,
-        interval=replace(sample.interval, method="bounded"),
-        low=low,
-        high=high,
-        clusters=sample.clusters,
-    )
     note = "Every query has the same value under both runs."
-    if not bounds.reason:
-        note += f" Other queries could still lower the mean by up to {-bounds.lower:.4f} (bounded)."
+    if not math.isnan(lowest):
+        note += f" Other queries could still lower the mean by up to {-lowest:.4f} (bounded)."
     return Limited(
         value=0.0,
         lower=0.0,
         upper=0.0,
-        level=sample.interval.level,
+        level=level,
         threshold=threshold,
-        method="identical",
+        method=IDENTICAL,
         note=note,
     )

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
 
     Kind: TypeAlias = Literal["max-drop", "max-loss", "min"]
-    Verdict: TypeAlias = Literal["holds", "broken", "inconclusive"]
+    Verdict: TypeAlias = Literal["holds", "unchanged", "broken", "inconclusive"]
     OnInconclusive: TypeAlias = Literal["fail", "pass"]
 
 HOLDS: Verdict = "holds"
 BROKEN: Verdict = "broken"
 INCONCLUSIVE: Verdict = "inconclusive"
+UNCHANGED: Verdict = "unchanged"
 ON_INCONCLUSIVE = ("fail", "pass")
 
 
@@ -162,11 +163,13 @@ class Check:
         interval_method: How the interval was computed; empty if there is none.
         threshold: The limit on the scale of `value`: −`max_drop`, `max_loss` or `minimum`. The
             value of `max-loss` may not be above it, and the others may not be below it.
-        verdict: `"holds"`, `"broken"` or `"inconclusive"`.
+        verdict: `"holds"`, `"broken"`, `"inconclusive"`; or `"unchanged"` if every query has the
+            same value under both runs, and there are too few to tell more.
         passed: Whether the check lets the candidate pass.
-        queries_needed: If it is inconclusive, about how many queries show with a probability of 80 %
-            that a candidate holds the budget that is as good as the baseline (of `max-loss`: of
-            which half as many queries lose more than the limit as may); `None` if no number does.
+        queries_needed: If it is inconclusive, about how many queries show with a probability of
+            80 % that a candidate holds the budget that is as good as the baseline (of `max-loss`:
+            of which half as many queries lose more than the limit as may); `None` if no number
+            does, and for the budgets of a comparison.
         note: Why there is no interval, or why its ends are equal; else empty.
     """
 
@@ -317,9 +320,13 @@ class GateResult(Hinted):
 
     @property
     def verdict(self) -> Verdict:
-        """`"broken"` if any budget is, else `"inconclusive"` if any is, else `"holds"`."""
+        """`"broken"` if any budget is, else `"inconclusive"` if any is, else `"holds"`.
+
+        It is `"unchanged"` if all are.
+        """
         found = {each.verdict for each in self._checks}
-        return next((each for each in (BROKEN, INCONCLUSIVE) if each in found), HOLDS)
+        worst = (BROKEN, INCONCLUSIVE, HOLDS, UNCHANGED)
+        return next(each for each in worst if each in found)
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of checks with a verdict."""

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from rankscope.compare.gate import Budget, check_confidence, check_on_inconclusive
+from rankscope.data.interval import Interval
 from rankscope.data.policy import Policy
 from rankscope.engine import read_measure
 from rankscope.errors import FormatError, UsageError
@@ -16,13 +17,14 @@ from rankscope.toml_file import read_toml
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, Literal
 
     from rankscope.compare.gate import OnInconclusive
     from rankscope.toml_file import TomlFlaw
 
 PATHS = ("qrels", "baseline", "candidate", "attributes")
 TEXTS = ("cluster", "policy", "convention")
-KEYS = (*PATHS, *TEXTS, "confidence", "on-inconclusive", "budget")
+KEYS = (*PATHS, *TEXTS, "confidence", "interval-method", "on-inconclusive", "budget")
 BUDGET_KEYS = (
     "measure",
     "max-drop",
@@ -49,6 +51,7 @@ class GateFile:
         policy: The policy, or `None`.
         convention: The convention, or `None`.
         confidence: The confidence level of intervals.
+        interval_method: What intervals of means promise, or `None`.
         on_inconclusive: Whether an inconclusive budget fails or passes.
     """
 
@@ -61,6 +64,7 @@ class GateFile:
     policy: str | None = None
     convention: str | None = None
     confidence: float = 0.95
+    interval_method: Literal["dense", "bounded", "t", "bca"] | None = None
     on_inconclusive: OnInconclusive = "fail"
 
 
@@ -111,6 +115,9 @@ class _Reader:
             if "confidence" in given:
                 check_confidence(given["confidence"])
                 others["confidence"] = given["confidence"]
+            if "interval-method" in given:
+                method: Any = given["interval-method"]
+                others["interval_method"] = Interval(method=method).method
             if "on-inconclusive" in given:
                 check_on_inconclusive(given["on-inconclusive"])
                 others["on_inconclusive"] = given["on-inconclusive"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.compare.gate import BROKEN, HOLDS, INCONCLUSIVE
+from rankscope.compare.gate import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope.data.interval import METHODS
 from rankscope.results.comparison.layout import Cell, Grid, Note
 from rankscope.results.comparison.words import format_ends, format_signed
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 60
 MOST_ROWS = 20
 """The most checks with one verdict that a summary lists; the others are counted."""
-SIGNS = {HOLDS: "✅", BROKEN: "❌", INCONCLUSIVE: "⚠️"}
-ORDER = (BROKEN, INCONCLUSIVE, HOLDS)
+SIGNS = {HOLDS: "✅", UNCHANGED: "✅", BROKEN: "❌", INCONCLUSIVE: "⚠️"}
+ORDER = (BROKEN, INCONCLUSIVE, UNCHANGED, HOLDS)
 NAMES = METHODS | {"order statistics": "order statistics of losses"}
 
 
@@ -182,9 +182,9 @@ def _choose(result: GateResult) -> tuple[list[Check], list[str]]:
 
 
 def _plural(verdict: Verdict, count: int) -> str:
-    words = {HOLDS: "that hold", BROKEN: "that are broken", INCONCLUSIVE: "that are inconclusive"}
-    one = {HOLDS: "that holds", BROKEN: "that is broken", INCONCLUSIVE: "that is inconclusive"}
-    return f"check {one[verdict]} is" if count == 1 else f"checks {words[verdict]} are"
+    if verdict == HOLDS:
+        return "check that holds is" if count == 1 else "checks that hold are"
+    return f"check that is {verdict} is" if count == 1 else f"checks that are {verdict} are"
 
 
 def _format_value(check: Check, number: float) -> str:

@@ -34,8 +34,8 @@ class Estimate:
         lower: The lower end of the interval; NaN if there is no interval.
         upper: The upper end of the interval; NaN if there is no interval.
         level: The confidence level.
-        method: The method that was used, one of: `"dense"`, `"bounded"`, `"t"`, `"bca"`; empty if there is no
-            interval.
+        method: The method that was used, one of: `"dense"`, `"bounded"`, `"t"`, `"bca"`; empty if
+            there is no interval.
         n: The number of values.
         clusters: The number of clusters, which are the units of sampling; `None` if each value is
             one.

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 METHODS = {
     "auto": "",
-    "dense": "dense (inverted permutation test)",
-    "bounded": "bounded (any distribution)",
+    "dense": "dense",
+    "bounded": "bounded",
     "t": "Student's t",
     "bca": "BCa bootstrap",
 }
@@ -75,7 +75,7 @@ class Interval:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, (*METHODS,))
+        check_choice("method", self.method, METHODS)
         if not (_is_real(self.level) and 0 < self.level < 1):
             raise _bad("level between 0 and 1", self.level, "write 0.95 for 95 percent")
         if not (_is_whole(self.resamples) and FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES):

@@ -147,18 +147,29 @@ def find_difference(text: str) -> tuple[str, str] | None:
         (None, None)
     """
     head = text.partition("@")[0].partition("(")[0].strip()
-    for row in TABLE.values():
-        for tool in ("trec_eval", "ranx", "sklearn"):
-            for name in names_in(row, tool):
-                stem, takes = _split(name)
-                is_number = takes and text[len(stem) :].replace(".", "", 1).isdigit()
-                if name.note and (
-                    text == name.text
-                    or (is_number and text.startswith(stem))
-                    or (tool == "sklearn" and head == name.text)
-                ):
-                    return tool, name.note
+    for tool, name in _list_noted():
+        stem, takes = _split(name)
+        is_number = takes and text[len(stem) :].replace(".", "", 1).isdigit()
+        if (
+            text == name.text
+            or (is_number and text.startswith(stem))
+            or (tool == "sklearn" and head == name.text)
+        ):
+            return tool, name.note
     return _find_other(text, head)
+
+
+@cache
+def _list_noted() -> tuple[tuple[Tool, Name], ...]:
+    """Return the names whose measures differ from those of rankscope."""
+    tools: tuple[Tool, ...] = ("trec_eval", "ranx", "sklearn")
+    return tuple(
+        (tool, name)
+        for row in TABLE.values()
+        for tool in tools
+        for name in names_in(row, tool)
+        if name.note
+    )
 
 
 def _find_other(text: str, head: str) -> tuple[str, str] | None:

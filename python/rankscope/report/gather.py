@@ -9,6 +9,7 @@ import sys
 from rankscope._core import __version__
 from rankscope.adapters.inputs import shorten_names
 from rankscope.data.diagnostics import merge
+from rankscope.data.interval import METHODS
 from rankscope.records import record
 from rankscope.report.audit import read_bounds, read_ties
 from rankscope.report.choices import explain_policy
@@ -26,7 +27,6 @@ from rankscope.report.report import (
     Slices,
     WorstQuery,
 )
-from rankscope.data.interval import METHODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankscope.stats.test.tested import Tested
 
     Numbers: TypeAlias = NDArray[np.float64]
+    Limits: TypeAlias = tuple[float | None, float | None]
     Correction: TypeAlias = Literal["holm", "bh", "max-t", "none"]
 
     class Drawn(TypedDict):
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         slices: int
         threads: int | None
         check: Callable[[], None] | None
+
 
 CORRECTIONS = ("holm", "bh", "max-t", "none")
 CLOSE = 1e-12
@@ -95,6 +97,12 @@ class Choices:
     interval: Interval = Interval()
     permutations: int | None = None
     margin: float | None = None
+
+    @property
+    def needs_flips(self) -> bool:
+        """Whether intervals or margins need what a permutation test says of all differences."""
+        is_dense = self.interval.method in {"auto", "dense"} and self.test != "t"
+        return is_dense or self.margin is not None
 
     def __post_init__(self) -> None:
         check_choice("test", self.test, TESTS)
@@ -175,7 +183,7 @@ def compare_values(
     """
     pairs = _pair(len(runs), baseline)
     cases = [each for measure in measures for each in _choose_cases(measure, groups, clusters)]
-    families = [_make_family(each, pairs) for each in cases]
+    families = [make_family(each, pairs) for each in cases]
     drawn: Drawn = {
         "permutations": choices.permutations,
         "seed": choices.interval.seed,
@@ -185,7 +193,11 @@ def compare_values(
     }
     tested = test_pairs(families, test=choices.test, **drawn)
     level, margin = choices.interval.level, choices.margin or 0.0
-    inverted = invert_pairs(families, level=level, margin=margin, **drawn)
+    inverted: Sequence[Inverted | None] = (
+        invert_pairs(families, level=level, margin=margin, **drawn)
+        if choices.needs_flips
+        else [None] * len(tested.p)
+    )
     correction, corrected = _correct(tested, choices, len(cases))
     compared = []
     for at, (case, pair) in enumerate((case, pair) for case in cases for pair in pairs):
@@ -277,10 +289,10 @@ class Outcome:
     smallest_p: float
     correction: str
     p_corrected: float
-    inverted: Inverted
+    inverted: Inverted | None
 
 
-def _make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
+def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     """Return the values of the units of a case: of its queries, or its clusters."""
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
@@ -317,8 +329,10 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     theirs, ours = (cases.values[number] for number in pair)
     differences = ours - theirs
     is_same = are_same(ours, theirs)
-    bounds = _estimate(differences, cases, replace(choices.interval, method="bounded"), threads)
-    estimate = _choose(differences, cases, bounds, outcome, choices, threads)
+    limits = cases.measure.range_of_difference
+    bounded = replace(choices.interval, method="bounded")
+    bounds = estimate_as_named(differences, cases, limits, bounded, threads)
+    estimate = _choose(differences, cases, outcome, choices, threads)
     baseline_mean, run_mean = _mean(theirs), _mean(ours)
     deviation, units = find_deviation(differences, cases.clusters)
     difference = estimate.value
@@ -357,9 +371,7 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
         wins=wins,
         ties=int(is_same.sum()),
         losses=losses,
-        minimum_detectable=_detectable(
-            deviation, units, alpha, cases.measure.range_of_difference[1]
-        ),
+        minimum_detectable=_detectable(deviation, units, alpha, limits[1]),
         queries_needed=_need(difference, deviation, alpha),
         margin=margin,
         p_not_worse=_find_not_worse(against, sign),
@@ -368,79 +380,85 @@ def _compare_pair(  # noqa: PLR0917 - private, and called once
     )
 
 
-def _estimate(
-    differences: Numbers, cases: Cases, interval: Interval, threads: int | None
+def estimate_as_named(
+    values: Numbers, cases: Cases, limits: Limits, interval: Interval, threads: int | None
 ) -> Estimate:
-    """Return the mean difference with an interval of the method that is named."""
-    low, high = cases.measure.range_of_difference
+    """Return a mean with an interval of the method that is named."""
     return estimate_mean(
-        differences,
+        values,
         interval=of_measure(interval, cases.measure.name),
-        low=low,
-        high=high,
+        low=limits[0],
+        high=limits[1],
         clusters=cases.clusters,
         threads=threads,
     )
 
 
-def _choose(  # noqa: PLR0917 - private, and called once
-    differences: Numbers,
+def estimate_dense(
+    values: Numbers,
     cases: Cases,
-    bounds: Estimate,
-    outcome: Outcome,
-    choices: Choices,
-    threads: int | None,
+    limits: Limits,
+    inverted: Inverted,
+    interval: Interval,
+) -> Estimate:
+    """Return a mean with what a test of sign flips doesn't reject.
+
+    With too few queries for the test to reject anything, it has a bounded interval, or none.
+    """
+    bounds = estimate_as_named(values, cases, limits, replace(interval, method="bounded"), 1)
+    if math.isfinite(inverted.lower):
+        lower, upper = (
+            max(inverted.lower, -math.inf if limits[0] is None else limits[0]),
+            min(inverted.upper, math.inf if limits[1] is None else limits[1]),
+        )
+        return replace(bounds, lower=lower, upper=upper, method="dense", reason="")
+    if bounds.reason:
+        return estimate_as_named(values, cases, limits, replace(interval, method="dense"), 1)
+    return bounds
+
+
+def _choose(
+    differences: Numbers, cases: Cases, outcome: Outcome, choices: Choices, threads: int | None
 ) -> Estimate:
     """Return the interval to show: by default what the test doesn't reject."""
-    interval = choices.interval
-    if interval.method == "bounded":
-        return bounds
+    interval, limits = choices.interval, cases.measure.range_of_difference
     is_dense = interval.method in {"auto", "dense"}
     if is_dense and choices.test == "t":
-        return _estimate(differences, cases, replace(interval, method="t"), threads)
-    if not is_dense:
-        return _estimate(differences, cases, interval, threads)
-    inverted = outcome.inverted
-    if not math.isfinite(inverted.lower):
-        few = _estimate(differences, cases, replace(interval, method="dense"), threads)
-        return few if few.reason else bounds
-    low, high = cases.measure.range_of_difference
-    lower = inverted.lower if low is None else max(inverted.lower, low)
-    upper = inverted.upper if high is None else min(inverted.upper, high)
-    if choices.test == "permutation":
-        lower, upper = _agree(lower, upper, outcome.p, bounds.value, interval.level)
-    return replace(bounds, lower=lower, upper=upper, method="dense", reason="")
+        interval, is_dense = replace(interval, method="t"), False
+    if not is_dense or outcome.inverted is None:
+        return estimate_as_named(differences, cases, limits, interval, threads)
+    found = estimate_dense(differences, cases, limits, outcome.inverted, interval)
+    if found.method != "dense" or choices.test != "permutation":
+        return found
+    lower, upper = _agree(found, outcome.p, interval.level)
+    return replace(found, lower=lower, upper=upper)
 
 
-def _agree(
-    lower: float, upper: float, p: float, difference: float, level: float
-) -> tuple[float, float]:
+def _agree(found: Estimate, p: float, level: float) -> tuple[float, float]:
     """Return the ends of an interval that excludes 0 exactly if the p-value is below 1 - level.
 
     They disagree only if the p-value counts all flips, which is possible where few units differ,
     while other differences are tested with random flips.
     """
+    lower, upper = found.ends
     is_rejected = p < round(1 - level, 12)
-    if lower <= 0 <= upper:
-        if not is_rejected:
-            return lower, upper
-        nearest = math.nextafter(0, difference)
-        return (nearest, upper) if difference > 0 else (lower, nearest)
-    if is_rejected:
+    if is_rejected == (not lower <= 0 <= upper):
         return lower, upper
-    return min(lower, 0.0), max(upper, 0.0)
+    if not is_rejected:
+        return min(lower, 0.0), max(upper, 0.0)
+    nearest = math.nextafter(0, found.value)
+    return (nearest, upper) if found.value > 0 else (lower, nearest)
 
 
-def _test_margin(
-    differences: Numbers, cases: Cases, outcome: Outcome, margin: float
-) -> MarginTest:
+def _test_margin(differences: Numbers, cases: Cases, outcome: Outcome, margin: float) -> MarginTest:
     """Test a margin with bounds, or with sign flips where differences have no limits."""
     limits = cases.measure.range_of_difference
     found = test_bounded(differences, cases.clusters, limits, margin)
     if found is not None:
         return found
-    mean = float(differences.mean()) if len(differences) else math.nan
-    return test_dense(mean, outcome.inverted, margin)
+    if outcome.inverted is None:
+        raise AssertionError("margins need flips")
+    return test_dense(float(differences.mean()), outcome.inverted, margin)
 
 
 def _find_not_worse(against: MarginTest | None, sign: int) -> float | None:

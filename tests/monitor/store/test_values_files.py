@@ -85,7 +85,9 @@ def test_a_ranking_has_its_values_and_losses(monitor: Monitor) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    "seed", [0, pytest.param(1, marks=pytest.mark.thorough(reason="another seed of the same"))]
+)
 def test_sums_of_files_are_those_of_windows_to_the_bit(seed: int, tmp_path: Path) -> None:
     events = make_events(seed)
     drawn = random.Random(seed)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
-from rankscope.stats.test.family import Family
 from rankscope.stats.test import paired
+from rankscope.stats.test.family import Family
 from scipy import stats
 
-from dev.simulate.compare.worlds import PAIRS, SINGLES, measure_coverage
+from dev.simulate.compare.worlds import LAYOUTS, PAIRS, SINGLES, World, measure_coverage
 
 METHODS = ["auto", "dense", "bounded", "t", "bca"]
 
@@ -72,7 +72,7 @@ def test_a_bootstrap_interval_is_that_of_scipy_at_the_level_of_student(
 def bound(values: np.ndarray, error: float) -> tuple[float, float]:
     """Return the lower bound of a mean of values from 0 to 1, and its Monte Carlo error.
 
-    It is the quantile of means with random weights, with one value of 0 besides those that are there.
+    It is the quantile of means with random weights, with one value of 0 besides those there are.
     """
     draws = 40_000
     weights = np.random.default_rng(9).exponential(size=(draws, len(values) + 1))
@@ -225,10 +225,23 @@ def test_columns_of_other_lengths_are_refused() -> None:
         assert caught.value.code == "column_length"
 
 
-@pytest.mark.parametrize(("n", "per_cluster"), [(10, 1), (50, 1), (250, 5)])
+@pytest.mark.parametrize(
+    ("units", "layout"), [(10, "queries"), (50, "queries"), (50, "unequal users")]
+)
 @pytest.mark.parametrize("world", [*SINGLES, *PAIRS], ids=lambda world: world.name)
-def test_intervals_cover_as_often_as_they_say(world: object, n: int, per_cluster: int) -> None:
-    found = measure_coverage(world, n, "auto", per_cluster=per_cluster, trials=200)  # type: ignore[arg-type]
-    assert found.given == 1.0
-    # Two Monte Carlo errors, and one more for 27 comparisons.
-    assert found.covered >= found.level - 3 * found.error
+def test_bounded_intervals_cover_as_often_as_they_say(
+    world: World, units: int, layout: str
+) -> None:
+    found = measure_coverage(world, units, layout=layout, trials=200, methods=("bounded",))
+    bounded = found.methods["bounded"]
+    assert bounded.given == 200
+    # Two Monte Carlo errors, and one more for 36 comparisons.
+    assert bounded.covered >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 200)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dense_intervals_of_symmetric_values_cover_as_often_as_they_say(layout: str) -> None:
+    found = measure_coverage(PAIRS[0], 40, layout=layout, trials=400, methods=("dense",))
+    assert found.methods["dense"].covered == pytest.approx(
+        0.95, abs=3 * math.sqrt(0.05 * 0.95 / 400)
+    )

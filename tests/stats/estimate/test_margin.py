@@ -11,8 +11,8 @@ from rankscope.data.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.margin import test_bounded as run_bounded
 from rankscope.stats.estimate.margin import test_dense as run_dense
-from rankscope.stats.test.family import Family
 from rankscope.stats.test import paired
+from rankscope.stats.test.family import Family
 
 
 @pytest.mark.parametrize("seed", range(12))

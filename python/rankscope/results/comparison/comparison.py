@@ -171,8 +171,6 @@ class Compared(Hinted):
     level: float
     interval_method: str
     interval_note: str
-    bounded_lower: float
-    bounded_upper: float
     effect_size: float
     test: str
     statistic: float
@@ -184,6 +182,8 @@ class Compared(Hinted):
     ties: int
     losses: int
     minimum_detectable: float
+    bounded_lower: float = math.nan
+    bounded_upper: float = math.nan
     queries_needed: int | None = None
     margin: float | None = None
     p_not_worse: float | None = None

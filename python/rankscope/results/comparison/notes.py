@@ -41,8 +41,9 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
         how = "dense" if math.isnan(compared[0].bounded_lower) else "bounded"
         yield (
             f"Not worse: p-value against the hypothesis that the run is worse by {margin:g} or "
-            f"more; equivalent: that the difference, in either direction, is. They are below "
-            f"{settings.alpha:g} exactly if the {how} interval is within the margin (not corrected)."
+            "more; equivalent: that the difference, in either direction, is. They are below "
+            f"{settings.alpha:g} exactly if the {how} interval is within the margin (not "
+            "corrected)."
         )
     yield from _describe_ranges(compared)
     yield from map(_finish, comparison.warnings)
@@ -130,13 +131,14 @@ def _describe_promises(compared: Sequence[Compared], methods: Sequence[str]) -> 
     if "bounded" in methods and len(methods) > 1:
         count = sum(each.interval_method == "bounded" for each in compared)
         yield (
-            f"{_count(count, len(compared))} with fewer than six queries or clusters, with which a "
-            f"permutation test excludes nothing, {'has' if count == 1 else 'have'} a bounded interval."
+            f"{_count(count, len(compared))} {'has' if count == 1 else 'have'} fewer than six "
+            "queries or clusters, with which a permutation test excludes nothing: the interval is "
+            "bounded."
         )
     if any(each.higher is not None and each.lower <= 0 <= each.upper for each in compared):
         yield (
-            "The interval of a significant difference includes 0 here, because the interval and the "
-            "test are computed in different ways."
+            "The interval of a significant difference includes 0 here, because the interval and "
+            "the test are computed in different ways."
         )
     known = [each for each in compared if not math.isnan(each.bounded_lower)]
     found = [each for each in known if each.higher is not None]

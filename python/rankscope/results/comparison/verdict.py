@@ -110,13 +110,17 @@ def _say_bounds(pair: Compared) -> list[Part]:
     if not is_same and (pair.higher is None or pair.is_bounded_apart):
         return []
     is_turned = _order(pair)[0] == pair.baseline
-    ends = (-pair.bounded_upper, -pair.bounded_lower) if is_turned else (
-        pair.bounded_lower,
-        pair.bounded_upper,
+    ends = (
+        (-pair.bounded_upper, -pair.bounded_lower)
+        if is_turned
+        else (
+            pair.bounded_lower,
+            pair.bounded_upper,
+        )
     )
     where = format_ends(*ends)
     if is_same:
-        return [Part(f" Other queries could still differ, by {where} on average (bounded interval).")]
+        return [Part(f" Other queries could still differ, on average by {where} (bounded).")]
     return [
         Part(
             " This assumes that no rare, large difference is missing from these queries. Without "

@@ -57,21 +57,20 @@ class Weighted:
 
 
 def evaluate(
-    log: Weighted, *, method: str | None, clip: float | None, level: float, what: str
+    log: Weighted, *, method: str | None, clip: float, level: float, what: str
 ) -> OffPolicyEvaluation:
     """Return the value of the new policy by every estimator.
 
     Args:
         log: The weighted log.
         method: The estimator to decide by; `None` for `"dr"` with predictions, else `"snips"`.
-        clip: The largest weight of clipped IPS (default: the square root of the number of rows).
+        clip: The largest weight of clipped IPS.
         level: The confidence level.
         what: What the value is, in a few words.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    limit = math.sqrt(len(log.rewards)) if clip is None else clip
-    clipped = np.minimum(log.weights, limit)
+    clipped = np.minimum(log.weights, clip)
     given = log.rewards, log.strata, log.clusters
     logged = average(given[0], np.ones_like(log.weights), *given[1:])
     found: dict[str, Estimator] = {
@@ -104,7 +103,7 @@ def evaluate(
         logged=(of_log.value, *of_log.ends),
         mean_weight=(mean, *ends),
         unsupported=log.unsupported,
-        clip=limit,
+        clip=clip,
         notes=_list_notes(log, clipped, of_log, wrong),
     )
 

@@ -67,20 +67,19 @@ class Reranked:
 
 
 def evaluate_rankings(
-    log: Reranked, *, method: str | None, clip: float | None, level: float
+    log: Reranked, *, method: str | None, clip: float, level: float
 ) -> OffPolicyEvaluation:
     """Return the DCG of the new ranker by every estimator.
 
     Args:
         log: The documents of the logged rankings.
         method: The estimator to decide by; `None` for `"dr"` with predictions, else `"snips"`.
-        clip: The largest weight of a click (default: the square root of the number of rankings).
+        clip: The largest weight of a click in clipped IPS.
         level: The confidence level.
     """
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
     count = int(log.rankings.max()) + 1
-    limit = math.sqrt(count) if clip is None else clip
     inverse = np.zeros_like(log.looks)
     np.divide(1, log.expected, out=inverse, where=log.expected > 0)
     seen = log.looks * inverse
@@ -91,7 +90,7 @@ def evaluate_rankings(
     np.divide(1, log.looks, out=known, where=log.looks > 0)
     terms = {
         "ips": log.gains * log.clicks * inverse,
-        "clipped": log.gains * log.clicks * np.minimum(inverse, limit),
+        "clipped": log.gains * log.clicks * np.minimum(inverse, clip),
     }
     terms["snips"] = terms["ips"] / share
     if log.predicted is not None:
@@ -99,7 +98,7 @@ def evaluate_rankings(
         terms["dr"] = log.gains * corrected
     found = {
         name: _estimate(
-            log, each, log.gains * np.minimum(inverse, limit if name == "clipped" else np.inf)
+            log, each, log.gains * np.minimum(inverse, clip if name == "clipped" else np.inf)
         )
         for name, each in terms.items()
     }
@@ -120,7 +119,7 @@ def evaluate_rankings(
         for name, each in found.items()
     }
     for name in ("ips", "clipped"):
-        if unseen > 0 or (name == "clipped" and (inverse * (log.gains > 0) > limit).any()):
+        if unseen > 0 or (name == "clipped" and (inverse * (log.gains > 0) > clip).any()):
             concluded[name] = keep_lower(concluded[name])
     of_log = conclude(logged, logged, log.clusters, level, bounds=bounds)
     of_log = _widen(log, of_log, is_new=False)
@@ -147,7 +146,7 @@ def evaluate_rankings(
         logged=(of_log.value, *of_log.ends),
         mean_weight=mean,
         unsupported=unseen,
-        clip=limit,
+        clip=clip,
         notes=tuple(notes),
     )
 

@@ -173,9 +173,9 @@ def fit_baseline(
     """Return what is expected of the rankings of a stream, given those of its baseline.
 
     The mean of each user in each period counts once. The floor is the mean minus a margin: the
-    tolerance, or the half width of a betting bound over users if that is larger. A user who comes
-    on a quarter of the days or more isn't a random draw, but a lasting part of the traffic. If days
-    vary, so does the mean of the baseline, which the half width includes.
+    tolerance, or the half width of a bounded interval over users if that is larger. A user who
+    comes on a quarter of the days or more isn't a random draw, but a lasting part of the traffic.
+    If days vary, so does the mean of the baseline, which the half width includes.
 
     What is expected depends on the cell of a ranking, the day of the week, and the hour. Effects
     that are small compared with their errors are shrunk towards 0. The effects of weekdays need a

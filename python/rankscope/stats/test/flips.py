@@ -10,7 +10,6 @@ from rankscope.stats.test.tested import Tested
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
     from typing import TypeAlias
 
     import numpy as np

@@ -141,9 +141,9 @@ class TraceChoices:
                 hint="raise permutations or level",
                 code="bad_parameter",
             )
-        if self.interval.method in {"t", "betting"}:
+        if self.interval.method in {"t", "dense", "bounded"}:
             raise PolicyError(
-                "t and betting intervals are only available for means",
+                "only bootstrap intervals are available for the parts of a change",
                 hint='set method="bca"',
                 code="interval_unavailable",
             )

@@ -1,20 +1,87 @@
-"""A service that this machine may use without a key."""
+"""Services that this machine may use without a key."""
 
 from __future__ import annotations
 
+import shutil
+from contextlib import contextmanager
+from functools import cache
+
 import pytest
 from rankscope.monitor.server.settings import Settings
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
+from tests.monitor.server.pages.site import log_story, open_monitor, watch_story
 from tests.monitor.server.service import Service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[Service]:
+    """A service on the store in a folder."""
+    made = Service(folder, Settings(open_project="default"), has_key=False)
+    yield made
+    made.store.close()
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path, Settings(open_project="default"), has_key=False)
-    yield made
-    made.store.close()
+    """A service on an empty store."""
+    with serve(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def stories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Folders with a store that has the story and its values, by a text that is all its names.
+
+    Each is made once, and copied for each test. Of an empty text it is the story as it is.
+    """
+
+    @cache
+    def make(text: str) -> Path:
+        folder = tmp_path_factory.mktemp("story")
+        names = dict.fromkeys(("device", "query", "doc", "version"), text) if text else {}
+        with SQLiteStore(folder / "events.db") as store:
+            log_story(store, **names)
+            open_monitor(store)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def story(tmp_path: Path, stories: Callable[[str], Path]) -> Iterator[Service]:
+    """A service on a store with the story and its values."""
+    shutil.copytree(stories(""), tmp_path, dirs_exist_ok=True)
+    with serve(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, stories: Callable[[str], Path], text: str) -> Iterator[Service]:
+    """The same, with the text of a test for all names of the story."""
+    shutil.copytree(stories(text), tmp_path, dirs_exist_ok=True)
+    with serve(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def watched_story(tmp_path_factory: pytest.TempPathFactory, stories: Callable[[str], Path]) -> Path:
+    """The folder of a store with the story, and what a rule has found in it."""
+    folder = tmp_path_factory.mktemp("watched")
+    shutil.copytree(stories(""), folder, dirs_exist_ok=True)
+    with SQLiteStore(folder / "events.db") as store:
+        watch_story(open_monitor(store))
+    return folder
+
+
+@pytest.fixture
+def watched(tmp_path: Path, watched_story: Path) -> Iterator[Service]:
+    """A service on a store with the story, and what a rule has found in it."""
+    shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
+    with serve(tmp_path) as made:
+        yield made

@@ -7,10 +7,12 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
+from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 
 from tests.monitor.server.service import NOW
@@ -117,6 +119,14 @@ def open_monitor(
         if not watches_data and any(rule.kind == "data" for rule in monitor.rules()):
             monitor.remove_rule("data")
     return monitor
+
+
+def watch_story(monitor: Monitor, **parts: Any) -> None:  # noqa: ANN401 - as `Rule` takes them
+    """Let a rule look at the story day by day."""
+    since = to_datetime(NOW // DAY * DAY - 10 * DAY)
+    made = {"name": "quality", "measure": "nDCG@5", "slices": ("device",), "since": since}
+    monitor.set_rule(Rule(**made | parts))
+    monitor.evaluate()
 
 
 class Reader(HTMLParser):

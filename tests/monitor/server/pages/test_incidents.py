@@ -20,7 +20,6 @@ from tests.monitor.server.pages.site import (
     check_page,
     find_links,
     get,
-    log_story,
     open_monitor,
 )
 from tests.monitor.server.service import NOW
@@ -126,9 +125,8 @@ def test_a_page_is_a_number_from_1_on(site: Service, page: str) -> None:
     check_page(get(site, f"/incidents?page={page}", 422))
 
 
-def test_the_page_of_an_incident_says_what_why_and_what_to_do(site: Service) -> None:
-    log_story(site.store)
-    open_monitor(site.store).set_rule(Rule(name="quality", measure="nDCG@5"))
+def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) -> None:
+    open_monitor(story.store).set_rule(Rule(name="quality", measure="nDCG@5"))
     cause = {
         "sentence": "device=tv explains 96% of the drop",
         "new_version": "version=4",
@@ -136,7 +134,7 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(site: Service) -> 
                      "ranking_id": "r200-0"}],
     }  # fmt: skip
     put_incidents(
-        site,
+        story,
         make_incident(
             1,
             group="a",
@@ -147,7 +145,7 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(site: Service) -> 
         make_incident(2, group="a", slice=()),
         incident_1=(Change(BEGAN, "opened", "rankscope"), Change(BEGAN, "noted", "ada", "on it")),
     )
-    page = get(site, PATH)
+    page = get(story, PATH)
     reader = check_page(page)
     for text in (
         "nDCG@5 fell for device=tv, m 4",
@@ -165,17 +163,16 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(site: Service) -> 
     assert "/rules/quality" in links
     assert any(link.startswith("/rankings?id=r200-0") for link in links)
     trace = next(link for link in links if link.startswith("/trace?") and "after_since" in link)
-    assert "device=tv, version=4" in check_page(get(site, trace)).text
+    assert "device=tv, version=4" in check_page(get(story, trace)).text
     for mark in ('class="floor"', 'class="episode incident"', 'class="level"'):
         assert mark in page
 
 
-def test_the_twin_has_the_incident_its_history_and_its_values(site: Service) -> None:
-    log_story(site.store)
-    monitor = open_monitor(site.store)
+def test_the_twin_has_the_incident_its_history_and_its_values(story: Service) -> None:
+    monitor = open_monitor(story.store)
     incident = make_incident()
-    put_incidents(site, incident, incident_1=(Change(BEGAN, "opened", "rankscope"),))
-    told = as_json(site.browser().get(f"{PATH}.json"))
+    put_incidents(story, incident, incident_1=(Change(BEGAN, "opened", "rankscope"),))
+    told = as_json(story.browser().get(f"{PATH}.json"))
     assert told["incident"] == incident.to_dict()
     assert [each["action"] for each in told["history"]] == ["opened"]
     series = monitor.series(
@@ -188,11 +185,10 @@ def test_the_twin_has_the_incident_its_history_and_its_values(site: Service) -> 
 @pytest.mark.parametrize(
     "kind", ["volume", "labels", "relevance", "freshness", "attributes", "versions"]
 )
-def test_each_kind_of_incident_has_a_page(site: Service, kind: str) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
-    put_incidents(site, make_incident(kind=kind, measure="", version="", rule="data"))
-    reader = check_page(get(site, PATH))
+def test_each_kind_of_incident_has_a_page(story: Service, kind: str) -> None:
+    open_monitor(story.store)
+    put_incidents(story, make_incident(kind=kind, measure="", version="", rule="data"))
+    reader = check_page(get(story, PATH))
     assert "What to do" in reader.text
     assert "/quality" in find_links(reader)
     assert reader.all("svg")
@@ -217,37 +213,26 @@ def test_an_incident_of_another_project_is_not_found(site: Service) -> None:
     assert site.ask("GET", f"{PATH}.json", key=key).status_code == 404
 
 
-def tell_story(site: Service) -> None:
-    """Log the story, and let a rule look at it day by day."""
-    log_story(site.store)
-    monitor = open_monitor(site.store)
-    since = to_datetime(NOW) - timedelta(days=10)
-    monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",), since=since))
-    monitor.evaluate()
-
-
-def test_an_incident_is_acknowledged_snoozed_and_resolved(site: Service) -> None:
-    tell_story(site)
-    monitor = open_monitor(site.store)
+def test_an_incident_is_acknowledged_snoozed_and_resolved(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     incident = monitor.incidents()[0]
     path = incident.link
-    assert send(site, f"{path}/acknowledge", {}, path).headers["location"] == path
+    assert send(watched, f"{path}/acknowledge", {}, path).headers["location"] == path
     assert monitor.incident(incident.incident_id)[0].state == "acknowledged"
-    assert "Acknowledged" in check_page(get(site, path)).text
-    assert send(site, f"{path}/snooze", {"hours": "4"}, path).status_code == 303
+    assert "Acknowledged" in check_page(get(watched, path)).text
+    assert send(watched, f"{path}/snooze", {"hours": "4"}, path).status_code == 303
     found, _ = monitor.incident(incident.incident_id)
     assert (found.state, found.snoozed_until) == ("snoozed", to_datetime(NOW + 4 * HOUR))
-    assert send(site, f"{path}/snooze", {"hours": "5"}, path).status_code == 422
-    assert send(site, f"{path}/resolve", {}, path).status_code == 303
+    assert send(watched, f"{path}/snooze", {"hours": "5"}, path).status_code == 422
+    assert send(watched, f"{path}/resolve", {}, path).status_code == 303
     assert monitor.incident(incident.incident_id)[0].state == "resolved"
-    assert "Snooze" not in check_page(get(site, path)).text
+    assert "Snooze" not in check_page(get(watched, path)).text
 
 
-def test_a_group_is_acknowledged_at_once(site: Service) -> None:
-    tell_story(site)
-    monitor = open_monitor(site.store)
+def test_a_group_is_acknowledged_at_once(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     incident = monitor.incidents()[0]
-    answer = send(site, f"{incident.link}/acknowledge", {"scope": "group"}, "/incidents")
+    answer = send(watched, f"{incident.link}/acknowledge", {"scope": "group"}, "/incidents")
     assert answer.headers["location"] == "/incidents"
     group = [each for each in monitor.incidents("all") if each.group == incident.group]
     assert {each.state for each in group if each.is_active} == {"acknowledged"}
@@ -273,11 +258,10 @@ def test_who_may_only_read_sees_no_forms(site: Service) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
-    log_story(site.store, device=text, version=text)
-    open_monitor(site.store)
+def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
+    open_monitor(hostile.store)
     put_incidents(
-        site,
+        hostile,
         make_incident(
             version=text,
             slice=(("device", text),),
@@ -291,13 +275,13 @@ def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
         incident_1=(Change(BEGAN, "noted", text, text),),
     )
     for path in ("/", "/incidents", PATH, "/rules"):
-        page = get(site, path)
+        page = get(hostile, path)
         reader = check_page(page)
         assert not reader.all("img")
         assert len(reader.all("script")) == 1
         assert "\u202e" not in page
         assert "\u0007" not in page
-    told = as_json(site.browser().get(f"{PATH}.json"))
+    told = as_json(hostile.browser().get(f"{PATH}.json"))
     assert told["incident"]["reason"] == text
 
 

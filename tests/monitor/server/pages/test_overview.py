@@ -61,30 +61,28 @@ def test_a_ranking_of_long_ago_shows_all_there_is(site: Service) -> None:
     assert "No rankings in this range" in reader.text
 
 
-def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(site: Service) -> None:
-    log_story(site.store)
-    monitor = open_monitor(site.store)
+def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(story: Service) -> None:
+    monitor = open_monitor(story.store)
     series = monitor.series("nDCG@5", every="day")
     final = max(at for at, is_final in enumerate(series.is_final) if is_final)
     value = series.values[final]
     discount = 1 / math.log2(3 + 1)
     assert math.isclose(value, (1 + discount) / 2)
-    told = as_json(site.browser().get("/overview.json?every=day"))
+    told = as_json(story.browser().get("/overview.json?every=day"))
     measure = told["measures"][1]
     assert measure["newest"]["value"] == value
     assert measure["baseline"]["value"] == 1
     assert measure["difference"] == value - 1
-    reader = check_page(get(site, "/?every=day"))
+    reader = check_page(get(story, "/?every=day"))
     assert f"{value:.4f}" in reader.text
     assert f"−{1 - value:.4f} vs. the baseline of 1.0000" in reader.text
     for count in (series.rankings[final], series.defined[final]):
         assert str(count) in reader.text
 
 
-def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
-    log_story(site.store)
-    monitor = open_monitor(site.store)
-    told = as_json(site.browser().get("/overview.json?range=30d&every=hour&version=4"))
+def test_the_twin_says_what_the_monitor_says(story: Service) -> None:
+    monitor = open_monitor(story.store)
+    told = as_json(story.browser().get("/overview.json?range=30d&every=hour&version=4"))
     since, until = to_datetime(NOW - 31 * DAY), to_datetime(NOW + HOUR)
     for measure in told["measures"]:
         own = monitor.series(
@@ -97,26 +95,24 @@ def test_the_twin_says_what_the_monitor_says(site: Service) -> None:
     assert told["configuration"] == write_configuration(CONFIGURATION)
 
 
-def test_a_new_version_is_marked_where_it_begins(site: Service) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
-    page = get(site, "/?range=30d")
+def test_a_new_version_is_marked_where_it_begins(story: Service) -> None:
+    open_monitor(story.store)
+    page = get(story, "/?range=30d")
     assert "m 4" in check_page(page).text
     assert page.count('<line class="event"') == 2 + 3  # two measures, three counts
 
 
-def test_versions_shown_at_a_time_have_lines_of_their_own(site: Service) -> None:
-    log_story(site.store)
+def test_versions_shown_at_a_time_have_lines_of_their_own(story: Service) -> None:
     items = Items(("a", "b"), (1, 2))
     late = [
         Ranking(f"x{at}", f"x{at}", NOW - at * HOUR, items, model="m", version="3")
         for at in range(24)
     ]
-    site.store.append("default", late)
-    open_monitor(site.store)
-    told = as_json(site.browser().get("/overview.json?range=30d&every=day"))
+    story.store.append("default", late)
+    open_monitor(story.store)
+    told = as_json(story.browser().get("/overview.json?range=30d&every=day"))
     assert [one["version"] for one in told["measures"][0]["series"]] == [None, "3", "4"]
-    page = get(site, "/?range=30d&every=day")
+    page = get(story, "/?range=30d&every=day")
     assert 'class="line n2"' in page
     check_page(page)
 
@@ -132,28 +128,26 @@ def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> No
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
-    log_story(site.store, device=text, query=text, doc=text, version=text)
-    open_monitor(site.store)
-    page = get(site, "/?range=30d")
+def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
+    open_monitor(hostile.store)
+    page = get(hostile, "/?range=30d")
     reader = check_page(page)
-    plain = check_page(get(site, "/?range=1d&version=nothing"))
+    plain = check_page(get(hostile, "/?range=1d&version=nothing"))
     assert reader.all("script") == plain.all("script")
     assert not reader.all("img")
     assert "\u202e" not in page
     assert "\u0007" not in page
-    told = as_json(site.browser().get("/overview.json?range=30d"))
+    told = as_json(hostile.browser().get("/overview.json?range=30d"))
     assert told["versions"][-1]["version"] == text
     for link in find_links(reader):
         if "version=" in link:
-            assert site.browser().get(link).status_code == 200
+            assert hostile.browser().get(link).status_code == 200
 
 
-def test_other_projects_are_not_shown(site: Service) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
-    reader = site.make_key("other", "read")
-    answer = site.ask("GET", "/overview.json", key=reader)
+def test_other_projects_are_not_shown(story: Service) -> None:
+    open_monitor(story.store)
+    reader = story.make_key("other", "read")
+    answer = story.ask("GET", "/overview.json", key=reader)
     assert as_json(answer)["configuration"] is None
     assert as_json(answer)["versions"] == []
 

@@ -17,15 +17,13 @@ from tests.monitor.server.pages.site import (
     check_page,
     find_links,
     get,
-    log_story,
     open_monitor,
+    watch_story,
 )
 from tests.monitor.server.service import NOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     import httpx
     from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
@@ -58,27 +56,12 @@ def send(site: Service, path: str, fields: dict[str, str], page: str = "") -> ht
     return browser.send(path, fields | {"csrf": token[1]})
 
 
-def tell_story(site: Service, **parts: Any) -> Monitor:  # noqa: ANN401 - as `Rule` takes them
-    """Log the story, and let a rule look at it day by day."""
-    log_story(site.store)
-    monitor = open_monitor(site.store)
-    since = NOW // DAY * DAY - 10 * DAY
-    made = {
-        "name": "quality",
-        "slices": ("device",),
-        "since": to_datetime(since),
-    } | parts
-    monitor.set_rule(Rule(measure="nDCG@5", **made))
-    monitor.evaluate()
-    return monitor
-
-
-def test_rules_say_their_reason_whole(site: Service) -> None:
-    monitor = tell_story(site)
+def test_rules_say_their_reason_whole(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     reason = next(state.reason for state in monitor.check() if state.rule.name == "quality")
     assert len(reason) > 200
     for path in ("/rules", "/rules/quality"):
-        assert reason in check_page(get(site, path)).text
+        assert reason in check_page(get(watched, path)).text
 
 
 def list_rules(monitor: Monitor) -> tuple[Rule, ...]:
@@ -108,37 +91,36 @@ def test_the_rule_that_every_project_gets_has_a_page(site: Service) -> None:
     check_page(get(site, "/rules/data"))
 
 
-def test_an_incident_is_on_all_pages_that_tell_of_it(site: Service) -> None:
-    monitor = tell_story(site)
+def test_an_incident_is_on_all_pages_that_tell_of_it(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     state = state_of(monitor)
     assert state.state == "ALERT"
     incidents = monitor.incidents()
     links = {each.link for each in incidents}
     assert links
     for path in ("/", "/incidents", "/rules/quality"):
-        assert links & set(find_links(check_page(get(site, path))))
+        assert links & set(find_links(check_page(get(watched, path))))
     for path in ("/rules", "/rules/quality"):
-        assert "ALERT" in check_page(get(site, path)).text
+        assert "ALERT" in check_page(get(watched, path)).text
     count = len(incidents)
     for path in ("/", "/incidents"):
-        assert f"<title>{count} active" in get(site, path)
-        assert f"{count} active incident" in check_page(get(site, path)).text
+        assert f"<title>{count} active" in get(watched, path)
+        assert f"{count} active incident" in check_page(get(watched, path)).text
 
 
-def test_an_incident_leads_to_a_trace_that_answers(site: Service) -> None:
-    tell_story(site)
-    page = get(site, "/incidents")
+def test_an_incident_leads_to_a_trace_that_answers(watched: Service) -> None:
+    page = get(watched, "/incidents")
     link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Find the cause', page)
     assert link is not None
-    reader = check_page(get(site, link[1].replace("&amp;", "&")))
+    reader = check_page(get(watched, link[1].replace("&amp;", "&")))
     assert "device=tv" in reader.text
     assert "Causes" in reader.text
 
 
-def test_evidence_is_told_with_what_is_needed(site: Service) -> None:
-    monitor = tell_story(site)
+def test_evidence_is_told_with_what_is_needed(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     state = state_of(monitor)
-    reader = check_page(get(site, "/rules/quality"))
+    reader = check_page(get(watched, "/rules/quality"))
     for stream in state.streams:
         assert stream.name in reader.text
         if stream.needed is not None:
@@ -147,15 +129,15 @@ def test_evidence_is_told_with_what_is_needed(site: Service) -> None:
             assert f"{stream.floor:.4f}" in reader.text
 
 
-def test_the_twins_tell_the_same(site: Service) -> None:
-    monitor = tell_story(site)
-    told = as_json(site.browser().get("/rules.json"))
+def test_the_twins_tell_the_same(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
+    told = as_json(watched.browser().get("/rules.json"))
     assert [one["rule"]["name"] for one in told["rules"]] == ["quality"]
-    one = as_json(site.browser().get("/rules/quality.json"))
+    one = as_json(watched.browser().get("/rules/quality.json"))
     assert one["state"]["rule"] == state_of(monitor).rule.to_dict()
     ids = {each.incident_id for each in monitor.incidents("all", rule="quality")}
     assert {each["id"] for each in one["incidents"]} == ids
-    listed = as_json(site.browser().get("/incidents.json"))
+    listed = as_json(watched.browser().get("/incidents.json"))
     assert {each["id"] for group in listed["active"] for each in group["incidents"]} == ids
 
 
@@ -167,8 +149,8 @@ def test_a_rule_is_made_by_the_form(site: Service) -> None:
     check_page(get(site, "/rules/quality"))
 
 
-def test_a_rule_is_changed_by_the_form(site: Service) -> None:
-    monitor = tell_story(site)
+def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     changed = FIELDS | {
         "tolerance": "0.1",
         "is_relative": "yes",
@@ -176,7 +158,7 @@ def test_a_rule_is_changed_by_the_form(site: Service) -> None:
         "lanes": "none",
     }
     del changed["anchor"], changed["slices"]
-    answer = send(site, "/rules/quality/change", changed, "/rules/quality")
+    answer = send(watched, "/rules/quality/change", changed, "/rules/quality")
     assert answer.status_code == 303
     assert list_rules(monitor) == (
         Rule(
@@ -228,47 +210,46 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
 
-def test_a_rule_is_silenced_and_heard_again(site: Service) -> None:
-    monitor = tell_story(site)
+def test_a_rule_is_silenced_and_heard_again(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
     path = "/rules/quality"
-    assert send(site, f"{path}/silence", {"hours": "24"}, path).status_code == 303
+    assert send(watched, f"{path}/silence", {"hours": "24"}, path).status_code == 303
     assert state_of(monitor).silenced_until == to_datetime(NOW + 24 * HOUR)
-    assert "silenced until" in check_page(get(site, "/rules")).text
-    assert send(site, f"{path}/silence", {"hours": "0"}, path).status_code == 303
+    assert "silenced until" in check_page(get(watched, "/rules")).text
+    assert send(watched, f"{path}/silence", {"hours": "0"}, path).status_code == 303
     assert state_of(monitor).silenced_until is None
-    assert send(site, f"{path}/silence", {"hours": "9"}, path).status_code == 422
+    assert send(watched, f"{path}/silence", {"hours": "9"}, path).status_code == 422
 
 
-def test_a_rule_is_resolved(site: Service) -> None:
-    monitor = tell_story(site)
-    assert send(site, "/rules/quality/resolve", {}, "/rules/quality").status_code == 303
+def test_a_rule_is_resolved(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
+    assert send(watched, "/rules/quality/resolve", {}, "/rules/quality").status_code == 303
     assert state_of(monitor).state == "OK"
 
 
-def test_a_rule_is_removed_by_who_is_sure(site: Service) -> None:
-    monitor = tell_story(site)
-    assert send(site, "/rules/quality/remove", {}, "/rules/quality").status_code == 422
+def test_a_rule_is_removed_by_who_is_sure(watched: Service) -> None:
+    monitor = open_monitor(watched.store)
+    assert send(watched, "/rules/quality/remove", {}, "/rules/quality").status_code == 422
     assert len(list_rules(monitor)) == 1
-    answer = send(site, "/rules/quality/remove", {"sure": "yes"}, "/rules/quality")
+    answer = send(watched, "/rules/quality/remove", {"sure": "yes"}, "/rules/quality")
     assert (answer.status_code, answer.headers["location"]) == (303, "/rules")
     assert list_rules(monitor) == ()
     assert monitor.incidents("all")
-    check_page(get(site, "/incidents"))
+    check_page(get(watched, "/incidents"))
 
 
 @pytest.mark.parametrize("path", ["/rules/new", "/rules/quality/change", "/rules/quality/remove"])
-def test_a_form_without_its_token_changes_nothing(site: Service, path: str) -> None:
-    monitor = tell_story(site)
-    answer = site.browser().send(path, FIELDS | {"sure": "yes", "tolerance": "0.5"})
+def test_a_form_without_its_token_changes_nothing(watched: Service, path: str) -> None:
+    monitor = open_monitor(watched.store)
+    answer = watched.browser().send(path, FIELDS | {"sure": "yes", "tolerance": "0.5"})
     assert answer.status_code == 403
     check_page(answer.text)
     assert [rule.tolerance for rule in list_rules(monitor)] == [0.02]
 
 
-def test_who_may_only_read_sees_no_forms(site: Service) -> None:
-    tell_story(site)
-    key = site.make_key("default", "read")
-    browser = site.browser()
+def test_who_may_only_read_sees_no_forms(watched: Service) -> None:
+    key = watched.make_key("default", "read")
+    browser = watched.browser()
     browser.sign_in(key)
     page = browser.get("/rules/quality").text
     reader = check_page(page)
@@ -290,16 +271,16 @@ def test_a_rule_that_is_not_there_is_not_found(site: Service) -> None:
     "name",
     ["<img src=x onerror=alert(1)>", "\"'><b>", "{{ 7 * 7 }}", "=1+1", "50 % & more?#x", "ä 日本"],
 )
-def test_any_name_of_a_rule_has_a_page(site: Service, name: str) -> None:
-    tell_story(site, name=name)
+def test_any_name_of_a_rule_has_a_page(story: Service, name: str) -> None:
+    watch_story(open_monitor(story.store), name=name, since=to_datetime(NOW // DAY * DAY - DAY))
     path = f"/rules/{quote(name, safe='')}"
     for page in ("/rules", path):
-        reader = check_page(get(site, page))
+        reader = check_page(get(story, page))
         assert not reader.all("img")
         assert name in reader.text
         assert path in [link["href"] for link in reader.all("a")] or page == path
-    assert as_json(site.browser().get(f"{path}.json"))["state"]["rule"]["name"] == name
-    assert send(site, f"{path}/resolve", {}, path).status_code == 303
+    assert as_json(story.browser().get(f"{path}.json"))["state"]["rule"]["name"] == name
+    assert send(story, f"{path}/resolve", {}, path).status_code == 303
 
 
 def test_a_form_is_read_as_it_was_filled() -> None:
@@ -347,10 +328,11 @@ def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
     assert boxes == set(watched.watches)
 
 
-def test_the_page_shows_what_can_be_found_and_what_is_doubtful(site: Service) -> None:
-    monitor = tell_story(site, tolerance=0.0)
+def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story: Service) -> None:
+    monitor = open_monitor(story.store)
+    watch_story(monitor, tolerance=0.0)
     state = state_of(monitor)
-    text = check_page(get(site, "/rules/quality")).text
+    text = check_page(get(story, "/rules/quality")).text
     for stream in state.streams:
         if stream.smallest_fall is not None:
             assert f"{stream.smallest_fall:.3f}" in text

@@ -23,7 +23,6 @@ from tests.monitor.server.pages.site import (
     check_page,
     find_links,
     get,
-    log_story,
     open_monitor,
 )
 from tests.monitor.server.service import NOW, Service
@@ -193,13 +192,12 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
 
-def test_values_are_made_anew(site: Service) -> None:
-    log_story(site.store)
-    monitor = open_monitor(site.store)
+def test_values_are_made_anew(story: Service) -> None:
+    monitor = open_monitor(story.store)
     before = monitor.series("nDCG@5", every="day").values
     changed = fill_form(CONFIGURATION).texts | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
-    assert send(site, dict(changed)).status_code == 303
-    again = Monitor(site.store, clock=lambda: NOW)
+    assert send(story, dict(changed)).status_code == 303
+    again = Monitor(story.store, clock=lambda: NOW)
     assert len(again.series("nDCG@5", every="day")) == 0
     again.evaluate()
     assert again.measures == ("nDCG@5", "nDCG@3")
@@ -290,12 +288,11 @@ def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site: Servic
     assert "Expected pairs of two of the attributes" in check_page(answer.text).text
 
 
-def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(site: Service) -> None:
-    log_story(site.store)
-    monitor = open_monitor(site.store)
-    assert "were deleted" not in get(site, PATH)
+def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(story: Service) -> None:
+    monitor = open_monitor(story.store)
+    assert "were deleted" not in get(story, PATH)
     monitor.delete_before(to_datetime(NOW // DAY * DAY - 5 * DAY))
-    assert "Events before 16 Nov 2026 were deleted" in check_page(get(site, PATH)).text
+    assert "Events before 16 Nov 2026 were deleted" in check_page(get(story, PATH)).text
 
 
 @pytest.mark.parametrize("text", [each for each in HOSTILE if len(each) < 100])

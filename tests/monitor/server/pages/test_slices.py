@@ -17,7 +17,6 @@ from tests.monitor.server.pages.site import (
     check_page,
     find_links,
     get,
-    log_story,
     open_monitor,
 )
 
@@ -38,11 +37,10 @@ def test_a_project_without_slices_says_so(site: Service) -> None:
 
 
 def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_up(
-    site: Service,
+    story: Service,
 ) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
-    told = as_json(site.browser().get("/slices.json?range=30d&every=day"))
+    open_monitor(story.store)
+    told = as_json(story.browser().get("/slices.json?range=30d&every=day"))
     rows = told["slices"]
     assert [row["slice"] for row in rows] == ["device=tv", "device=phone"]
     # Each ranking has one device, so that contributions of devices add up to the whole change.
@@ -54,51 +52,47 @@ def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_u
     assert math.isclose(sum(row["contribution"] for row in rows), whole - base)
 
 
-def test_the_cause_of_an_active_incident_comes_first(site: Service) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
+def test_the_cause_of_an_active_incident_comes_first(story: Service) -> None:
+    open_monitor(story.store)
     cause = {"sentence": "x", "slice": {"device": "phone", "version": "4"}}
-    put_incidents(site, make_incident(cause=cause))
-    told = as_json(site.browser().get("/slices.json?range=30d&every=day"))
+    put_incidents(story, make_incident(cause=cause))
+    told = as_json(story.browser().get("/slices.json?range=30d&every=day"))
     found = [(row["slice"], row["is_confirmed"]) for row in told["slices"]]
     assert found == [("device=phone", True), ("device=tv", False)]
-    assert "cause of an incident" in check_page(get(site, "/slices?range=30d")).text
+    assert "cause of an incident" in check_page(get(story, "/slices?range=30d")).text
 
 
-def test_each_row_of_slices_leads_to_the_slice_over_time(site: Service) -> None:
-    log_story(site.store)
-    monitor = open_monitor(site.store)
+def test_each_row_of_slices_leads_to_the_slice_over_time(story: Service) -> None:
+    monitor = open_monitor(story.store)
     for page in ("/?range=30d", "/slices?range=30d"):
-        links = [link for link in find_links(check_page(get(site, page))) if "slice=" in link]
+        links = [link for link in find_links(check_page(get(story, page))) if "slice=" in link]
         assert any("slice=device%3Dtv" in link for link in links)
         for link in links:
-            check_page(get(site, link))
-    told = as_json(site.browser().get("/slices.json?range=30d&every=day&slice=device%3Dtv"))
+            check_page(get(story, link))
+    told = as_json(story.browser().get("/slices.json?range=30d&every=day&slice=device%3Dtv"))
     series = monitor.series("nDCG@5", every="day", slice=(("device", "tv"),))
     assert told["measures"][1]["series"][0]["values"] == list(series.values)
     assert told["measures"][1]["baseline"]["value"] == 1.0
 
 
-def test_a_slice_shows_the_incidents_that_concern_it(site: Service) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
+def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:
+    open_monitor(story.store)
     put_incidents(
-        site,
+        story,
         make_incident(1),
         make_incident(2, slice=()),
         make_incident(3, slice=(("device", "phone"),)),
     )
-    links = find_links(check_page(get(site, "/slices?slice=device%3Dtv&range=30d")))
+    links = find_links(check_page(get(story, "/slices?slice=device%3Dtv&range=30d")))
     assert {link for link in links if link.startswith("/incidents/")} == {
         "/incidents/incident_1",
         "/incidents/incident_2",
     }
 
 
-def test_a_slice_without_rankings_says_so(site: Service) -> None:
-    log_story(site.store)
-    open_monitor(site.store)
-    reader = check_page(get(site, "/slices?slice=device%3Dcar"))
+def test_a_slice_without_rankings_says_so(story: Service) -> None:
+    open_monitor(story.store)
+    reader = check_page(get(story, "/slices?slice=device%3Dcar"))
     assert "No rankings in this range" in reader.text
 
 
@@ -128,13 +122,13 @@ def test_the_name_of_a_slice_is_read_as_it_was_written(place: tuple[tuple[str, s
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_events_are_only_texts(site: Service, text: str) -> None:
-    log_story(site.store, device=text, version=text)
-    open_monitor(site.store)
-    reader = check_page(get(site, "/slices?range=30d"))
+@pytest.mark.usefixtures("text")
+def test_texts_of_events_are_only_texts(hostile: Service) -> None:
+    open_monitor(hostile.store)
+    reader = check_page(get(hostile, "/slices?range=30d"))
     for link in find_links(reader):
         if "slice=" in link:
-            page = get(site, link)
+            page = get(hostile, link)
             found = check_page(page)
             assert not found.all("img")
             assert len(found.all("script")) == 1

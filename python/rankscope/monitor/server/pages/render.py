@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from functools import partial
+from functools import cache, partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
@@ -79,8 +79,9 @@ class Frame:
         return __version__
 
 
+@cache
 def make_pages() -> Environment:
-    """Make what fills the templates of pages.
+    """Make what fills the templates of pages, once for all services of a process.
 
     Raises:
         UsageError: Jinja is not installed.
