@@ -219,6 +219,7 @@ def test_the_interval_narrows_by_about_as_much_as_predicted() -> None:
 def test_strata_are_halves_by_the_model() -> None:
     values = np.arange(9.0)
     assert split_strata(values, np.ones(9)).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
+    assert split_strata(values[:6], np.ones(6)).tolist() == [0, 0, 0, 1, 1, 1]
     # Only those that count decide, and equal values stay together.
     assert split_strata(values, (values < 3).astype(float)).tolist() == [0, 0, *[1] * 7]
     assert split_strata(np.array([0.0, 0, 0, 0, 1, 2]), np.ones(6)).tolist() == [0, 0, 0, 0, 1, 1]
@@ -331,9 +332,10 @@ def test_a_query_changed_if_the_measure_sees_another_list(
 def test_ties_that_the_value_averages_over_are_a_change() -> None:
     run = {f"q{at}": {"a": 2.0, "b": 1.0} for at in range(9)}
     # The larger id comes first of equal scores.
-    other = run | {"q4": {"a": 1.0, "b": 1.0}, "q5": {"b": 1.0, "a": 1.0}}
+    run["q6"] = {"a": 1.0, "b": 2.0}
+    other = run | {query: {"a": 1.0, "b": 1.0} for query in ("q4", "q5", "q6")}
     qrels = {query: {"a": 1, "b": 1} for query in run}
-    for ties, changed in (("average", 2), ("doc_id", 2), ("doc_id_asc", 0)):
+    for ties, changed in (("average", 3), ("doc_id", 2), ("doc_id_asc", 1)):
         found = rs.evaluate_with_model_judge(
             qrels, qrels, run, "P@1", baseline=other, policy=f"ties={ties}"
         )
