@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rankscope.api.discounts import compare_discounts as compare_discounts
     from rankscope.api.discounts import tabulate_discounts as tabulate_discounts
     from rankscope.api.document_judge import estimate_dcg as estimate_dcg
+    from rankscope.api.draw_queries import draw_queries as draw_queries
     from rankscope.api.evaluate import evaluate as evaluate
     from rankscope.api.evaluate import read_qrels as read_qrels
     from rankscope.api.evaluate_off_policy import evaluate_off_policy as evaluate_off_policy
@@ -176,6 +177,7 @@ else:
             "dcg_from_clicks": "rankscope.api.dcg_from_clicks",
             "dcg_score": "rankscope.api.score",
             "diff": "rankscope.api.diff",
+            "draw_queries": "rankscope.api.draw_queries",
             "estimate_dcg": "rankscope.api.document_judge",
             "estimate_examination": "rankscope.api.examination",
             "evaluate": "rankscope.api.evaluate",
@@ -280,6 +282,7 @@ __all__ = [
     "dcg_from_clicks",
     "dcg_score",
     "diff",
+    "draw_queries",
     "estimate_dcg",
     "estimate_examination",
     "evaluate",

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
 
 from tests.cli.command import check_error, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RATINGS = "query,doc,llm,human\nq1,a,3,3\nq1,b,1,0\nq1,c,2,1\nq2,d,2,2\nq2,e,,1\n"
 
@@ -79,6 +76,30 @@ def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged: list[str]) -> N
     assert run(*words, "--interval", "0.9").stdout.decode() == f"{expected}\n"
 
 
+def test_drawn_queries_and_their_probabilities_go_from_one_call_to_the_next(
+    judged: list[str], tmp_path: Path
+) -> None:
+    human, model, one, other = judged
+    words = ["--run", one, "--baseline", other, "-m", "nDCG@2"]
+    expected = rs.draw_queries(model, one, "nDCG@2", count=9, baseline=other, seed=3)
+    draw = ["judges", model, *words, "--draw", "9", "--seed", "3"]
+    assert run(*draw).stdout.decode() == f"{expected}\n"
+    document = json.loads(run(*draw, "--json").stdout)
+    assert document == json.loads(json.dumps(expected.to_dict()))
+    drawn = tmp_path / "drawn.csv"
+    drawn.write_bytes(run(*draw, "--csv").stdout)
+    rows = Path(human).read_text(encoding="utf-8").splitlines()
+    few = tmp_path / "few"
+    few.write_text("\n".join(r for r in rows if r.split()[0] in expected.queries), encoding="utf-8")
+    found = run("judges", str(few), model, *words, "--probabilities", str(drawn), "--json")
+    mean = rs.evaluate_with_model_judge(
+        str(few), model, one, "nDCG@2", baseline=other, probabilities=expected.probabilities
+    )
+    assert json.loads(found.stdout) == json.loads(json.dumps(mean.to_dict()))
+    dense = run("judges", human, model, "--run", one, "-m", "RR", "--method", "dense", "--json")
+    assert json.loads(dense.stdout)["measures"]["RR"]["method"] == "dense"
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -86,6 +107,10 @@ def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged: list[str]) -> N
         ["--judges", "llm", "human", "--judge", "llm"],
         ["--judges", "llm", "human", "--run", "a.run"],
         ["--judges", "llm", "human", "--interval", "0.9"],
+        ["--judges", "llm", "human", "--seed", "0"],
+        ["--draw", "5", "--run", "a.run", "--judge", "llm"],
+        ["--draw", "5", "--run", "a.run", "--probabilities", "p.csv"],
+        ["--draw", "5"],
     ],
 )
 def test_options_that_do_not_fit_a_table_are_refused(ratings: str, words: list[str]) -> None:
@@ -96,6 +121,7 @@ def test_two_files_need_a_run(judged: list[str]) -> None:
     human, model, one, _ = judged
     assert "--run" not in check_error(run("judges", human, model), 2, "usage")
     check_error(run("judges", human, model, "--run", one, "--judges", "a", "b"), 2, "usage")
+    check_error(run("judges", human, model, "--run", one, "--draw", "5"), 2, "usage")
     check_error(run("judges", human, model, one), 2, "usage")
 
 
@@ -104,4 +130,4 @@ def test_too_few_human_queries_are_bad_input(judged: list[str]) -> None:
     few = model.replace("model", "few")
     with open(few, "w", encoding="utf-8") as file:  # noqa: PTH123 - a text is at hand
         file.write("q1 0 d1 1\n")
-    check_error(run("judges", few, model, "--run", one), 3, "too_few_queries")
+    check_error(run("judges", few, model, "--run", one, "-m", "DCG@3"), 3, "too_few_queries")

@@ -5,20 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.stats.judges.documents import RetrievedDocuments, estimate_dcg
+from rankscope.stats.judges.powered import estimate_powered
 
-DISCOUNTS = 1 / np.log2(np.arange(2, 7))
+from tests.judges.made_items import DISCOUNTS, make_documents
 
-
-def documents(human: np.ndarray, model: np.ndarray, is_judged: np.ndarray) -> RetrievedDocuments:
-    queries, depth = human.shape
-    return RetrievedDocuments(
-        queries=np.repeat(np.arange(queries), depth),
-        discounts=np.tile(DISCOUNTS[:depth], queries),
-        model=model.ravel().astype(float),
-        human=np.where(is_judged, human, np.nan).ravel(),
-        chances=np.ones(human.size),
-    )
+DENSE = rs.Interval(method="dense")
 
 
 def draw(random: np.random.Generator, queries: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,44 +21,37 @@ def draw(random: np.random.Generator, queries: int) -> tuple[np.ndarray, np.ndar
 
 def test_with_all_documents_judged_the_estimate_is_the_mean() -> None:
     human, model = draw(np.random.default_rng(1), 50)
-    whole = documents(human, model, np.ones(human.shape, bool))
-    found = estimate_dcg([whole], 50, level=0.95, low=0, high=np.inf)
-    # The ratio of weights is 1, so that the model's gains cancel.
-    assert found.value == pytest.approx((human @ DISCOUNTS).mean(), rel=1e-12)
-    assert found.human == pytest.approx(found.value, rel=1e-12)
-    assert found.model == pytest.approx((model @ DISCOUNTS).mean(), rel=1e-12)
+    whole = make_documents(human, model, np.ones(human.shape, bool))
+    for interval in (DENSE, rs.Interval()):
+        found = estimate_powered(whole, interval=interval)
+        # The ratio of weights is 1, so that the model's gains cancel.
+        assert found.value == pytest.approx((human @ DISCOUNTS).mean(), rel=1e-12)
+        assert found.human == pytest.approx(found.value, rel=1e-12)
 
 
 def test_the_correction_is_the_weighted_mean_of_residuals() -> None:
     random = np.random.default_rng(2)
     human, model = draw(random, 200)
     is_judged = random.random(human.shape) < 0.2
-    found = estimate_dcg([documents(human, model, is_judged)], 200, level=0.95, low=0, high=np.inf)
+    found = estimate_powered(make_documents(human, model, is_judged), interval=DENSE)
     weights = np.tile(DISCOUNTS, (200, 1))[is_judged]
     residual = weights @ (human - found.weight * model)[is_judged] / weights.sum()
     expected = found.weight * (model @ DISCOUNTS).mean() + DISCOUNTS.sum() * residual
     assert found.value == pytest.approx(expected, rel=1e-12)
 
 
-def test_intervals_cover_the_mean_with_a_generous_model() -> None:
+def test_documents_of_a_query_depend_on_each_other() -> None:
+    # Ten copies of a query's only document say as much as one.
     random = np.random.default_rng(3)
-    true = (draw(random, 400_000)[0] @ DISCOUNTS).mean()
-    trials, covered, narrower = 300, 0, 0
-    for _ in range(trials):
-        human, model = draw(random, 200)
-        is_judged = np.zeros(human.size, bool)
-        is_judged[random.choice(human.size, 100, replace=False)] = True
-        found = estimate_dcg(
-            [documents(human, model, is_judged.reshape(human.shape))],
-            200,
-            level=0.95,
-            low=0,
-            high=np.inf,
+    human = random.integers(0, 4, (60, 1)) * np.ones((60, 5))
+    is_judged = np.ones(human.shape, bool)
+    for interval in (DENSE, rs.Interval()):
+        many = estimate_powered(make_documents(human, human * 0, is_judged), interval=interval)
+        is_first = np.arange(5) == 0
+        few = estimate_powered(
+            make_documents(human, human * 0, is_judged & is_first), interval=interval
         )
-        covered += found.lower <= true <= found.upper
-        narrower += found.upper - found.lower < found.human_upper - found.human_lower
-    assert covered / trials > 0.95 - 2 * (0.95 * 0.05 / trials) ** 0.5
-    assert narrower == trials
+        assert many.upper - many.lower == pytest.approx(few.upper - few.lower, rel=1e-9)
 
 
 def make_lists() -> tuple[
@@ -125,12 +109,57 @@ def test_probabilities_weigh_the_documents() -> None:
     assert caught.value.code == "bad_propensity"
 
 
+def test_a_document_at_the_same_rank_of_both_runs_says_nothing() -> None:
+    human, model, run = make_lists()
+    other = {
+        query: docs | dict(zip([*docs][:2], [*docs.values()][1::-1], strict=True))
+        for query, docs in run.items()
+    }
+    found = rs.estimate_dcg(human, model, run, "DCG@5", baseline=other).means[0]
+    # Two documents of each query changed their ranks.
+    assert (found.changed, found.human_changed) == (120, 120)
+    rest = {
+        query: {doc: g for doc, g in docs.items() if doc in ("d0", "d1")}
+        for query, docs in human.items()
+    }
+    again = rs.estimate_dcg(rest, model, run, "DCG@5", baseline=other).means[0]
+    assert (again.value, again.lower, again.upper) == (found.value, found.lower, found.upper)
+    assert found.next_document is None
+
+
+def test_the_scale_of_the_model_does_not_matter() -> None:
+    human, model, run = make_lists()
+    few = {
+        query: {doc: g for doc, g in docs.items() if doc == f"d{at % 5}"}
+        for at, (query, docs) in enumerate(human.items())
+    }
+    tens = {query: {doc: 10 * g + 40 for doc, g in docs.items()} for query, docs in model.items()}
+    found = [rs.estimate_dcg(few, each, run, "DCG@5").means[0] for each in (model, tens)]
+    for field in ("value", "lower", "upper", "weight"):
+        assert getattr(found[1], field) == pytest.approx(getattr(found[0], field), rel=1e-9)
+    assert found[0].method == "bounded"
+    assert found[0].next_document is not None
+    assert found[0].next_document not in few[str(found[0].next_query)]
+    assert f"judge document {found[0].next_document} of {found[0].next_query} next" in str(
+        rs.estimate_dcg(few, model, run, "DCG@5")
+    )
+
+
+def test_grades_that_are_all_zero_limit_nothing() -> None:
+    human, model, run = make_lists()
+    none = {query: dict.fromkeys(docs, 0) for query, docs in human.items()}
+    unknown = rs.estimate_dcg(none, none, run, "DCG@5")
+    assert (unknown.means[0].method, np.isnan(unknown.means[0].lower)) == ("", True)
+    assert "there is no interval" in str(unknown)
+    # The model's grades are far above those of people, whose scale isn't known either.
+    found = rs.estimate_dcg(none, model, run, "DCG@5").means[0]
+    assert found.method == ""
+
+
 def test_other_measures_and_few_queries_are_refused() -> None:
     human, model, run = make_lists()
     for measure in ("nDCG@10", "DCG"):
         with pytest.raises(rs.MeasureError):
             rs.estimate_dcg(human, model, run, measure)
-    few = {query: human[query] for query in [*human][:19]}
-    with pytest.raises(rs.InputError) as caught:
-        rs.estimate_dcg(few, model, run)
-    assert caught.value.code == "too_few_queries"
+    with pytest.raises(rs.InputError, match="1 or more queries that the model judged, found 0"):
+        rs.estimate_dcg({"q0": {"x": 1}}, model, run)

@@ -12,39 +12,30 @@ from rankscope.errors import InputError, LimitError
 from rankscope.measures.parse import parse
 from rankscope.stats.judges.agreement import measure_agreement
 from rankscope.stats.judges.crossed import group_judges
-from rankscope.stats.judges.powered import estimate_powered
 
 
 @pytest.mark.parametrize(("queries", "is_refused"), [(19, True), (20, False), (21, False)])
-def test_an_estimate_needs_20_human_queries(queries: int, *, is_refused: bool) -> None:
+def test_an_estimate_without_limits_needs_20_human_queries(
+    queries: int, *, is_refused: bool
+) -> None:
     human = {f"q{at}": {"d1": at % 2, "d2": 1} for at in range(queries)}
     model = {f"q{at}": {"d1": at % 3 // 2, "d2": 1} for at in range(30)}
     run = {f"q{at}": {"d1": 2.0, "d2": 1.0} for at in range(30)}
     if is_refused:
         with pytest.raises(InputError, match=r"expected 20 or more queries .* found 19"):
-            rs.evaluate_with_model_judge(human, model, run, "P@1")
-        with pytest.raises(InputError, match=r"in 20 or more queries .* found 19"):
-            rs.estimate_dcg(human, model, run, "DCG@2")
+            rs.evaluate_with_model_judge(human, model, run, "DCG@1")
     else:
-        found = rs.evaluate_with_model_judge(human, model, run, "P@1")["P@1"]
-        assert (found.human_queries, found.queries) == (queries, 30)
-        assert rs.estimate_dcg(human, model, run, "DCG@2").means[0].human_queries == queries
+        found = rs.evaluate_with_model_judge(human, model, run, "DCG@1")["DCG@1"]
+        assert (found.human_queries, found.queries, found.method) == (queries, 30, "dense")
 
 
-def test_the_variance_is_mixed_with_that_of_two_queries_that_the_model_knows_nothing_of() -> None:
-    draw = np.random.default_rng(1)
-    human = draw.random(25)
-    model = human / 2 + draw.random(25)
-    # The other queries have the same mean, so that the correction is 0.
-    found = estimate_powered(human, model, model, level=0.95, low=0, high=1)
-    of_human, of_model = human - human.mean(), model - model.mean()
-    weight = (of_human @ of_model) / (of_model @ of_model)
-    assert 0 < weight < 1
-    # HC3: each residual is divided by what its query leaves to the others.
-    rest = (of_human - weight * of_model) / (1 - 1 / 25 - of_model**2 / (of_model @ of_model))
-    by_model, alone = (rest**2).sum() / 25**2, of_human.var(ddof=1) / 25
-    mixed = (24 * by_model + 2 * alone) / (24 + 2)
-    assert found.gain == pytest.approx(alone / ((mixed + alone) / 2), rel=1e-9)
+@pytest.mark.parametrize(("top", "is_limit"), [(3, True), (4, False)])
+def test_a_model_on_another_scale_does_not_limit_gains(top: int, *, is_limit: bool) -> None:
+    model = {f"q{at}": {"d1": top * (at % 2)} for at in range(30)}
+    run = {f"q{at}": {"d1": 2.0} for at in range(30)}
+    # One gain says next to nothing, so that only the limit counts.
+    upper = rs.estimate_dcg({"q0": {"d1": 2}}, model, run, "DCG@1").means[0].upper
+    assert upper == 2 if not is_limit else 2.9 < upper < 3
 
 
 @pytest.mark.parametrize("judges", [49, 50, 51])

@@ -8,13 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.stats.judges.powered import estimate_powered
+from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.judges.draws import split_strata
+from rankscope.stats.judges.powered import estimate_powered, rescale
 from scipy import stats
+
+from tests.judges.made_items import make_queries
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+DENSE, BOUNDED = rs.Interval(method="dense"), rs.Interval(method="bounded")
+NOWHERE = (-np.inf, np.inf)
 
 
 def draw(
@@ -46,54 +53,198 @@ def test_the_estimate_is_that_of_ppi_plus_plus() -> None:
     random = np.random.default_rng(1)
     human, model = draw(random, 40, 0.2)
     _, others = draw(random, 300, 0.2)
-    found = estimate_powered(human, model, others, level=0.95, low=0, high=1)
+    found = estimate_powered(make_queries(human, model, others), interval=DENSE)
     weight = np.cov(human, model)[0, 1] / model.var(ddof=1) / (1 + 40 / 300)
     expected = human.mean() + weight * (others.mean() - model.mean())
     assert 0 < weight < 1
     assert found.value == pytest.approx(expected, rel=1e-12)
     assert found.weight == pytest.approx(weight * 340 / 300, rel=1e-12)
     assert found.correlation == pytest.approx(np.corrcoef(human, model)[0, 1], rel=1e-12)
+    # A bounded interval trusts a model as much as the human queries allow.
+    careful = estimate_powered(make_queries(human, model, others), interval=BOUNDED)
+    assert careful.weight == pytest.approx(found.weight * 40 / (40 + 40), rel=1e-12)
+
+
+def test_a_bounded_interval_has_the_bounds_of_its_two_parts() -> None:
+    random = np.random.default_rng(2)
+    human, model = draw(random, 40, 0.2)
+    _, others = draw(random, 300, 0.2)
+    found = estimate_powered(make_queries(human, model, others), interval=BOUNDED)
+    every = np.concatenate([model, others])
+    residuals = human - found.weight * model
+    part = estimate_mean(
+        residuals,
+        interval=BOUNDED,
+        low=-found.weight * every.max(),
+        high=1 - found.weight * every.min(),
+    )
+    slope = 2 * found.weight
+    fitted = slope * every + (human - slope * model).mean()
+    whole = estimate_mean(fitted, interval=BOUNDED, low=0.0, high=1.0)
+    ends = np.array([part.value - part.lower, part.upper - part.value])
+    others_ends = np.array([whole.value - whole.lower, whole.upper - whole.value])
+    lower, upper = np.hypot(ends, others_ends)
+    # Weights of 1 are counted as weights.
+    assert found.lower == pytest.approx(found.value - lower, rel=1e-6)
+    assert found.upper == pytest.approx(found.value + upper, rel=1e-6)
 
 
 def test_a_model_that_knows_nothing_is_ignored() -> None:
     random = np.random.default_rng(3)
     human, _ = draw(random, 30, 0.1)
-    found = estimate_powered(human, -human, -human, level=0.95, low=-9, high=9)
+    found = estimate_powered(
+        make_queries(human, -human, -human, limits=(-9.0, 9.0)), interval=DENSE
+    )
     assert (found.weight, found.gain) == (0, 1)
-    # The variance is summed in another way.
-    assert [found.value, found.lower, found.upper] == pytest.approx(
-        [found.human, found.human_lower, found.human_upper], rel=1e-12
+    assert (found.value, found.lower, found.upper) == (
+        found.human,
+        found.human_lower,
+        found.human_upper,
     )
 
 
 def test_human_values_without_skewness_have_the_t_interval() -> None:
     human = np.linspace(0, 1, 21)
-    found = estimate_powered(human, np.zeros(21), np.zeros(50), level=0.9, low=0, high=1)
+    found = estimate_powered(
+        make_queries(human, np.zeros(21), np.zeros(50)), interval=rs.Interval(0.9, method="dense")
+    )
     lower, upper = stats.t.interval(0.9, 20, loc=0.5, scale=stats.sem(human))
     assert (found.human_lower, found.human_upper) == pytest.approx((lower, upper), rel=1e-9)
     assert np.isnan(found.correlation)
 
 
-def test_the_interval_is_never_outside_the_range() -> None:
+@pytest.mark.parametrize("interval", [DENSE, BOUNDED])
+def test_the_interval_is_never_outside_the_range(interval: rs.Interval) -> None:
     human = np.array([1.0] * 29 + [0.0])
-    found = estimate_powered(human, human, np.ones(500), level=0.99, low=0, high=1)
-    assert found.human_upper == 1
+    found = estimate_powered(make_queries(human, human, np.ones(500)), interval=interval)
+    assert (found.human_upper == 1) == (interval is DENSE)
     assert 0 <= found.lower < found.value <= found.upper <= 1
 
 
-def test_intervals_cover_the_mean_with_a_biased_judge() -> None:
-    random = np.random.default_rng(5)
-    true = draw(random, 1_000_000, 0)[0].mean()
-    trials, covered, narrower = 400, 0, 0
-    for _ in range(trials):
-        value, model = draw(random, 500, 0.12)
-        found = estimate_powered(value[:25], model[:25], model[25:], level=0.95, low=0, high=1)
-        covered += found.lower <= true <= found.upper
-        narrower += found.upper - found.lower < found.human_upper - found.human_lower
-    # Two Monte Carlo errors below 95 %.
-    assert covered / trials > 0.95 - 2 * (0.95 * 0.05 / trials) ** 0.5
-    assert narrower > 0.9 * trials
-    assert draw(random, 1_000_000, 0.12)[1].mean() > true + 0.1
+def test_a_bounded_interval_stands_in_for_a_dense_one_of_few_or_equal_values() -> None:
+    random = np.random.default_rng(4)
+    human, model = draw(random, 20, 0.2)
+    for queries, method in ((20, "dense"), (19, "bounded")):
+        found = estimate_powered(
+            make_queries(human[:queries], model[:queries], model), interval=DENSE
+        )
+        assert found.method == method
+    equal = np.full(30, 0.3)
+    found = estimate_powered(make_queries(equal, equal, equal), interval=DENSE)
+    assert (found.method, found.lower < 0.3 < found.upper) == ("bounded", True)
+    without = estimate_powered(make_queries(equal, equal, equal, limits=NOWHERE), interval=DENSE)
+    assert (without.method, np.isnan(without.lower), np.isnan(without.upper)) == ("", True, True)
+
+
+def test_unchanged_queries_shrink_the_mean_of_the_changed_ones() -> None:
+    human, model = draw(np.random.default_rng(5), 30, 0.2)
+    alone = estimate_powered(make_queries(human, model), interval=DENSE)
+    found = estimate_powered(make_queries(human, model, unchanged=70), interval=DENSE)
+    # All that changed were judged, so that only their share is multiplied.
+    assert found.value == pytest.approx(0.3 * alone.value, rel=1e-12)
+    assert found.human == pytest.approx(0.3 * human.mean(), rel=1e-12)
+    # The variance of the mean shrinks, too, and that of the share is added.
+    variance = 0.3**2 * human.var(ddof=1) / 30 + human.mean() ** 2 * 0.3 * 0.7 / 99
+    low, high = found.human_lower, found.human_upper
+    half = stats.t.ppf(0.975, 29) * variance**0.5
+    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
+
+
+def test_without_a_judged_query_that_changed_only_their_share_limits_the_mean() -> None:
+    found = estimate_powered(
+        make_queries([], [], np.full(10, 0.5), unchanged=90, limits=(-1.0, 1.0)), interval=BOUNDED
+    )
+    assert (found.lower, found.upper) == pytest.approx((-0.1, 0.1), abs=0.03)
+    assert found.lower < -0.1 < 0.1 < found.upper
+    assert np.isnan(found.value)
+    assert 0 <= found.following < 10
+
+
+def test_strata_count_as_much_as_they_have_queries() -> None:
+    human = np.array([0.1, 0.2, 0.9])
+    strata = [0, 0, 1, *[1] * 17]
+    found = estimate_powered(
+        make_queries(human, np.zeros(3), np.zeros(17), strata=strata), interval=BOUNDED
+    )
+    assert found.value == pytest.approx(0.1 * 0.15 + 0.9 * 0.9, rel=1e-12)
+    # Nobody judged the last stratum, which is part of the one before.
+    strata = [0, 0, 1, *[1] * 10, *[2] * 7]
+    again = estimate_powered(
+        make_queries(human, np.zeros(3), np.zeros(17), strata=strata), interval=BOUNDED
+    )
+    assert again.value == pytest.approx(found.value, rel=1e-12)
+    assert strata[again.following] == 2
+
+
+def test_probabilities_weigh_the_queries() -> None:
+    human = np.array([0.0, 1.0, 1.0])
+    chances = [0.2, 0.4, 0.4, *[1.0] * 9]
+    found = estimate_powered(
+        make_queries(human, np.zeros(3), np.zeros(9), chances=chances), interval=BOUNDED
+    )
+    assert found.value == pytest.approx((1 / 0.4 + 1 / 0.4) / (1 / 0.2 + 2 / 0.4), rel=1e-12)
+
+
+def test_the_query_to_judge_next_is_of_the_stratum_that_varies_most() -> None:
+    random = np.random.default_rng(6)
+    human = np.concatenate([np.full(20, 0.5), random.random(20)])
+    strata = np.repeat([0, 1, 0, 1], [20, 20, 200, 200])
+    items = make_queries(human, np.zeros(40), np.zeros(400), strata=strata)
+    for interval in (DENSE, BOUNDED):
+        found = estimate_powered(items, interval=interval)
+        assert strata[found.following] == 1
+        assert np.isnan(items.human[found.following])
+        assert 0 < found.narrowing < 0.05 * (found.upper - found.lower)
+    judged = make_queries(human, np.zeros(40), strata=strata[:40])
+    assert estimate_powered(judged, interval=BOUNDED).following == -1
+
+
+def test_the_interval_narrows_by_about_as_much_as_predicted() -> None:
+    random = np.random.default_rng(7)
+    predicted, found = [], []
+    for _ in range(60):
+        human, model = draw(random, 21, 0.2)
+        _, others = draw(random, 300, 0.2)
+        made = [
+            estimate_powered(
+                make_queries(human[:n], model[:n], [*model[n:], *others]), interval=BOUNDED
+            )
+            for n in (20, 21)
+        ]
+        predicted.append(made[0].narrowing)
+        found.append(made[0].upper - made[0].lower - made[1].upper + made[1].lower)
+    assert np.mean(predicted) == pytest.approx(np.mean(found), rel=0.3)
+
+
+def test_strata_are_halves_by_the_model() -> None:
+    values = np.arange(9.0)
+    assert split_strata(values, np.ones(9)).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
+    assert split_strata(values[:6], np.ones(6)).tolist() == [0, 0, 0, 1, 1, 1]
+    # Only those that count decide, and equal values stay together.
+    assert split_strata(values, (values < 3).astype(float)).tolist() == [0, 0, *[1] * 7]
+    assert split_strata(np.array([0.0, 0, 0, 0, 1, 2]), np.ones(6)).tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_the_scale_of_a_model_without_limits_does_not_matter() -> None:
+    human, model, run = judge_lists(np.random.default_rng(14), 90, 0.8)
+    few = {query: human[query] for query in [*human][:40]}
+    found = [
+        rs.evaluate_with_model_judge(
+            few,
+            {query: {doc: by * g for doc, g in docs.items()} for query, docs in model.items()},
+            run,
+            "DCG@3",
+        )["DCG@3"]
+        for by in (1, 40)
+    ]
+    for field in ("value", "lower", "upper", "weight", "gain"):
+        assert getattr(found[1], field) == pytest.approx(getattr(found[0], field), rel=1e-9)
+    assert found[1].model == pytest.approx(40 * found[0].model, rel=1e-12)
+    assert found[0].method == "dense"
+    assert rescale(np.array([1.0, 5.0]), np.array([2.0, 4.0]), np.array([7.0, 7.0])).tolist() == [
+        3,
+        3,
+    ]
 
 
 def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path: Path) -> None:
@@ -107,16 +258,21 @@ def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path: P
     )
     # In the order of the ids as text.
     chosen, others = sorted(few), sorted(model.keys() - few.keys())
+    values = np.array([by_model[query] for query in (*chosen, *others)])
     expected = estimate_powered(
-        np.array([by_human[query] for query in chosen]),
-        np.array([by_model[query] for query in chosen]),
-        np.array([by_model[query] for query in others]),
-        level=0.95,
-        low=0,
-        high=1,
+        make_queries(
+            [by_human[query] for query in chosen],
+            values[:40],
+            values[40:],
+            strata=split_strata(values, np.ones(120)),
+        ),
+        interval=BOUNDED,
     )
-    assert (mean.value, mean.lower, mean.upper) == (expected.value, expected.lower, expected.upper)
-    assert (mean.human_queries, mean.queries) == (40, 120)
+    # Values are added up in the order of the ids.
+    assert [mean.value, mean.lower, mean.upper] == pytest.approx(
+        [expected.value, expected.lower, expected.upper], rel=1e-12
+    )
+    assert (mean.human_queries, mean.queries, mean.method) == (40, 120, "bounded")
     assert found.agreement is not None
     assert found.agreement.items == 240
     files = []
@@ -149,13 +305,118 @@ def test_a_difference_is_that_of_the_values_of_both_runs() -> None:
     assert found.lower > 0
 
 
+@pytest.mark.parametrize(
+    ("measure", "options", "is_changed"),
+    [
+        ("P@2", {}, False),
+        ("P@3", {}, True),
+        ("AP", {}, True),
+        ("nDCG(ideal='retrieved')@2", {}, True),
+        ("P@2", {"policy": "unjudged=remove"}, True),
+        ("P@2", {"policy": "ties=average"}, True),
+    ],
+)
+def test_a_query_changed_if_the_measure_sees_another_list(
+    measure: str, options: dict[str, str], *, is_changed: bool
+) -> None:
+    docs = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
+    run = {f"q{at}": dict(docs) for at in range(9)}
+    other = {query: dict(docs) for query in run}
+    other["q4"] |= {"c": 1.0, "d": 2.0}
+    qrels = {query: dict.fromkeys(docs, 1) for query in run}
+    found = rs.evaluate_with_model_judge(qrels, qrels, run, measure, baseline=other, **options)  # type: ignore[arg-type]
+    assert found.means[0].changed == is_changed
+    assert (found.means[0].value, found.means[0].human) == (0, 0)
+
+
+def test_ties_that_the_value_averages_over_are_a_change() -> None:
+    run = {f"q{at}": {"a": 2.0, "b": 1.0} for at in range(9)}
+    # The larger id comes first of equal scores.
+    run["q6"] = {"a": 1.0, "b": 2.0}
+    other = run | {query: {"a": 1.0, "b": 1.0} for query in ("q4", "q5", "q6")}
+    qrels = {query: {"a": 1, "b": 1} for query in run}
+    for ties, changed in (("average", 3), ("doc_id", 2), ("doc_id_asc", 1)):
+        found = rs.evaluate_with_model_judge(
+            qrels, qrels, run, "P@1", baseline=other, policy=f"ties={ties}"
+        )
+        assert found.means[0].changed == changed
+
+
+def test_a_query_without_documents_in_one_run_changed() -> None:
+    run = {f"q{at}": {"a": 2.0} for at in range(9)}
+    other = {query: docs for query, docs in run.items() if query not in ("q0", "q3")}
+    qrels = {query: {"a": 1} for query in run}
+    mean = rs.evaluate_with_model_judge(qrels, qrels, run, "RR", baseline=other).means[0]
+    assert (mean.changed, mean.human_changed, mean.value) == (2, 2, 2 / 9)
+
+
+def test_human_queries_that_did_not_change_say_nothing() -> None:
+    human, model, run = judge_lists(np.random.default_rng(15), 100, 0.8)
+    other = run | {
+        query: {doc: -score for doc, score in run[query].items()} for query in [*run][:30]
+    }
+    few = {query: human[query] for query in [*human][:12]}
+    more = few | {query: human[query] for query in [*human][60:]}
+    found, again = (
+        rs.evaluate_with_model_judge(each, model, run, "nDCG@5", baseline=other)["nDCG@5"]
+        for each in (few, more)
+    )
+    assert (found.changed, found.human_changed) == (again.changed, again.human_changed) == (30, 12)
+    assert (found.value, found.lower, found.upper) == (again.value, again.lower, again.upper)
+    none = rs.evaluate_with_model_judge(
+        {query: human[query] for query in [*human][60:]}, model, run, "nDCG@5", baseline=other
+    )
+    assert np.isnan(none["nDCG@5"].value)
+    assert "people judged none of the 30 queries in which the runs differ" in str(none)
+
+
+def test_probabilities_of_queries_that_count_are_needed() -> None:
+    human, model, run = judge_lists(np.random.default_rng(16), 60, 0.8)
+    few = {query: human[query] for query in [*human][:30]}
+    chances = {query: 0.5 if at % 2 else 0.25 for at, query in enumerate(few)}
+    plain, weighed = (
+        rs.evaluate_with_model_judge(few, model, run, "RR", probabilities=each)["RR"]
+        for each in (None, chances)
+    )
+    by_human = rs.evaluate(few, run, "RR")
+    values = dict(zip(by_human.query_texts, by_human.per_query("RR").tolist(), strict=True))
+    weights = [1 / chances[query] for query in few]
+    expected = np.average([values[query] for query in few], weights=weights)
+    assert weighed.human == pytest.approx(expected, rel=1e-12)
+    assert plain.human == pytest.approx(by_human["RR"], rel=1e-12)
+    for chance in (None, 0.0, 1.5):
+        with pytest.raises(rs.InputError) as caught:
+            rs.evaluate_with_model_judge(
+                few,
+                model,
+                run,
+                "RR",
+                probabilities=chances | {"q3": chance},  # type: ignore[dict-item]
+            )
+        assert caught.value.code == "bad_propensity"
+        assert "'q3'" in caught.value.message
+
+
+def test_only_bounded_and_dense_intervals_are_known() -> None:
+    human, model, run = judge_lists(np.random.default_rng(17), 30, 1)
+    for method in ("t", "bca"):
+        with pytest.raises(rs.UsageError, match=f"found method='{method}'"):
+            rs.evaluate_with_model_judge(
+                human,
+                model,
+                run,
+                "RR",
+                interval=rs.Interval(method=method),
+            )
+
+
 def test_a_weak_judge_is_named_with_what_to_do() -> None:
     human, model, run = judge_lists(np.random.default_rng(9), 200, 0)
     few = {query: human[query] for query in [*human][:30]}
     found = rs.evaluate_with_model_judge(few, model, run, "nDCG@5")
     assert found["nDCG@5"].gain < 1.1
     assert len(found.warnings) == 1
-    assert "judge more queries by hand" in str(found)
+    assert "improve the model's instructions" in str(found)
 
 
 def test_human_queries_unlike_the_others_are_named() -> None:
@@ -167,13 +428,19 @@ def test_human_queries_unlike_the_others_are_named() -> None:
     assert any("not a random sample" in text for text in found.warnings)
 
 
-def test_few_human_queries_are_refused() -> None:
+def test_few_human_queries_are_refused_without_limits() -> None:
     human, model, run = judge_lists(np.random.default_rng(11), 30, 1)
     few = {query: human[query] for query in [*human][:19]} | {"other": {"d0": 1}}
     with pytest.raises(rs.InputError) as caught:
-        rs.evaluate_with_model_judge(few, model, run, "RR")
+        rs.evaluate_with_model_judge(few, model, run, "DCG@3")
     assert caught.value.code == "too_few_queries"
     assert "found 19" in caught.value.message
+    found = rs.evaluate_with_model_judge(few, model, run, "RR")["RR"]
+    assert (found.human_queries, found.method) == (19, "bounded")
+    # No query has a value, though the judges share a document.
+    only = {query: dict.fromkeys(docs, 0) for query, docs in few.items()}
+    with pytest.raises(rs.InputError, match=r"1 or more queries .* found 0"):
+        rs.evaluate_with_model_judge(only, model, run, "RR", policy="empty=skip")
 
 
 def test_a_run_from_standard_input_and_other_aggregates_are_refused() -> None:

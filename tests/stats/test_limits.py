@@ -190,7 +190,8 @@ def test_judges_use_other_scales_if_one_goes_twice_as_high_on_20_documents(
 def test_a_model_is_doubted_at_its_limits(at: tuple[str, float, bool]) -> None:
     field, limit, is_outward = at
     for number in (math.nextafter(limit, 0), limit, math.nextafter(limit, 2 * limit)):
-        said = {"gain": 2.0, "shift": 0.0, "correlation": 0.5, "weight": 0.5} | {field: number}
+        said = {"gain": 2.0, "shift": 0.0, "correlation": 0.5, "weight": 0.5}
+        said |= {"changed": 100, "human_changed": 20, "method": "dense", field: number}
         is_beyond = abs(number) > abs(limit) if is_outward else number < limit
         for queries in (20, 100):
             mean = SimpleNamespace(measure="nDCG", queries=queries, human_queries=20, **said)

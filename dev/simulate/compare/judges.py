@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from rankscope.data.interval import Interval
 from rankscope.stats.judges.crossed import estimate_crossed
-from rankscope.stats.judges.documents import RetrievedDocuments, estimate_dcg
-from rankscope.stats.judges.powered import estimate_powered
+from rankscope.stats.judges.draws import draw_items, split_strata
+from rankscope.stats.judges.powered import Items, estimate_powered
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -16,8 +17,15 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-WORLDS = {"even": (0.15, 0.1, 2, 2), "zeros": (0.5, 0.02, 1, 3), "ones": (0.03, 0.45, 4, 1.5)}
+WORLDS = {
+    "even": (0.15, 0.1, 2, 2),
+    "zeros": (0.5, 0.02, 1, 3),
+    "ones": (0.03, 0.45, 4, 1.5),
+    "sparse": (0.96, 0.01, 1, 3),
+}
 """The shares of values at 0 and 1, and the parameters of the beta distribution of the others."""
+CHANGED = {"4 % changed": 0.04, "10 % changed": 0.1}
+"""The shares of queries in which two runs differ; there, one is worse by a third of the range."""
 MODELS = ("good", "biased", "weak", "erratic")
 DISCOUNTS = 1 / np.log2(np.arange(2, 12))
 MANY = 2_000_000
@@ -78,20 +86,74 @@ def judge_values(model: str, values: Values, random: Generator) -> Values:
 
 
 def _find_mean(world: str) -> float:
+    if world in CHANGED:
+        return -CHANGED[world] / 3
     zeros, ones, a, b = WORLDS[world]
     return ones + (1 - zeros - ones) * a / (a + b)
 
 
+def draw_queries(
+    world: str, model: str, n: int, total: int, random: Generator, *, drawn: str = "all"
+) -> Items:
+    """Return queries of which people judged some.
+
+    Args:
+        world: One of `WORLDS` or `CHANGED`.
+        model: One of `MODELS`.
+        n: The number of human queries.
+        total: The number of all queries.
+        random: The source of random numbers.
+        drawn: `"all"` draws the human queries from all, and `"changed"` from those that changed.
+    """
+    sizes, low = np.ones(total), 0.0
+    if world in CHANGED:
+        low = -1.0
+        sizes = (random.random(total) < CHANGED[world]).astype(np.float64)
+        # The mean of these from 0 to 1 is a third.
+        human = random.beta(1.5, 3, total)
+        by_model = sizes * (2 * judge_values(model, human, random) - 1)
+        human = sizes * (2 * human - 1)
+    else:
+        human = draw_values(world, total, random)
+        by_model = judge_values(model, human, random)
+    strata = split_strata(by_model, sizes)
+    is_judged = np.zeros(total, dtype=bool)
+    if drawn == "all":
+        is_judged[:n] = True
+    else:
+        seed = int(random.integers(2**32))
+        is_judged[draw_items(strata, sizes, min(n, int(sizes.sum())), seed)] = True
+    return Items(
+        sizes=sizes,
+        human=np.where(is_judged, human, np.nan),
+        model=by_model,
+        chances=np.ones(total),
+        strata=strata,
+        count=total,
+        limits=(low, 1.0),
+    )
+
+
 def cover_queries(
-    world: str, model: str, n: int, *, total: int = 1000, samples: int = 2000, seed: int = 0
+    world: str,
+    model: str,
+    n: int,
+    *,
+    total: int = 1000,
+    drawn: str = "all",
+    method: Literal["bounded", "dense"] = "bounded",
+    samples: int = 2000,
+    seed: int = 0,
 ) -> Coverage:
     """Return the coverage of estimates from `n` human queries and a model's judgments of all.
 
     Args:
-        world: One of `WORLDS`.
+        world: One of `WORLDS` or `CHANGED`.
         model: One of `MODELS`.
         n: The number of human queries.
         total: The number of all queries.
+        drawn: As in `draw_queries`.
+        method: The method of the interval.
         samples: The number of samples.
         seed: The random seed. Each sample has random numbers of its own.
     """
@@ -99,23 +161,29 @@ def cover_queries(
     found = np.empty((samples, 4))
     for sample in range(samples):
         random = np.random.default_rng([seed, n, sample])
-        human = draw_values(world, total, random)
-        by_model = judge_values(model, human, random)
-        made = estimate_powered(human[:n], by_model[:n], by_model[n:], level=0.95, low=0, high=1)
+        items = draw_queries(world, model, n, total, random, drawn=drawn)
+        made = estimate_powered(items, interval=Interval(method=method))
         found[sample] = made.lower, made.upper, made.human_lower, made.human_upper
     return _summarize(found, true)
 
 
 def cover_documents(
-    model: str, judged: int, *, queries: int = 400, samples: int = 1000, seed: int = 0
+    model: str,
+    judged: int,
+    *,
+    queries: int = 400,
+    method: Literal["bounded", "dense"] = "bounded",
+    samples: int = 1000,
+    seed: int = 0,
 ) -> Coverage:
     """Return the coverage of DCG@10 from human grades of single documents.
 
     Args:
         model: `"good"` raises every seventh grade; `"biased"` is too generous; `"weak"` knows
-            nothing.
+            nothing; `"sparse"` misses half of the relevant documents, which are rare.
         judged: The number of documents that people judged.
         queries: The number of queries.
+        method: The method of the interval.
         samples: The number of samples.
         seed: The random seed.
     """
@@ -127,14 +195,18 @@ def cover_documents(
         human, by_model = _draw_grades(model, queries, random)
         is_judged = np.zeros(human.size, dtype=bool)
         is_judged[random.choice(human.size, judged, replace=False)] = True
-        documents = RetrievedDocuments(
-            queries=np.repeat(np.arange(queries), len(DISCOUNTS)),
-            discounts=np.tile(DISCOUNTS, queries),
+        items = Items(
+            sizes=np.tile(DISCOUNTS, queries),
             model=by_model.ravel(),
             human=np.where(is_judged, human.ravel(), np.nan),
             chances=np.ones(human.size),
+            strata=split_strata(by_model.ravel(), np.ones(human.size)),
+            queries=np.repeat(np.arange(queries), len(DISCOUNTS)),
+            count=queries,
+            limits=(0.0, 3.0),
+            reach=float(DISCOUNTS.sum()),
         )
-        made = estimate_dcg([documents], queries, level=0.95, low=0, high=np.inf)
+        made = estimate_powered(items, interval=Interval(method=method))
         found[sample] = made.lower, made.upper, made.human_lower, made.human_upper
     return _summarize(found, true)
 
@@ -143,10 +215,14 @@ def _draw_grades(model: str, queries: int, random: Generator) -> tuple[Values, V
     """Return grades from 0 to 3 by people and by a model, [queries, ranks]."""
     shape = (queries, len(DISCOUNTS))
     chance = random.random((queries, 1)) * np.linspace(0.9, 0.3, len(DISCOUNTS))
+    if model == "sparse":
+        chance = chance / 40
     is_relevant = random.random(shape) < chance
     human: Values = np.where(is_relevant, random.integers(1, 4, shape), 0).astype(np.float64)
     if model == "good":
         return human, np.minimum(human + (random.random(shape) < 0.15), 3)
+    if model == "sparse":
+        return human, human * (random.random(shape) < 0.5)
     if model == "biased":
         noise = 0.6 * random.normal(size=shape)
         return human, np.clip(np.round(0.8 * human + 0.9 + noise), 0, 3)

@@ -6,7 +6,6 @@ from dev.environments import ROOT
 from dev.simulate.compare.cases import (
     BUDGET,
     DENSE_COVERED,
-    ENOUGH_FOR_ERRORS,
     FEW_SAMPLES,
     LEVEL,
     MANY_SAMPLES,
@@ -94,13 +93,15 @@ gates, and how often the budget holds with so many queries.
 | values | n | planned, median | 80 % of the plans | holds, % |
 |---|--:|--:|--:|--:|
 """
-JUDGES = f"""## Model judges
+JUDGES = """## Model judges
 
 The 95 % intervals of prediction-powered estimates, with `n` queries (or documents) judged by people
 and all by a model: `good` errs a little, `biased` is far too generous, `weak` hardly knows
-anything, and `erratic` is exact but for a tenth of the queries. With {ENOUGH_FOR_ERRORS} queries,
-such rare errors are among those that people judged; with fewer, the share is in italics. In the
-last columns, the intervals from the same human judgments alone.
+anything, `erratic` is exact but for a tenth of the queries, and `sparse` misses half of the few
+relevant documents. Values are those of one run, nearly all 0 if they are `sparse`, or differences
+of two runs that differ in some queries; people then judge queries drawn from all, or `drawn from
+these`. Intervals are bounded, except for those of the models called `dense`. In the last columns,
+the intervals from the same human judgments alone.
 
 | model | values | n | all | covers, % | width | human only covers, % | its width | ratio |
 |---|---|--:|--:|--:|--:|--:|--:|--:|

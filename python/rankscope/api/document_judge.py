@@ -9,24 +9,29 @@ from rankscope.api.model_judge import (
     compare_documents,
     describe_mean,
     hold_run,
+    read_chance,
+    read_method,
     refuse_aggregate,
 )
 from rankscope.api.rankings import Rankings
-from rankscope.data.interval import read_interval
 from rankscope.data.qrels import Qrels
 from rankscope.errors import InputError, MeasureError
+from rankscope.records import record
+from rankscope.results.judge_agreement import LARGE_FACTOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Literal, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from rankscope._core import Plan
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.measures import Measure
-    from rankscope.results.model_judged import ModelJudgedEvaluation
-    from rankscope.stats.judges.documents import RetrievedDocuments
+    from rankscope.results.model_judged import ModelJudgedEvaluation, ModelJudgedMean
     from rankscope.typing import InputLike
 
     Chances: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -52,15 +57,21 @@ def estimate_dcg(
     People judge single documents, drawn at random from those at or above the cutoff, rather than
     all documents of some queries. DCG is a sum over documents, so the model's gains can be
     corrected document by document: by the mean difference between human and model gains, weighted
-    by discount / probability of being drawn. With the same number of human grades, this is more
-    precise than `evaluate_with_model_judge`, but it only works for DCG: nDCG isn't a sum.
+    by discount / probability of being drawn. The model's gains are first converted to the mean and
+    spread of the human ones, so that its scale doesn't matter. With the same number of human
+    grades, this is more precise than `evaluate_with_model_judge`, but it only works for DCG: nDCG
+    isn't a sum.
 
-    The variance is that between queries, so documents of one query may depend on each other.
+    The variance is that between queries, so documents of one query may depend on each other. With a
+    baseline, a document at the same rank in both runs adds 0 to the difference, and no judgment of
+    it says anything.
+
+    A bounded interval takes the scale of gains as known: from the lowest to the highest grade that
+    people gave, or the model if its highest grade is less than twice as high.
 
     Args:
-        human_qrels: The judgments of people, as in `evaluate`: documents of 20 queries or more,
-            drawn at random from all documents of the run at or above the cutoff. Others are
-            ignored.
+        human_qrels: The judgments of people, as in `evaluate`, for documents that were drawn at
+            random from all of the run at or above the cutoff, or of both runs. Others are ignored.
         model_qrels: The judgments of the model. Retrieved documents without one have gain 0 by the
             model, which makes the estimate less precise, but not biased.
         run: The retrieved documents, as in `evaluate`. Judged queries without any count as 0.
@@ -69,7 +80,7 @@ def estimate_dcg(
             then the difference: DCG of the run minus that of the baseline.
         probabilities: For each query and document, the probability with which people were asked
             about it (default: the same for all documents).
-        interval: The confidence level; of an `Interval`, only its level is used.
+        interval: As in `evaluate_with_model_judge`.
         policy: As in `evaluate`. `aggregate` must be `"mean"`.
         columns: As in `evaluate`.
         duplicates: As in `evaluate`.
@@ -78,8 +89,8 @@ def estimate_dcg(
 
     Raises:
         UsageError: The measure isn't DCG with a cutoff, or another argument is invalid.
-        InputError: The input doesn't have the expected format, people judged documents of fewer
-            than 20 queries, or a probability is missing or out of range.
+        InputError: The input doesn't have the expected format, people judged none of the documents,
+            or a probability is missing or out of range.
         FileError: A file can't be read.
 
     Examples:
@@ -92,10 +103,8 @@ def estimate_dcg(
         (40, 40, 200)
     """
     from rankscope.results.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
-    from rankscope.stats.judges.documents import estimate_dcg as estimate  # noqa: PLC0415 - as above
 
-    settings = read_interval(interval)
-    level = 0.95 if settings is None else settings.level
+    settings = read_method(interval)
     asked = engine.read_measure(measure)
     if asked.row.name != "DCG" or asked.k is None:
         raise MeasureError(
@@ -116,11 +125,8 @@ def estimate_dcg(
     refuse_aggregate(request.policy)
     plan = engine.make_plan(request, request.ties, grades, duplicates)
     gains = _Gains(plan, grades, asked.k)
-    runs = []
-    for each in (run, baseline):
-        if each is None:
-            continue
-        rankings = Rankings.from_run(
+    runs = [
+        Rankings.from_run(
             model,
             hold_run(each),
             ties=request.ties,
@@ -129,21 +135,28 @@ def estimate_dcg(
             score_type=score_type,
             encoding=encoding,
         )
-        runs.append(_list_documents(rankings, human, gains, probabilities))
-    judged = _count_judged(runs)
-    is_signed = baseline is not None or min(gains.of_grade.values(), default=0.0) < 0
-    low = -math.inf if is_signed else 0.0
-    found = estimate(runs, len(model.query_texts), level=level, low=low, high=math.inf)
-    mean = describe_mean(asked, found, judged[0], len(model.query_texts))
+        for each in (run, baseline)
+        if each is not None
+    ]
+    mean = _estimate(
+        asked,
+        _list_documents(runs, human, gains),
+        reach=len(runs) * sum(gains.discounts),
+        limits=gains.limit(human.judgments.grades(), model.judgments.grades()),
+        queries=len(model.query_texts),
+        probabilities=probabilities,
+        settings=settings,
+        is_difference=baseline is not None,
+    )
     is_known = set(model.query_texts).__contains__
     return ModelJudgedEvaluation(
         means=(mean,),
-        level=level,
+        level=settings.level,
         policy=request.policy,
         is_difference=baseline is not None,
         agreement=compare_documents(human, model),
         not_modelled=sum(not is_known(query) for query in human.query_texts),
-        human_documents=judged[1],
+        human_documents=mean.human_changed,
     )
 
 
@@ -155,84 +168,136 @@ class _Gains:
         self.of_grade = dict(zip(grades, gains, strict=True))
         self.discounts = plan.discounted(0, [1.0] * cutoff, range(1, cutoff + 1)) or []
 
+    def limit(self, human: Iterable[float], model: Iterable[float]) -> tuple[float, float]:
+        """Return the lowest and the highest gain by people, infinite if that isn't known."""
+        scale = [0.0, *human]
+        if max(model, default=0.0) < LARGE_FACTOR * max(scale):
+            scale += model
+        gains = [0.0, *(self.of_grade[grade] for grade in scale if grade in self.of_grade)]
+        low, high = min(gains), max(gains)
+        return (low, high) if low < high else (-math.inf, math.inf)
 
-def _list_documents(
-    rankings: Rankings, human: Qrels, gains: _Gains, probabilities: Chances | None
-) -> RetrievedDocuments:
-    """Return the documents at or above the cutoff.
 
-    Raises:
-        InputError: A probability is missing or out of range.
+@record(frozen=True, slots=True)
+class _Document:
+    """A document that is at or above the cutoff in a run.
+
+    Args:
+        query: The query.
+        number: The number of the query.
+        doc: The document.
+        model: Its gain by the model.
+        human: Its gain by people, NaN if they did not judge it.
+        discount: The discount at its rank in the run minus that in the baseline.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    from rankscope.stats.judges.documents import RetrievedDocuments  # noqa: PLC0415 - loads late
+    query: str
+    number: int
+    doc: str
+    model: float
+    human: float
+    discount: float
 
-    rows: list[tuple[int, float, float, float, float]] = []
-    offsets, relevance = rankings.offsets.tolist(), rankings.relevance.tolist()
-    queries = rankings.query_texts
-    for number, place in enumerate(engine.order_queries(queries)):
-        query = queries[place]
+
+def _list_documents(runs: list[Rankings], human: Qrels, gains: _Gains) -> list[_Document]:
+    """Return the documents that count: those whose discounts in both runs differ."""
+    found = []
+    first = runs[0]
+    for number, place in enumerate(engine.order_queries(first.query_texts)):
+        query = first.query_texts[place]
         at = human.judgments.find(query)
         grades = {} if at is None else dict(human.judgments.documents(at))
-        docs = rankings.doc_texts(query)[: len(gains.discounts)]
-        for rank, doc in enumerate(docs):
-            grade = relevance[offsets[place] + rank]
-            chance = 1.0
-            if doc in grades and probabilities is not None:
-                chance = _find_chance(probabilities, query, doc)
-            rows.append(
-                (
-                    number,
-                    gains.discounts[rank],
-                    gains.of_grade.get(grade, 0.0),
-                    gains.of_grade[grades[doc]] if doc in grades else float("nan"),
-                    chance,
-                )
+        discounts: dict[str, float] = {}
+        relevance: dict[str, float] = {}
+        for sign, run in zip((1, -1), runs, strict=False):
+            own = run.relevance[run.offsets[place] :]
+            ranked = zip(run.doc_texts(query), own.tolist(), gains.discounts, strict=False)
+            for doc, grade, discount in ranked:
+                discounts[doc] = discounts.get(doc, 0.0) + sign * discount
+                relevance[doc] = grade
+        found += [
+            _Document(
+                query,
+                number,
+                doc,
+                gains.of_grade.get(relevance[doc], 0.0),
+                gains.of_grade[grades[doc]] if doc in grades else math.nan,
+                discount,
             )
-    table = np.array(rows, dtype=np.float64).reshape(-1, 5)
-    return RetrievedDocuments(
-        queries=table[:, 0].astype(np.int64),
-        discounts=table[:, 1],
-        model=table[:, 2],
-        human=table[:, 3],
-        chances=table[:, 4],
-    )
+            for doc, discount in discounts.items()
+            if discount
+        ]
+    return found
 
 
-def _find_chance(probabilities: Chances, query: str, doc: str) -> float:
-    chance = probabilities.get(query, {}).get(doc, float("nan"))
-    if 0 < chance <= 1:
-        return float(chance)
-    raise InputError(
-        f"expected a probability above 0 and up to 1 for document {doc!r} of query {query!r}, "
-        f"found {chance!r}",
-        hint="give the probability with which people were asked about each judged document",
-        code="bad_propensity",
-    )
-
-
-def _count_judged(runs: list[RetrievedDocuments]) -> tuple[int, int]:
-    """Return the number of queries and documents that people judged, of the smallest sample.
-
-    Raises:
-        InputError: There are too few.
-    """
+def _estimate(
+    measure: Measure,
+    documents: list[_Document],
+    *,
+    reach: float,
+    limits: tuple[float, float],
+    queries: int,
+    probabilities: Chances | None,
+    settings: Interval,
+    is_difference: bool,
+) -> ModelJudgedMean:
     import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    from rankscope.stats.judges.powered import FEWEST_QUERIES  # noqa: PLC0415 - loads late
+    from rankscope.stats.judges.draws import split_strata  # noqa: PLC0415 - loads late
+    from rankscope.stats.judges.powered import (  # noqa: PLC0415 - as above
+        FEWEST_QUERIES,
+        Items,
+        estimate_powered,
+        rescale,
+    )
 
-    counts = []
-    for run in runs:
-        is_judged = ~np.isnan(run.human)
-        counts.append((len(np.unique(run.queries[is_judged])), int(is_judged.sum())))
-    queries, documents = min(counts)
-    if queries < FEWEST_QUERIES:
+    def pick(name: str) -> NDArray[np.float64]:
+        return np.array([getattr(each, name) for each in documents], dtype=np.float64)
+
+    model, human, discounts = pick("model"), pick("human"), pick("discount")
+    numbers = pick("number").astype(np.int64)
+    is_judged = ~np.isnan(human)
+    low, high = limits
+    has_limits = math.isfinite(low)
+    fewest, judged = 1 if has_limits else FEWEST_QUERIES, len(np.unique(numbers[is_judged]))
+    if judged < fewest:
         raise InputError(
-            f"expected human grades of retrieved documents in {FEWEST_QUERIES} or more queries "
-            f"that the model judged, found {queries}",
-            hint="judge documents of more queries by hand: with fewer, an interval can't be "
-            "trusted",
+            f"expected human grades of retrieved documents in {fewest} or more queries that the "
+            f"model judged, found {judged}",
+            hint="judge documents of more queries by hand",
             code="too_few_queries",
         )
-    return queries, documents
+    chances = np.ones(len(documents))
+    if probabilities is not None:
+        for at in np.flatnonzero(is_judged):
+            each = documents[at]
+            chance = probabilities.get(each.query, {}).get(each.doc)
+            chances[at] = read_chance(chance, f"document {each.doc!r} of query {each.query!r}")
+    sizes, signs = np.abs(discounts), np.sign(discounts)
+    by_model = np.clip(rescale(model, human[is_judged], model[is_judged]), low, high)
+    found = estimate_powered(
+        Items(
+            sizes=sizes,
+            human=signs * human,
+            model=signs * by_model,
+            chances=chances,
+            strata=split_strata(model, sizes),
+            queries=numbers,
+            count=queries,
+            limits=(min(low, -high), max(high, -low)) if is_difference else limits,
+            reach=reach,
+        ),
+        interval=settings,
+    )
+    following = None if found.following < 0 else documents[found.following]
+    return describe_mean(
+        measure,
+        found,
+        model=float(discounts @ model) / queries,
+        human_queries=judged,
+        queries=queries,
+        changed=len(documents),
+        human_changed=int(is_judged.sum()),
+        next_query=None if following is None else following.query,
+        next_document=None if following is None else following.doc,
+    )

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain
 
 from rankscope import engine
-from rankscope.data.interval import read_interval
+from rankscope.api.changed_queries import find_changed
+from rankscope.data.interval import Interval, read_interval
 from rankscope.data.qrels import Qrels
 from rankscope.errors import InputError, UsageError
 from rankscope.file import File
 from rankscope.names import quote
+from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.diagnostics import Diagnostic
-    from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, Policy, ScoreType
     from rankscope.engine import Measures
     from rankscope.measures import Measure
@@ -39,6 +41,7 @@ def evaluate_with_model_judge(
     measures: Measures,
     *,
     baseline: InputLike | None = None,
+    probabilities: Mapping[str, float] | None = None,
     interval: float | Interval = 0.95,
     policy: Policy | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -56,19 +59,29 @@ def evaluate_with_model_judge(
     correlate, the narrower the interval becomes. The weight is tuned from the data (PPI++:
     Angelopoulos, Duchi and Zrnic, 2023).
 
-    The interval is for a new sample of queries. It is based on Student's t distribution, corrected
-    for skewness (Hall, 1992), for the tuned weight, and for mistakes of the model that are too rare
-    to be seen in the human queries.
+    With a baseline, queries in which both runs have the same documents in the same order, up to the
+    measure's cutoff, differ by 0 whatever the judgments. Only human judgments of the others say
+    anything: `draw_queries` draws from these.
+
+    The interval is for a new sample of queries. A bounded interval allows for queries that are
+    unlike all that people judged. A dense one is narrower, and assumes that there are none: it is
+    based on Student's t distribution, corrected for skewness (Hall, 1992) and the tuned weight.
 
     Args:
-        human_qrels: The judgments of people, as in `evaluate`: 20 queries or more, drawn at random.
+        human_qrels: The judgments of people, as in `evaluate`, for queries that were drawn at
+            random, by `draw_queries`, or one after the other as the result says.
         model_qrels: The judgments of the model, for these queries and many others.
         run: The retrieved documents, as in `evaluate`. It is read twice, so it can't be standard
             input.
         measures: As in `evaluate`.
         baseline: Another run. The values are then differences: those of the run minus those of the
             baseline.
-        interval: The confidence level; of an `Interval`, only its level is used.
+        probabilities: The probability with which people were asked about each query, if it wasn't
+            the same for all that changed.
+        interval: The confidence level, or an `Interval` whose method is `"bounded"`, `"dense"` or
+            `"auto"`: bounded for measures with limits such as nDCG, and dense for others such as
+            DCG. With fewer than 20 human queries, or if they don't differ at all, a bounded
+            interval stands in for a dense one.
         policy: As in `evaluate`. `aggregate` must be `"mean"`. Queries without a value by people
             or by the model are left out of both.
         columns: As in `evaluate`.
@@ -78,13 +91,14 @@ def evaluate_with_model_judge(
         threads: As in `evaluate`.
 
     Returns:
-        For each measure the estimate, the means by people and by the model alone, and what the
-        model's judgments are worth; and a warning if they are worth nothing.
+        For each measure the estimate, the means by people and by the model alone, what the model's
+        judgments are worth, and which query to judge next; and a warning if they are worth nothing.
 
     Raises:
         UsageError: A measure, the policy or another argument is invalid.
-        InputError: The input doesn't have the expected format, fewer than 20 queries have a value
-            by people and by the model, or they judged no document in common.
+        InputError: The input doesn't have the expected format, no query has a value by people and
+            by the model, or fewer than 20 for a measure without limits, a probability is missing or
+            out of range, or they judged no document in common.
         FileError: A file can't be read.
 
     Examples:
@@ -95,16 +109,19 @@ def evaluate_with_model_judge(
         means over 300 queries judged by the model, 40 of them by people
         <BLANKLINE>
         measure   value  interval          human alone                 model  weight  worth
-        RR       0.7821  0.7105 to 0.8384  0.7750 (0.6923 to 0.8556)  0.8333  0.85    2.0×
+        RR       0.7785  0.6820 to 0.8446  0.7750 (0.6712 to 0.8538)  0.8333  0.42    1.3×
         <BLANKLINE>
-        intervals of 95%; worth: as precise as this many times the human queries
+        bounded intervals of 95%; worth: as precise as this many times the human queries
+        judge q130 next: the interval of RR probably becomes 0.0028 narrower
         documents judged by both: 80, the same grade 95.0%, quadratic kappa 0.84, alpha 0.84
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
-    from rankscope.results.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
+    import numpy as np  # noqa: PLC0415 - loads with the first array
 
-    settings = read_interval(interval)
-    level = 0.95 if settings is None else settings.level
+    from rankscope.results.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
+    from rankscope.stats.judges.draws import split_strata  # noqa: PLC0415 - as above
+
+    settings = read_method(interval)
     human, model = (
         given
         if isinstance(given, Qrels)
@@ -128,28 +145,45 @@ def evaluate_with_model_judge(
 
     by_human, by_model = ([evaluate(qrels, each) for each in runs] for qrels in (human, model))
     refuse_aggregate(by_human[0].policy)
-    of_human, of_model = by_human[0].query_texts, by_model[0].query_texts
-    orders = engine.order_queries(of_human), engine.order_queries(of_model)
-    places = {of_model[query]: at for at, query in enumerate(orders[1])}
-    at = [places.get(of_human[query], -1) for query in orders[0]]
+    changed = find_changed(
+        model,
+        runs,
+        by_model[0].measures,
+        policy=by_model[0].policy,
+        columns=columns,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+    )
+    values = [
+        (order_values(by_human, measure), order_values(by_model, measure))
+        for measure in by_human[0].measures
+    ]
+    (people, _), (names, _) = values[0]
+    places = {query: at for at, query in enumerate(people)}
+    # Queries that people did not judge are at the end.
+    at = [places.get(name, -1) for name in names]
+    columns_of = [(np.append(one[1], np.nan)[at], other[1]) for one, other in values]
+    strata = split_strata(np.nan_to_num(columns_of[0][1]), changed[0].astype(np.float64))
     means = [
         _estimate(
             measure,
-            _subtract(by_human, measure)[orders[0]],
-            _subtract(by_model, measure)[orders[1]],
-            at,
-            level,
+            _Column(names, people, judge, is_changed, strata),
+            probabilities,
+            settings,
             is_difference=baseline is not None,
         )
-        for measure in by_human[0].measures
+        for measure, (people, judge), is_changed in zip(
+            by_human[0].measures, columns_of, changed, strict=True
+        )
     ]
     return ModelJudgedEvaluation(
         means=tuple(means),
-        level=level,
+        level=settings.level,
         policy=by_human[0].policy,
         is_difference=baseline is not None,
         agreement=compare_documents(human, model),
-        not_modelled=at.count(-1),
+        not_modelled=len(places.keys() - set(names)),
         notes=notes_of_grades([*by_human, *by_model]),
     )
 
@@ -190,17 +224,34 @@ def refuse_aggregate(policy: Policy) -> None:
         )
 
 
-def _subtract(evaluations: list[Evaluation], measure: Measure) -> NDArray[np.float64]:
-    values = evaluations[0].per_query(measure)
-    return values if len(evaluations) == 1 else values - evaluations[1].per_query(measure)
+def order_values(
+    evaluations: Sequence[Evaluation], measure: Measure
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Return queries in the order of their ids as text, and their values or differences."""
+    texts = evaluations[0].query_texts
+    order = engine.order_queries(texts)
+    values = evaluations[0].per_query(measure)[order]
+    if len(evaluations) > 1:
+        values = values - evaluations[1].per_query(measure)[order]
+    return [texts[at] for at in order], values
+
+
+@record(frozen=True, slots=True)
+class _Column:
+    """The values of a measure of all queries that the model judged."""
+
+    names: list[str]
+    human: NDArray[np.float64]
+    model: NDArray[np.float64]
+    is_changed: NDArray[np.bool_]
+    strata: NDArray[np.int64]
 
 
 def _estimate(
     measure: Measure,
-    human: NDArray[np.float64],
-    model: NDArray[np.float64],
-    at: list[int],
-    level: float,
+    column: _Column,
+    probabilities: Mapping[str, float] | None,
+    settings: Interval,
     *,
     is_difference: bool,
 ) -> ModelJudgedMean:
@@ -208,33 +259,70 @@ def _estimate(
 
     from rankscope.stats.judges.powered import (  # noqa: PLC0415 - loads late
         FEWEST_QUERIES,
+        Items,
         estimate_powered,
+        rescale,
     )
 
-    places = np.array(at)
-    paired = np.where(places >= 0, model[places], np.nan)
-    is_both = ~np.isnan(human) & ~np.isnan(paired)
-    is_other = ~np.isnan(model)
-    is_other[places[is_both]] = False
+    known = np.flatnonzero(~np.isnan(column.model))
+    human, model = column.human[known], column.model[known]
+    is_both = ~np.isnan(human)
+    # Whatever the lists, two different values don't come from the same ones.
+    is_changed = column.is_changed[known] | (model != 0) | (is_both & (human != 0))
+    own = is_both & is_changed
     count = int(is_both.sum())
-    if count < FEWEST_QUERIES:
+    low, high = find_range(measure, human[is_both], model, is_difference=is_difference)
+    has_limits = math.isfinite(low) and math.isfinite(high)
+    if not count or (not has_limits and own.sum() < FEWEST_QUERIES):
+        fewest = 1 if has_limits else FEWEST_QUERIES
         raise InputError(
-            f"expected {FEWEST_QUERIES} or more queries judged by people and by the model, found "
-            f"{count} with a value of {measure}",
-            hint="judge more queries by hand: with fewer, an interval can't be trusted",
+            f"expected {fewest} or more queries judged by people and by the model, found {count} "
+            f"with a value of {measure}",
+            hint="judge more queries by hand, or evaluate a measure with limits, such as nDCG",
             code="too_few_queries",
         )
-    low, high = find_range(
-        measure, human[is_both], model[~np.isnan(model)], is_difference=is_difference
-    )
+    chances = np.ones(len(known))
+    if probabilities is not None:
+        for at in np.flatnonzero(own):
+            chances[at] = read_chance(
+                probabilities.get(column.names[known[at]]), f"query {column.names[known[at]]!r}"
+            )
     found = estimate_powered(
-        human[is_both], paired[is_both], model[is_other], level=level, low=low, high=high
+        Items(
+            sizes=is_changed.astype(np.float64),
+            human=human,
+            model=model if has_limits else rescale(model, human[own], model[own]),
+            chances=chances,
+            strata=column.strata[known],
+            count=len(known),
+            limits=(low, high),
+        ),
+        interval=settings,
     )
-    return describe_mean(measure, found, count, count + int(is_other.sum()))
+    following = None if found.following < 0 else column.names[known[found.following]]
+    return describe_mean(
+        measure,
+        found,
+        model=float(model.mean()),
+        human_queries=count,
+        queries=len(known),
+        changed=int(is_changed.sum()),
+        human_changed=int(own.sum()),
+        next_query=following,
+    )
 
 
 def describe_mean(
-    measure: Measure, found: Powered, human_queries: int, queries: int
+    measure: Measure,
+    found: Powered,
+    *,
+    model: float,
+    human_queries: int,
+    queries: int,
+    changed: int,
+    human_changed: int,
+    next_query: str | None,
+    next_document: str | None = None,
 ) -> ModelJudgedMean:
     """Return an estimate with its measure and the numbers of queries behind it."""
     from rankscope.results.model_judged import ModelJudgedMean  # noqa: PLC0415 - loads late
@@ -244,16 +332,55 @@ def describe_mean(
         value=found.value,
         lower=found.lower,
         upper=found.upper,
+        method=found.method,
         human=found.human,
         human_lower=found.human_lower,
         human_upper=found.human_upper,
-        model=found.model,
+        model=model,
         weight=found.weight,
         correlation=found.correlation,
         gain=found.gain,
         shift=found.shift,
         human_queries=human_queries,
         queries=queries,
+        changed=changed,
+        human_changed=human_changed,
+        next_query=next_query,
+        next_document=next_document,
+        narrowing=found.narrowing,
+    )
+
+
+def read_method(given: float | Interval) -> Interval:
+    """Return the settings of an interval with a model's judgments.
+
+    Raises:
+        PolicyError: The level is not between 0 and 1.
+        UsageError: There is no such interval with a model's judgments.
+    """
+    settings = read_interval(given) or Interval()
+    if settings.method in ("t", "bca"):
+        raise UsageError(
+            "an interval with a model's judgments is bounded or dense, found "
+            f"method={settings.method!r}",
+            hint="write Interval(0.95, method='dense'), or only the level",
+            code="bad_parameter",
+        )
+    return settings
+
+
+def read_chance(given: float | None, whose: str) -> float:
+    """Return the probability with which people were asked.
+
+    Raises:
+        InputError: It is missing or out of range.
+    """
+    if given is not None and 0 < given <= 1:
+        return float(given)
+    raise InputError(
+        f"expected a probability above 0 and up to 1 for {whose}, found {given!r}",
+        hint="give the probability with which people were asked about each that they judged",
+        code="bad_propensity",
     )
 
 
@@ -265,8 +392,8 @@ def find_range(
     if is_difference:
         low, high = low - high, high - low
     return (
-        min(low, *(float(each.min()) for each in columns)),
-        max(high, *(float(each.max()) for each in columns)),
+        min(low, *(float(each.min(initial=low)) for each in columns)),
+        max(high, *(float(each.max(initial=high)) for each in columns)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.records import record
 from rankscope.results.evaluation import find_mean
 from rankscope.results.printed import Printed
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 WEAK_GAIN = 1.1
 """Below this gain, the model's judgments aren't worth their assumptions."""
+GOOD = 0.7
+"""A model with such a correlation isn't the reason for a wide interval."""
 LARGE_SHIFT = 3.0
 """So many standard errors are more than chance."""
 WORTH = "worth: as precise as this many times the human queries"
@@ -28,6 +32,7 @@ FIELDS = (
     "value",
     "lower",
     "upper",
+    "method",
     "human",
     "human_lower",
     "human_upper",
@@ -37,6 +42,11 @@ FIELDS = (
     "gain",
     "human_queries",
     "queries",
+    "changed",
+    "human_changed",
+    "next_query",
+    "next_document",
+    "narrowing",
 )
 
 
@@ -46,28 +56,38 @@ class ModelJudgedMean:
 
     Args:
         measure: The measure.
-        value: The estimate.
-        lower: The lower end of its interval.
-        upper: The upper end of its interval.
-        human: The mean over the queries that people judged.
+        value: The estimate; NaN if people judged no query that counts.
+        lower: The lower end of its interval; NaN if there is none.
+        upper: The upper end of its interval; NaN if there is none.
+        method: What the interval promises, as in `rankscope.Interval`: `"bounded"` or `"dense"`;
+            empty if there is none.
+        human: The mean from the human judgments alone.
         human_lower: The lower end of the interval from the human judgments alone.
         human_upper: The upper end of the interval from the human judgments alone.
         model: The mean over all queries by the model's judgments.
         weight: The weight of the model's values in the estimate, called lambda in PPI++: 0 ignores
             the model, 1 trusts its differences between queries fully.
         correlation: The correlation between human and model values of the queries that both judged.
-        gain: How many times as many human queries would give an interval of the same width without
-            the model.
+        gain: About how many times as many human queries would give an interval of the same width
+            without the model: the squared ratio of the widths.
         shift: How far the model's mean over the human queries is above that over the other queries,
             in standard errors.
         human_queries: The number of queries that people judged.
         queries: The number of all queries, which the model judged.
+        changed: The number of queries that count: in the others, the run and the baseline have the
+            same documents in the same order. Of documents, the number of those whose discounts
+            differ.
+        human_changed: How many of these people judged.
+        next_query: The query that people should judge next; `None` if they judged all that count.
+        next_document: Of single documents, the document of this query; else `None`.
+        narrowing: How much narrower the interval probably becomes by that; NaN if that isn't known.
     """
 
     measure: Measure
     value: float
     lower: float
     upper: float
+    method: str
     human: float
     human_lower: float
     human_upper: float
@@ -78,22 +98,39 @@ class ModelJudgedMean:
     shift: float
     human_queries: int
     queries: int
+    changed: int
+    human_changed: int
+    next_query: str | None
+    next_document: str | None
+    narrowing: float
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the estimate useless or doubtful, and what to do about it."""
         found = []
-        if self.gain < WEAK_GAIN and self.queries == self.human_queries:
+        if self.changed and not self.human_changed:
+            found.append(
+                f"{self.measure}: people judged none of the {self.changed} queries in which the "
+                "runs differ, so that the interval only says how far these could move the mean. "
+                "Draw queries for people from them."
+            )
+        elif not self.method:
+            found.append(
+                f"{self.measure}: there is no interval, because all human values are the same and "
+                "nothing limits the others. Judge more, or use a measure with limits, such as nDCG."
+            )
+        elif self.gain < WEAK_GAIN and self.queries == self.human_queries:
             found.append(
                 f"{self.measure}: the model's judgments add nothing, because it judged no more "
                 "queries than people. Let it judge more, and check that human and model judgments "
                 "aren't swapped."
             )
-        elif self.gain < WEAK_GAIN:
+        elif self.gain < WEAK_GAIN and self.changed:
+            advice = "" if self.correlation > GOOD else ", or improve the model's instructions"
             found.append(
-                f"{self.measure}: the model's judgments add almost nothing (correlation with human "
-                f"values {self.correlation:.2f}, weight {self.weight:.2f}). Report the human mean; "
-                "to narrow it, judge more queries by hand or improve the model's instructions."
+                f"{self.measure}: the model's judgments hardly narrow the interval (correlation "
+                f"with human values {self.correlation:.2f}, weight {self.weight:.2f}). To narrow "
+                f"it, judge more by hand{advice}."
             )
         if abs(self.shift) > LARGE_SHIFT:
             side = "higher" if self.shift > 0 else "lower"
@@ -171,13 +208,21 @@ class ModelJudgedEvaluation(Printed, Tabular):
         sample = f"{first.human_queries} of them by people"
         if self.human_documents is not None:
             sample = f"and {self.human_documents} documents by people"
+        if first.changed < first.queries and self.human_documents is None:
+            sample += (
+                f"\nthe runs differ in {first.changed} queries, of which people judged "
+                f"{first.human_changed}"
+            )
+        methods = " and ".join(dict.fromkeys(mean.method for mean in self.means if mean.method))
         parts: list[str | Table] = [
             f"{what} over {first.queries} queries judged by the model, {sample}",
             "",
             self._summarize(),
             "",
-            f"intervals of {100 * self.level:g}%; {WORTH}",
+            f"{methods or 'no'} intervals of {100 * self.level:g}%; {WORTH}",
         ]
+        if first.next_query is not None:
+            parts.append(self._say_next(first))
         if self.agreement is not None:
             pair = self.agreement.pairs[0]
             parts.append(
@@ -194,6 +239,17 @@ class ModelJudgedEvaluation(Printed, Tabular):
         return [*parts, f"policy: {self.policy}", *notes]
 
     __repr__ = Printed.__str__
+
+    def _say_next(self, mean: ModelJudgedMean) -> str:
+        what = show(str(mean.next_query))
+        if mean.next_document is not None:
+            what = f"document {show(mean.next_document)} of {what}"
+        if math.isnan(mean.narrowing):
+            return f"judge {what} next"
+        return (
+            f"judge {what} next: the interval of {mean.measure} probably becomes "
+            f"{mean.narrowing:.2g} narrower"
+        )
 
     def _summarize(self) -> Table:
         def join(lower: float, upper: float) -> str:
