@@ -11,7 +11,8 @@
 //! The quantile needs no random numbers: weights that are exponential numbers divided by their sum make
 //! it the tail of a sum of exponential numbers, which a saddlepoint approximation gives (Barndorff-Nielsen,
 //! *Inference on full or partial parameters based on the standardized signed log likelihood ratio*, 1986).
-//! Its error is on the safe side, and below 9 % of the tail for one unit, below 6 % from two on.
+//! It makes the tail up to 9 % too large for one unit, up to 6 % from two on, and never more than 0.1 %
+//! too small where the tail is below a tenth.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -269,7 +270,7 @@ mod tests {
                 let found = exact.cdf(bound_below(&units(&values), error)) / error;
                 let slack = if ones + zeros == 1 { 0.09 } else { 0.06 };
                 // Beyond a tenth, the error may lie on either side.
-                let over = if error > 0.1 { 0.01 } else { 1e-4 };
+                let over = if error > 0.1 { 0.01 } else { 1e-3 };
                 assert!(
                     found < 1.0 + over && found > 1.0 - slack,
                     "{ones} {zeros} {error} {found}"
@@ -295,7 +296,7 @@ mod tests {
     #[test]
     fn bounds_do_not_depend_on_the_order_or_the_unit_of_counts() {
         let given: Vec<Unit> = (1..30)
-            .map(|at| f64::from(at))
+            .map(f64::from)
             .map(|at| Unit { sum: at % 7.0, count: at % 7.0 + at % 3.0 + 1.0 })
             .collect();
         let turned: Vec<Unit> = given.iter().rev().copied().collect();
@@ -305,5 +306,32 @@ mod tests {
             .map(|unit| Unit { sum: 2.0 * unit.sum, count: 2.0 * unit.count })
             .collect();
         assert_eq!(interval(&given, 0.95), interval(&doubled, 0.95));
+    }
+
+    #[test]
+    fn as_many_units_are_needed_as_hold() {
+        // Without variance, the unit that was not seen is all that counts.
+        let equal = units(&[0.5; 20]);
+        let needed = units_needed(&equal, 0.48, 0.5, 0.025, 0.8).unwrap();
+        let bound = |count| bound_below(&units(&fill(0.5, count)), 0.025);
+        assert!(bound(needed) >= 0.48 && bound(needed - 1) < 0.48, "{needed}");
+        // With variance, more than a t test needs: (1.96 + 0.84)^2 / 0.2^2 for a fifth of a deviation.
+        let values: std::vec::Vec<f64> = (0..50).map(|at| 0.4 + 0.2 * f64::from(at % 2)).collect();
+        let needed = units_needed(&units(&values), 0.48, 0.5, 0.025, 0.8).unwrap();
+        assert!((197..400).contains(&needed), "{needed}");
+        assert_eq!(units_needed(&equal, 0.5, 0.5, 0.025, 0.8), None);
+        assert_eq!(units_needed(&units(&values), 0.5 - 1e-6, 0.5, 0.025, 0.8), None);
+    }
+
+    #[test]
+    fn a_large_unit_makes_bounds_wide() {
+        let equal = [Unit { sum: 2.0, count: 4.0 }; 40];
+        let mut heavy = equal;
+        heavy[7] = Unit { sum: 50.0, count: 100.0 };
+        let width = |units: &[Unit]| {
+            let (lower, upper) = interval(units, 0.95);
+            upper - lower
+        };
+        assert!(width(&heavy) > 2.0 * width(&equal) && width(&heavy) < 1.0);
     }
 }

@@ -214,7 +214,8 @@ mod tests {
     fn the_ends_are_where_the_test_begins_to_reject() {
         for count in [6, 9, 16, 17, 60] {
             let sums = numbers(count);
-            let weights: std::vec::Vec<f64> = (0..count).map(|at| 1.0 + (at % 4) as f64).collect();
+            let weights: std::vec::Vec<f64> =
+                (0_u8..60).take(count).map(|at| f64::from(1 + at % 4)).collect();
             for weights in [fill(1.0, count).into_std(), weights] {
                 let (lower, upper) = find(&sums, &weights, 0.95);
                 let mean = sums.iter().sum::<f64>() / weights.iter().sum::<f64>();
