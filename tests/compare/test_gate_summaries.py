@@ -43,7 +43,7 @@ def make_check(verdict: str, slice: str | None = None, **changes: object) -> Che
         "interval_method": "bca",
         "threshold": -0.005,
         "verdict": verdict,
-        "passed": verdict == "holds",
+        "passed": verdict in {"holds", "unchanged"},
         "queries_needed": 5678 if verdict == "inconclusive" else None,
     }
     return Check(**(fields | changes))  # type: ignore[arg-type]  # by name
@@ -80,6 +80,8 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
     [
         (["holds"], "Gate passed: the check holds"),
         (["holds"] * 3, "Gate passed: all 3 checks hold"),
+        (["unchanged"] * 2, "Gate passed: no value changed"),
+        (["holds", "unchanged"], "Gate passed: all 2 checks hold or are unchanged"),
         (["broken"], "Gate failed: 1 of 1 check is broken"),
         (["broken"] * 2 + ["holds"], "Gate failed: 2 of 3 checks are broken"),
         (["inconclusive"] * 2, "Gate failed: 2 of 2 checks are inconclusive"),

@@ -143,7 +143,12 @@ def _describe_verdict(result: GateResult) -> str:
         f"{number} {'is' if number == 1 else 'are'} {name}" for name, number in found if number
     ]
     if not parts:
-        return f"{word}: " + ("the check holds" if count == 1 else f"all {count} checks hold")
+        if result.verdict == UNCHANGED:
+            return f"{word}: no value changed"
+        unchanged = " or are unchanged" if result.count(UNCHANGED) else ""
+        return f"{word}: " + (
+            "the check holds" if count == 1 else f"all {count} checks hold{unchanged}"
+        )
     first, *rest = parts
     number, _, tail = first.partition(" ")
     checks = "check" if count == 1 else "checks"

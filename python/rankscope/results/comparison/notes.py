@@ -143,7 +143,8 @@ def _describe_promises(compared: Sequence[Compared], methods: Sequence[str]) -> 
     known = [each for each in compared if not math.isnan(each.bounded_lower)]
     found = [each for each in known if each.higher is not None]
     open_ones = [each for each in found if not each.is_bounded_apart]
-    if len(compared) > 1 and open_ones:
+    # The verdict about a single pair says so.
+    if len({(each.baseline, each.run, each.slice) for each in compared}) > 1 and open_ones:
         yield (
             f"Bounded intervals, which need no such assumption, include 0 for {len(open_ones)} of "
             f"{len(found)} significant difference{'s' * (len(found) != 1)}."
