@@ -47,15 +47,6 @@ def test_too_few_clusters_have_no_verdict_however_many_rankings_they_have() -> N
     assert judge(threshold, np.zeros(0), np.zeros(0)).state == "NO_DATA"
 
 
-def test_a_user_with_most_rankings_leaves_no_interval_to_judge_by() -> None:
-    values, users = np.zeros(2000), np.where(np.arange(2000) < 1900, 0, np.arange(2000))
-    threshold = Threshold(baseline=0.9, tolerance=0.0)
-    verdict = judge(threshold, values, users)
-    assert (verdict.state, verdict.mean.clusters) == ("INSUFFICIENT", 101)
-    alone = Threshold(baseline=0.9, tolerance=0.0, needs="value")
-    assert judge(alone, values, users).state == "ALERT"
-
-
 @pytest.mark.parametrize(
     ("choice", "code"),
     [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 from rankscope import _core
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.records import record
+from rankscope.stats.means import robust_ends
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,13 +121,9 @@ class ClusterSpread:
             Its ends; NaN where there are fewer than two clusters.
         """
         clusters, sizes, products, squares = self.moments[measure]
-        if clusters < 2:
-            return math.nan, math.nan
         # Rounding may take what is 0 below it.
         total = max(squares - 2 * mean * products + mean * mean * sizes, 0.0)
-        error = math.sqrt(total * clusters / (clusters - 1)) / count
-        half = _core.t_quantile(level, clusters - 1) * error
-        return mean - half, mean + half
+        return robust_ends(mean, total, int(clusters), count, level)
 
 
 def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:

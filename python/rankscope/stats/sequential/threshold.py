@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from rankscope.errors import UsageError
 from rankscope.records import record
 from rankscope.stats.means import DEFAULT, estimate_mean
@@ -130,6 +128,4 @@ def _decide(threshold: Threshold, mean: Mean) -> State:
     if mean.clusters < threshold.fewest:
         return "INSUFFICIENT"
     highest = mean.value if threshold.needs == "value" else mean.upper
-    if math.isnan(highest):
-        return "INSUFFICIENT"  # a few users have nearly all rankings
     return "ALERT" if highest < threshold.limit else "OK"

@@ -209,12 +209,7 @@ def _compare(
         if stream.state == "ALERT":
             return stream
         count = verdict.mean.clusters
-        told = (
-            f"the period has {count} users or queries with a value, and needs {rule.fewest}"
-            if count < rule.fewest
-            else "a few users have nearly all rankings of the period, which has no interval; "
-            'needs = "value" compares the mean alone'
-        )
+        told = f"the period has {count} users or queries with a value, and needs {rule.fewest}"
         seen = replace(lane, value=turn_mean(rule, verdict.mean), at=began)
         return replace(stream.set_lane(seen), state="INSUFFICIENT", reason=told)
     was_below = lane.is_named
