@@ -1,8 +1,8 @@
 //! Bounds of means of values with known limits, for any number of units and any distribution.
 //!
 //! The units get random weights, as if those of the next sample were drawn around this one, and beside
-//! them stands one unit that was not seen, with the lowest value that there can be and the largest count.
-//! A bound is a quantile of the weighted mean (Gaffke, *Three test statistics for a nonparametric
+//! them stands one unit that was not seen, with the lowest value that there can be, and as large as the
+//! unit of a value that is drawn at random. A bound is a quantile of the weighted mean (Gaffke, *Three test statistics for a nonparametric
 //! one-sided hypothesis on the mean of a nonnegative variable*, 2005; Learned-Miller and Thomas, *A new
 //! confidence interval for the mean of a bounded random variable*, 2019). Of values that are 0 or 1, it
 //! is the bound of Clopper and Pearson. No other distribution is known for which it is wrong more often

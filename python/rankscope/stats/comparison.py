@@ -15,6 +15,7 @@ from rankscope.stats.estimate.margin import MarginTest, test_bounded, test_dense
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
 from rankscope.stats.test.correction import correct
 from rankscope.stats.test.family import Family, sum_by_cluster
+from rankscope.stats.test.flips import NO_FLIPS, Inverted
 from rankscope.stats.test.paired import TESTS, invert_pairs, test_pairs
 
 TYPE_CHECKING = False
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from rankscope.engine import Groups
     from rankscope.measures.direction import Direction
-    from rankscope.stats.test.flips import Inverted
     from rankscope.stats.test.paired import Test
     from rankscope.stats.test.tested import Tested
 
@@ -193,10 +193,10 @@ def compare_values(
     }
     tested = test_pairs(families, test=choices.test, **drawn)
     level, margin = choices.interval.level, choices.margin or 0.0
-    inverted: Sequence[Inverted | None] = (
+    inverted = (
         invert_pairs(families, level=level, margin=margin, **drawn)
         if choices.needs_flips
-        else [None] * len(tested.p)
+        else [NO_FLIPS] * len(tested.p)
     )
     correction, corrected = _correct(tested, choices, len(cases))
     compared = []
@@ -289,7 +289,7 @@ class Outcome:
     smallest_p: float
     correction: str
     p_corrected: float
-    inverted: Inverted | None
+    inverted: Inverted
 
 
 def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
@@ -425,7 +425,7 @@ def _choose(
     is_dense = interval.method in {"auto", "dense"}
     if is_dense and choices.test == "t":
         interval, is_dense = replace(interval, method="t"), False
-    if not is_dense or outcome.inverted is None:
+    if not is_dense:
         return estimate_as_named(differences, cases, limits, interval, threads)
     found = estimate_dense(differences, cases, limits, outcome.inverted, interval)
     if found.method != "dense" or choices.test != "permutation":
@@ -456,8 +456,6 @@ def _test_margin(differences: Numbers, cases: Cases, outcome: Outcome, margin: f
     found = test_bounded(differences, cases.clusters, limits, margin)
     if found is not None:
         return found
-    if outcome.inverted is None:
-        raise AssertionError("margins need flips")
     return test_dense(float(differences.mean()), outcome.inverted, margin)
 
 

@@ -170,19 +170,19 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
     slope = _find_slope(human, model, weights)
     weight = min(max(slope, 0.0), 1.0)
     is_tuned = 0 < slope < 1
-    found = alone = None
+    dense = None
     if method == "dense":
-        found = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
-        alone = _estimate_dense(items, plain, 0.0, interval.level, is_tuned=False)
-        if math.isnan(found.lower) and items.has_limits:
-            method = "bounded"
-    if method == "bounded":
+        dense = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
+    if dense is None or (math.isnan(dense.lower) and items.has_limits):
+        method = "bounded"
         effective, slope = _count_effective(clusters), weight
         weight *= effective / (effective + HALF_TRUSTED)
         found = _estimate_bounded(items, weights, weight, slope, interval.level)
         alone = _estimate_bounded(items, plain, 0.0, 0.0, interval.level)
+    else:
+        found = dense
+        alone = _estimate_dense(items, plain, 0.0, interval.level, is_tuned=False)
     is_known = bool(len(human)) or not items.sizes.any()
-    assert found is not None and alone is not None  # noqa: S101, PT018 - one of the two methods
     width = found.upper - found.lower
     at, share = _find_next(items, groups, weights, weight, is_bounded=method == "bounded")
     return Powered(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope._core import count_flips
 from rankscope._core import invert_flips as invert
 from rankscope.records import record
@@ -79,6 +81,10 @@ class Inverted:
     upper: float
     p_below: float
     p_above: float
+
+
+NO_FLIPS = Inverted(-math.inf, math.inf, 1.0, 1.0)
+"""What no flips say: nothing is rejected."""
 
 
 def invert_flips(
