@@ -5,13 +5,13 @@ from __future__ import annotations
 from rankscope import engine
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import ties_of
+from rankscope.deferred import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.policy import Duplicates, Policy, ScoreType
@@ -42,8 +42,6 @@ def find_changed(
     equal whatever the judgments. Queries are in the order of their ids as text. Of a single run,
     the value of every query counts.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(runs) < 2:
         return [np.ones(len(qrels.query_texts), dtype=bool) for _ in measures]
     ties = ties_of(policy)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rankscope import engine
 from rankscope.data.ids import MISSING
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.records import record
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments, Rankings
@@ -218,7 +218,6 @@ class Columns(Hinted):
         return f"Rankings({len(self)} queries, {rows} documents, ties={self._choices.ties!r})"
 
     def _column(self, name: str) -> NDArray[Any]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         column = self._core.column(name)
         kind: np.dtype[Any] = np.dtype(column.typecode)

@@ -11,6 +11,7 @@ from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.diagnostics import gather
 from rankscope.data.interval import Interval, read_interval
+from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.hints import refuse_argument
 from rankscope.names import find_closest
@@ -244,11 +245,7 @@ def _holds(given: object, kind: type) -> bool:
 
 
 def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
-    """Return the same under other names, in order.
-
-    Raises:
-        UsageError: There are fewer or more names, or one twice.
-    """
+    """Return the same under other names, in order."""
     if names is None:
         return held
     if isinstance(names, str) or len(set(names)) < len(held) or len(names) != len(held):
@@ -285,8 +282,6 @@ def _compare(
     asked: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.comparison import MeasureValues  # noqa: PLC0415 - only comparisons need it
 
     first = next(iter(evaluations.values()))
@@ -396,11 +391,7 @@ ARGUMENTS = (
 
 
 def _seed(interval: Interval, seed: int | None) -> Interval:
-    """Return the interval with the seed of the comparison, which is that of its tests, too.
-
-    Raises:
-        UsageError: The interval has another seed.
-    """
+    """Return the interval with the seed of the comparison, which is that of its tests, too."""
     if seed is None:
         return interval
     if interval.seed not in {0, seed}:

@@ -6,6 +6,7 @@ from rankscope import engine
 from rankscope.api.compare import compare_rankings, name_anew
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import Policy, ties_of
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -122,13 +123,7 @@ def compare_table(
 
 
 def _refuse_ranks(name: str, rankings: Rankings) -> None:
-    """Refuse scores that are ranks by their name and their values: the best would come last.
-
-    Raises:
-        UsageError: They are.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Refuse scores that are ranks by their name and their values: the best would come last."""
     if not {"rank", "ranks", "position", "pos"} & {*name.lower().split("_")}:
         return
     starts, sizes = rankings.offsets[:-1], np.diff(rankings.offsets)

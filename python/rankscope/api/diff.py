@@ -9,6 +9,7 @@ from rankscope.api.explain import find_query, take_query
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_items
 from rankscope.data.policy import ties_of
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -163,12 +164,7 @@ def diff_rankings(
     names: tuple[str, str],
     threads: int | None = None,
 ) -> RunDifference:
-    """Compare two rankings of the same queries.
-
-    Raises:
-        UsageError: The policy refuses the measure.
-        InputError: The policy refuses a query, or no query has a value under both.
-    """
+    """Compare two rankings of the same queries."""
     from rankscope.api.openness import (  # noqa: PLC0415 - only differences need it
         range_despite_ties,
         range_despite_unjudged,
@@ -207,8 +203,6 @@ def diff_rankings(
 
 def _test(pair: RankedPair) -> Compared | None:
     """Return the interval of the difference and its p-value, if values are averaged."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.comparison import (  # noqa: PLC0415 - only differences need it
         Choices,
         MeasureValues,

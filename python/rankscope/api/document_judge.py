@@ -15,6 +15,7 @@ from rankscope.api.model_judge import (
 )
 from rankscope.api.rankings import Rankings
 from rankscope.data.qrels import Qrels
+from rankscope.deferred import np
 from rankscope.errors import InputError, MeasureError
 from rankscope.records import record
 from rankscope.results.judge_agreement import LARGE_FACTOR
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._core import Plan
@@ -241,7 +241,6 @@ def _estimate(
     settings: Interval,
     is_difference: bool,
 ) -> ModelJudgedMean:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     from rankscope.stats.judges.draws import split_strata  # noqa: PLC0415 - loads late
     from rankscope.stats.judges.powered import (  # noqa: PLC0415 - as above

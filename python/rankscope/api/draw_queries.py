@@ -6,6 +6,7 @@ from rankscope import engine
 from rankscope.api.changed_queries import find_changed
 from rankscope.api.model_judge import hold_run, order_values, refuse_aggregate
 from rankscope.data.qrels import Qrels
+from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 
 TYPE_CHECKING = False
@@ -67,8 +68,6 @@ def draw_queries(
         >>> drawn.changed, drawn.total, len(drawn.queries), drawn.probability
         (36, 300, 9, 0.25)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.results.drawn_queries import DrawnQueries  # noqa: PLC0415 - loads late
     from rankscope.stats.judges.draws import draw_items, split_strata  # noqa: PLC0415 - as above
 

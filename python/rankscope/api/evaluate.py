@@ -297,11 +297,7 @@ def _incomplete(qrels: object, last: object) -> UsageError:
 
 
 def name_runs(given: object) -> dict[str, InputLike]:
-    """Name the paths of a list after their files.
-
-    Raises:
-        UsageError: It holds something else, or a path twice.
-    """
+    """Name the paths of a list after their files."""
     from rankscope.adapters.inputs import shorten_names  # noqa: PLC0415 - with the first list
 
     listed: list[InputLike] = [*given] if isinstance(given, list | tuple) else []

@@ -253,27 +253,7 @@ def _evaluate_file(
     is_kept: bool,
     progress: Progress,
 ) -> tuple[Evaluation | None, TableFile | None]:
-    """Evaluate a table in files without holding all of its rows, if that is possible or necessary.
-
-    Args:
-        open_file: Opens the table.
-        request: What to evaluate.
-        reading: How to read the rows.
-        memory: The memory limit, and the folder for temporary files.
-        interval: As in `evaluate`.
-        weights: As in `evaluate`.
-        is_kept: Whether the table can be read only once. Then rows are kept, for a query may come
-            back.
-        progress: As in `evaluate`.
-
-    Returns:
-        The evaluation, or `None` if the rows fit into memory; then also the open table.
-
-    Raises:
-        InputError: The table is not of the format, or a column is missing.
-        FileError: A file can't be read or written.
-        OutOfMemoryError: A query needs more memory than the limit.
-    """
+    """Evaluate a table in files without holding all of its rows, if possible or necessary."""
     if not is_kept:
         evaluation = engine.evaluate_stream(open_file, request, reading, interval, weights)
         if evaluation is not None or reading.is_grouped:
@@ -306,11 +286,7 @@ def read_slicing(by: object) -> list[str]:
 def _read_ties(
     ties: Ties | None, policy: Policy | str | None, *, has_convention: bool
 ) -> Policy | str | None:
-    """Return the policy, under a convention with these ties unless it has its own.
-
-    Raises:
-        UsageError: The ties are not one of the choices.
-    """
+    """Return the policy, under a convention with these ties unless it has its own."""
     if ties is None:
         return policy
     check_choice("ties", ties, CHOICES["ties"])
@@ -334,11 +310,7 @@ def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
 
 
 def _find_stream(given: Input, *, needs_all: bool, **limits: object) -> Input:
-    """Return a table as batches, if it can be evaluated so.
-
-    Raises:
-        UsageError: It can't, and there is a memory limit.
-    """
+    """Return a table as batches, if it can be evaluated so."""
     found = given if needs_all else find_stream(given)
     if needs_all or not found.is_in_files:
         _refuse_limit(found, **limits)
@@ -346,11 +318,7 @@ def _find_stream(given: Input, *, needs_all: bool, **limits: object) -> Input:
 
 
 def _refuse_limit(given: Input, **arguments: object) -> None:
-    """Raise an error for a memory limit on a table of which all rows are held in memory.
-
-    Raises:
-        UsageError: There is one.
-    """
+    """Raise an error for a memory limit on a table of which all rows are held in memory."""
     named = [name for name, value in arguments.items() if value is not None]
     if not named:
         return

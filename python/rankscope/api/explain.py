@@ -153,11 +153,7 @@ def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: in
 
 
 def find_query(rankings: Rankings, query_id: object) -> int:
-    """Return the index of a query.
-
-    Raises:
-        UsageError: The query isn't judged.
-    """
+    """Return the index of a query."""
     try:
         number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
     except ValueError:  # a lone surrogate, or an integer of thousands of digits, which no id is
@@ -173,13 +169,7 @@ def find_query(rankings: Rankings, query_id: object) -> int:
 
 
 def take_query(rankings: Rankings, number: int, query_id: object = None) -> RankedQuery:
-    """Extract one query from rankings.
-
-    Args:
-        rankings: The rankings.
-        number: The index of the query.
-        query_id: Its id, if known. Looking it up reads the ids of all queries.
-    """
+    """Extract one query from rankings."""
     from rankscope.explain.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
 
     core = rankings._core  # noqa: SLF001 - a part of it

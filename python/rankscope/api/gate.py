@@ -20,6 +20,7 @@ from rankscope.compare.gate import (
     read_budgets,
 )
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
 from rankscope.results.comparison import Comparison
@@ -267,8 +268,6 @@ def _read_axis(
 
 def _stack(measure: Measure, evaluations: Sequence[Evaluation], order: list[int]) -> MeasureValues:
     """Return the values of all queries by a measure, of the baseline and of the candidate."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.comparison import MeasureValues  # noqa: PLC0415 - as above
 
     low, high = measure.row.value_range
@@ -319,9 +318,6 @@ def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> N
     """Refuse a measure that has no mean, or of which a drop isn't a loss.
 
     A measure that says nothing about which ranking is better, such as Judged, can have a minimum.
-
-    Raises:
-        UsageError: It is one.
     """
     refuse_run_measure(measure, "have a budget")
     if measure.row.mean != "mean":
@@ -345,11 +341,7 @@ def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> N
 
 
 def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
-    """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent.
-
-    Raises:
-        UsageError: It is one.
-    """
+    """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent."""
     low, high = map(float, measure.row.value_range)
     limit = budget.limit
     share = f"{limit:g}%" if budget.kind == "max-drop" and 1 <= limit < 100 else ""

@@ -11,6 +11,7 @@ from rankscope.api.model_judge import (
 )
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import InputError
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.judges import JudgedItems
@@ -95,8 +95,6 @@ def evaluate_judges(
         >>> mean.lower < mean.lower_queries < mean.value < mean.upper_queries < mean.upper
         True
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.adapters.judges import read_judges  # noqa: PLC0415 - only judges need it
     from rankscope.results.judged_evaluation import JudgedEvaluation, JudgedMean  # noqa: PLC0415 - loads late
     from rankscope.stats.judges.combination import HOWS  # noqa: PLC0415 - as above
@@ -188,8 +186,6 @@ def _combine_without(
     items: JudgedItems, left_out: Sequence[int], how: Literal["mean", "median", "majority"]
 ) -> dict[str, dict[str, float]]:
     """Return the combined grades without some judges, except where no other judge gave one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.judges.combination import combine  # noqa: PLC0415 - loads late
 
     grades = items.grades.copy()

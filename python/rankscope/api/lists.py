@@ -26,13 +26,7 @@ def read_run_lists(
     score_type: str,
     encoding: str,
 ) -> tuple[Run | CoreRankings, SourceIds]:
-    """Return the lists of a run, and the columns of its ids.
-
-    Raises:
-        UsageError: The documents of rankings have no ids.
-        InputError: The run isn't of the format, or a document occurs twice in a query.
-        FileError: A file can't be read.
-    """
+    """Return the lists of a run, and the columns of its ids."""
     if isinstance(run, FusedRun) and score_type == "float64":
         return run.core, run.source
     if isinstance(run, Rankings):

@@ -10,6 +10,7 @@ from rankscope.api.columns import Columns
 from rankscope.api.refusals import check_judgments
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.explain.diff.losses import Accounts, Parts, check_policy, check_stages, make_ledger
 from rankscope.measures import RetrievalLoss
@@ -76,13 +77,7 @@ def measure_losses(
 def evaluate_parts(
     parts: Parts, chosen: Policy, evaluate: Callable[[Sequence[Measure], Policy], Evaluation]
 ) -> tuple[Evaluation, Evaluation]:
-    """Evaluate a measure, and its losses.
-
-    Args:
-        parts: The measures.
-        chosen: The policy.
-        evaluate: Evaluates measures under a policy.
-    """
+    """Evaluate a measure, and its losses."""
     # Where it is undefined, nothing is lost, whatever the value is.
     counts = EMPTY_VALUES.get(chosen.empty, 0.0) > 0.0
     shares = replace(chosen, empty="zero") if counts else chosen
@@ -100,11 +95,7 @@ def evaluate_parts(
 def _rank_stages(
     rankings: Rankings, stages: Mapping[str, InputLike | Rankings]
 ) -> dict[str, Rankings]:
-    """Join each stage with the judgments of rankings.
-
-    Raises:
-        UsageError: There are none, or the stage was joined with others.
-    """
+    """Join each stage with the judgments of rankings."""
     judgments = rankings._judgments  # noqa: SLF001 - a part of it
     ranked = {}
     for name, stage in stages.items():
@@ -138,7 +129,6 @@ def _evaluate_stages(
     """Evaluate the retrieval loss of each stage over the queries of the losses."""
     if not stages:
         return {}
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     policy = losses.policy
     loss = next(each for each in losses.measures if each.row == RetrievalLoss.row)

@@ -47,13 +47,7 @@ class Axis:
         encoding: str,
         rankings: Rankings | None = None,
     ) -> Axis:
-        """Read the slices and the clusters of queries.
-
-        Raises:
-            UsageError: An attribute is unknown, or a query has no value.
-            InputError: The table of attributes doesn't have the expected format.
-            FileError: It can't be read.
-        """
+        """Read the slices and the clusters of queries."""
         order = engine.order_queries(query_ids)
         query_ids = [query_ids[at] for at in order]
         by, cluster = engine.read_series(by), engine.read_series(cluster)

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 
 def read_runs(given: object) -> dict[str, InputLike]:
-    """Return runs by name.
-
-    Raises:
-        UsageError: There are fewer than two, or a list has runs without names.
-    """
+    """Return runs by name."""
     if isinstance(given, Mapping):
         runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
     else:

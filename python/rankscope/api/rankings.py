@@ -552,11 +552,7 @@ class Rankings(Columns):
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
-    """Rank rows that are sorted by query.
-
-    Raises:
-        InputError: A grade or a score isn't a number, or there are no ids to order ties by.
-    """
+    """Rank rows that are sorted by query."""
     check_choice("ties", ties, CHOICES["ties"])
     threads = engine.count_threads(None)
     try:

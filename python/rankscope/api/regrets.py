@@ -8,6 +8,7 @@ from rankscope import engine
 from rankscope._core import Column, Plan
 from rankscope._core import find_regrets as find_core_regrets
 from rankscope.api.refusals import check_averaged
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.explain.derive.swap import find_best_swaps
 from rankscope.explain.diff.losses import group_regrets, take_settings
@@ -19,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -55,13 +55,7 @@ class FoundRegrets:
 
 
 def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundRegrets:
-    """Compute the cost of documents.
-
-    Raises:
-        MeasureError: It cannot tell for this measure, or under this policy.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Compute the cost of documents."""
     summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
     grades = rankings.grades
     request = engine.read_request(summed, policy, convention=None, score_type=None, grades=grades)
@@ -84,8 +78,6 @@ def measure_regrets(
     policy: Policy | str | None,
 ) -> Regrets:
     """Compute the cost of documents and ranks. `Rankings.regrets` documents the arguments."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if by is not None and not isinstance(by, Mapping):
         raise UsageError(
             f"expected by as a mapping of document to value, found {type(by).__name__}",
@@ -134,7 +126,6 @@ def measure_regrets(
 
 
 def _read(column: Column) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.frombuffer(memoryview(column), dtype=np.float64)
 
@@ -147,8 +138,6 @@ def _list_swaps(
     divisors: NDArray[np.float64],
 ) -> Table:
     """List the best swap of each query."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, relevance = rankings.offsets, rankings.relevance
     condenses = measure.judged_only or policy.unjudged == "remove"
     rows = np.flatnonzero(relevance >= 0) if condenses else np.arange(len(relevance))

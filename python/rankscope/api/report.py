@@ -305,31 +305,7 @@ def report_rankings(
     strict: bool = False,
     progress: bool = False,
 ) -> Report:
-    """Report on rankings.
-
-    Args:
-        rankings: The rankings of each run.
-        measures: As in `report`.
-        held: Their inputs: the judgments and the runs, or one table.
-        policy: As in `evaluate`.
-        convention: As in `evaluate`.
-        default: The policy of the command line if neither the policy nor the convention is given.
-        by: Attributes of the queries.
-        interval: As in `evaluate`.
-        worst: As in `report`.
-        weights: As in `evaluate`.
-        known: What is known of items, for measures that need it.
-        beside: What it was read from, by the names of the arguments.
-        options: Further options of the command line that reproduces the report.
-        threads: As in `evaluate`.
-        strict: As in `evaluate`.
-        progress: Whether to show a bar in a notebook or on a terminal.
-
-    Raises:
-        UsageError: An argument is not one of its choices.
-        InputError: A query violates the policy.
-        FileError: A file has changed in the meantime.
-    """
+    """Report on rankings."""
     from rankscope.report.commands import write_commands  # noqa: PLC0415 - only reports need it
     from rankscope.report.gather import EvaluatedRun, gather  # noqa: PLC0415 - as above
 

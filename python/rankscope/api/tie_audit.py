@@ -9,13 +9,13 @@ from rankscope._core import audit_ties as audit_spreads
 from rankscope.api.refusals import check_averaged, refuse_items
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.results.table import Table
 from rankscope.results.tie_audit import TieAudit, TieSummary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -93,22 +93,7 @@ def spread_ties(
     values: NDArray[np.float64] | None = None,
     scores: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], Spread]:
-    """Return the value of each query, and its spread over all orders of tied documents.
-
-    Args:
-        rankings: The rankings.
-        measure: The measure.
-        policy: The policy, with the ties of the rankings.
-        threads: As in `evaluate`.
-        values: The value of each query, if it is known already.
-        scores: Scores that decide what is tied (default: those of the rankings).
-
-    Raises:
-        UsageError: The policy is invalid, or it or the measure doesn't average values.
-        InputError: A query violates the policy.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the value of each query, and its spread over all orders of tied documents."""
     refuse_items(measure, "value over the orders of tied documents")
     check_averaged(measure, policy)
     if values is None:
@@ -133,7 +118,6 @@ def spread_ties(
 
 
 def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> TieSummary:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_there = ~np.isnan(values)
     queries = int(is_there.sum())

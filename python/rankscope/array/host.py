@@ -10,13 +10,13 @@ from rankscope.adapters.doubles import EXACT_UP_TO, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.array.batches import Batch
@@ -55,8 +55,6 @@ def evaluate(
     Raises:
         InputError: Lengths or offsets don't fit the arrays.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, order, mask = divide(batch)
     grades, scores = (
         _see(batch.space, array, order, name)
@@ -79,8 +77,6 @@ def evaluate(
 
 def _see(space: Space, array: Array, order: NDArray[Any] | None, name: str) -> NDArray[np.number]:
     """Return the numbers of an array, one after another, in a type that the core reads."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if space.is_torch:
         if space.kind(array) == "float" and not space.is_wide(array):
             array = array.float()

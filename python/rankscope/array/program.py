@@ -18,6 +18,7 @@ from rankscope import engine
 from rankscope.array import binary
 from rankscope.array.ranked import Padded, Values, rank_batch
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
 from rankscope.errors import MeasureError
 
 TYPE_CHECKING = False
@@ -126,8 +127,6 @@ def _total_between(ranked: Ranked, weights: list[float], start: Array, end: Arra
     It is the difference of two sums from the first rank on. In single precision, such sums are
     kept as two numbers each, since few digits of the difference would be left.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     space = ranked.space
     sums = np.concatenate([[0.0], np.cumsum(weights)])
     if ranked.real != space.xp.float32:

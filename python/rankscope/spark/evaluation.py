@@ -221,11 +221,7 @@ def make_evaluation(
 def tabulate_slices(
     slices: Mapping[tuple[str, ...], Summary], measures: Sequence[Measure], source: SourceIds
 ) -> Slices | None:
-    """Make the table of measures by slice, the largest slice first.
-
-    Raises:
-        LimitError: There are too many slices.
-    """
+    """Make the table of measures by slice, the largest slice first."""
     if not source.attributes:
         return None
     names = [attribute.name for attribute in source.attributes]

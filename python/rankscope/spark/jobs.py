@@ -69,11 +69,7 @@ def make_job(
 
 
 def check_order(ties: str | None, duplicates: str, library: str = "Spark") -> None:
-    """Raise an error for choices that depend on the order of rows, which a library doesn't keep.
-
-    Raises:
-        PolicyError: One of them does, or isn't a choice.
-    """
+    """Raise an error for choices that depend on the order of rows, which a library doesn't keep."""
     check_choice("duplicates", duplicates, engine.DUPLICATES)
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])

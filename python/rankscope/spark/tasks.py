@@ -9,6 +9,7 @@ from rankscope import engine
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged
+from rankscope.deferred import np
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
@@ -95,14 +96,7 @@ def packing(
     tasks: Sequence[Sequence[Piece]] = (),
     folder: str | None = None,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that packs a partition; its last row is an error if it found one.
-
-    Args:
-        rows: What the rows hold.
-        buckets: How they are spread.
-        tasks: As in `evaluating_in_place`.
-        folder: The folder for packed rows, if all tasks see one.
-    """
+    """Return the function that packs a partition; its last row is an error if it found one."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_memory()
@@ -121,12 +115,7 @@ def packing(
 
 
 def evaluating(job: Job, *, in_files: bool = False) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that evaluates a partition of packed rows, sorted by their buckets.
-
-    Args:
-        job: What to evaluate.
-        in_files: Whether the packed rows are in files.
-    """
+    """Return the function that evaluates a partition of packed rows, sorted by their buckets."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_memory()
@@ -159,8 +148,6 @@ def describe_memory(error: MemoryError) -> OutOfMemoryError:
 
 def whole_buckets(batches: Iterable[Any]) -> Iterator[Any]:
     """Join batches of rows sorted by bucket into tables that have all rows of some buckets."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     held: list[Any] = []
     count, last = 0, None
@@ -309,7 +296,6 @@ class Task:
     def _make_values(
         self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]
     ) -> list[Any]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         pa = load_arrow()
         arrays = [pa.array(ids, pa.string())]
@@ -389,11 +375,7 @@ def _list_pairs(queries: IdColumn, values: IdColumn) -> tuple[list[str], list[st
 
 
 def _group(name: str, ids: list[str], queries: list[str], values: list[str]) -> Groups:
-    """Return the value of each judged query.
-
-    Raises:
-        FormatError: A query has two.
-    """
+    """Return the value of each judged query."""
     held = dict(zip(queries, values, strict=True))
     for query, value in zip(queries, values, strict=True):
         if held[query] != value:

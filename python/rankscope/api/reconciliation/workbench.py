@@ -76,12 +76,7 @@ class Workbench:
         duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Make a workbench for judgments and a run.
-
-        Raises:
-            InputError: The judgments are not of the format.
-            FileError: They cannot be read.
-        """
+        """Make a workbench for judgments and a run."""
         given = qrels
         if not isinstance(qrels, Qrels):
             engine.refuse_one_stdin_for_both(qrels, run)
@@ -128,12 +123,7 @@ class Workbench:
         duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Make a workbench for a table whose rows hold both scores and grades.
-
-        Raises:
-            InputError: A column is missing, or holds invalid values.
-            FileError: A file can't be read.
-        """
+        """Make a workbench for a table whose rows hold both scores and grades."""
         rank = partial(
             Rankings.from_table,
             _keep(recognise_table(table), table),
@@ -156,11 +146,7 @@ class Workbench:
         return cls(rank_table, _judged_rows, grades, default, files=_name(table, "TABLE"))
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
-        """Evaluate under each of these rules, for `outcome` to return.
-
-        Raises:
-            InputError: The input doesn't have the expected format.
-        """
+        """Evaluate under each of these rules, for `outcome` to return."""
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
             if rules not in self._outcomes:

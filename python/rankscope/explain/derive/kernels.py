@@ -74,12 +74,7 @@ class Kernels:
         return _known(plan.discounted(0, list(gains), list(ranks)))
 
     def mean_gains(self, cumulated: Measure, ties: Sequence[Sequence[float]]) -> list[float]:
-        """Return the mean gain of each tie, which is the expected gain at each of its ranks.
-
-        Args:
-            cumulated: CG at cutoff 1.
-            ties: The grades of the documents of each tie.
-        """
+        """Return the mean gain of each tie, which is the expected gain at each of its ranks."""
         if not ties:
             return []
         offsets = [0, *accumulate(map(len, ties))]
@@ -185,15 +180,7 @@ MOST_RANKS = 10_000
 
 
 def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
-    """Return the weights of the first ranks: what a gain of 1 adds at each.
-
-    Args:
-        measure: DCG with the discount.
-        ranks: How many ranks, from 1 on.
-
-    Raises:
-        MeasureError: A table of weights is shorter.
-    """
+    """Return the weights of the first ranks: what a gain of 1 adds at each."""
     request = engine.read_request(
         measure @ ranks, None, convention=None, score_type=None, grades=[0.0, 1.0]
     )

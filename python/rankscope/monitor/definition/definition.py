@@ -229,11 +229,7 @@ def _read_window(window: Duration | int) -> Any:  # noqa: ANN401 - checked where
 
 
 def check_comparable(one: Definition, other: Definition) -> None:
-    """Refuse to hold values of different definitions against each other.
-
-    Raises:
-        UsageError: The definitions differ; the message names where.
-    """
+    """Refuse to hold values of different definitions against each other."""
     mine, theirs = one.to_dict(), other.to_dict()
     if mine == theirs:
         return
