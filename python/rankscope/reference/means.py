@@ -14,6 +14,13 @@ FLOOR = 0.000_01
 def mean(values: Sequence[float], how: str = "mean") -> float:
     """Return the aggregate of the values of queries, with exact sums.
 
+    Args:
+        values: The value of each query.
+        how: `mean`, `sum`, or `geometric`, where values below 0.00001 count as 0.00001.
+
+    Returns:
+        The aggregate, or NaN for a mean without values.
+
     Examples:
         >>> mean([1.0, 0.5]), mean([1.0, 0.0], "sum"), round(mean([1.0, 0.0], "geometric"), 4)
         (0.75, 1.0, 0.0032)

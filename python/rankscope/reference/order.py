@@ -27,6 +27,13 @@ class Retrieved:
 def rank(documents: Iterable[Retrieved], ties: str = "doc_id") -> list[Retrieved]:
     """Return documents in descending order of score.
 
+    Args:
+        documents: The documents, in input order.
+        ties: How to order documents with equal scores: `doc_id` puts the largest ID first (compared
+            byte by byte), `doc_id_asc` the smallest, `input` keeps the input order, and `best` and
+            `worst` put the highest or lowest grade first (unjudged counts as 0), then the largest
+            ID.
+
     Examples:
         >>> tied = [Retrieved("a", 1.0, 2), Retrieved("b", 1.0), Retrieved("c", 3.0)]
         >>> [document.doc_id for document in rank(tied)]
