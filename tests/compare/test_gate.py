@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.compare.checks import MOST_RESAMPLES, Settings, check_budgets
-from rankscope.compare.gate import decide, parse_budget
-from rankscope.data.interval import Interval, of_measure
-from rankscope.stats.comparison import MeasureValues
+from rankscope.comparison.estimates import MeasureValues
+from rankscope.gate.checks import MOST_RESAMPLES, Settings, check_budgets
+from rankscope.gate.result import decide, parse_budget
+from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
 from rankscope.stats.quantiles import estimate_quantile
 from rankscope.testing import assert_not_worse
 
 if TYPE_CHECKING:
-    from rankscope.compare.gate import Check
+    from rankscope.gate.result import Check
 
 QUERIES = [f"q{number}" for number in range(120)]
 QRELS = {query: {"a": 3, "b": 1, "c": 0} for query in QUERIES}

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import rankscope as rs
-from rankscope.compare.gate import Check, GateResult
-from rankscope.compare.summary import MOST_ROWS
+from rankscope.gate.result import Check, GateResult
+from rankscope.gate.summary import MOST_ROWS
 
 HOSTILE = (
     "@team|`x`",

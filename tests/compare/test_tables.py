@@ -9,11 +9,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import rankscope as rs
-from rankscope.results.comparison import Compared, Comparison, Settings
-from rankscope.results.comparison.layout import name_letters
-from rankscope.results.comparison.verdict import decide
-from rankscope.results.comparison.words import format_p
-from rankscope.results.ranges import UnjudgedRange
+from rankscope.comparison.layout import name_letters
+from rankscope.comparison.ranges import UnjudgedRange
+from rankscope.comparison.result import Compared, Comparison, Settings
+from rankscope.comparison.verdict import decide
+from rankscope.comparison.words import format_p
 
 RUNS = ("old", "new", "a|b<c>&_%")
 

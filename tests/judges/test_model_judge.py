@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope.judges.draws import split_strata
+from rankscope.judges.powered import estimate_powered, rescale
 from rankscope.stats.estimate.interval import estimate_mean
-from rankscope.stats.judges.draws import split_strata
-from rankscope.stats.judges.powered import estimate_powered, rescale
 from scipy import stats
 
 from tests.judges.made_items import make_queries

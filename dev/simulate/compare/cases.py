@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rankscope.compare.gate import Budget
+from rankscope.gate.result import Budget
 
 from dev.simulate.case import Case, Row
 from dev.simulate.compare import gates, judges

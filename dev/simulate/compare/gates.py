@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope.compare.checks import Settings, check_budgets
-from rankscope.data.interval import Interval
+from rankscope.comparison.estimates import MeasureValues
+from rankscope.gate.checks import Settings, check_budgets
 from rankscope.records import replace as replace_fields
-from rankscope.stats.comparison import MeasureValues
+from rankscope.settings.interval import Interval
 
 from dev.simulate.compare.worlds import ALIKE, draw_sample
 
 if TYPE_CHECKING:
-    from rankscope.compare.gate import Budget, Check
-    from rankscope.engine import Groups
+    from rankscope.evaluation.groups import Groups
+    from rankscope.gate.result import Budget, Check
 
     from dev.simulate.compare.worlds import World
 

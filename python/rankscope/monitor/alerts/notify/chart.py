@@ -11,7 +11,7 @@ import math
 from datetime import UTC, datetime
 from io import BytesIO
 
-from rankscope.plots.palette import LIGHT
+from rankscope.drawing.palette import LIGHT
 from rankscope.records import record
 
 TYPE_CHECKING = False

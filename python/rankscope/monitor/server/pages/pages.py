@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from rankscope.explain.write import html
+from rankscope.derivation.write import html
 from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import ChannelPages
 from rankscope.monitor.server.pages.incident import IncidentForms
