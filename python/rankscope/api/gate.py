@@ -12,6 +12,7 @@ from rankscope.api.ranked_runs import rank_runs
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_run_measure
 from rankscope.compare.gate import (
+    INCONCLUSIVE,
     Budget,
     Check,
     GateResult,
@@ -22,6 +23,7 @@ from rankscope.compare.gate import (
 from rankscope.data.interval import Interval
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
+from rankscope.records import replace
 from rankscope.results.comparison import Comparison
 
 TYPE_CHECKING = False
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
     Limit: TypeAlias = float | str
     Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
+
+NO_PLAN = "A comparison doesn't have the values that tell how many. A gate of the runs says it."
 
 
 def gate(
@@ -433,7 +437,7 @@ def _check_compared(
     )
     if found.wins == found.losses == 0 and not lower >= -budget.limit:
         limited = keep_unchanged(found.bounded_lower, -budget.limit, level)
-    return conclude(
+    check = conclude(
         budget,
         limited,
         measure=measure,
@@ -442,6 +446,7 @@ def _check_compared(
         means=means,
         on_inconclusive=budget.on_inconclusive or on_inconclusive,
     )
+    return replace(check, note=check.note or NO_PLAN) if check.verdict == INCONCLUSIVE else check
 
 
 def _bad_call(message: str) -> UsageError:
