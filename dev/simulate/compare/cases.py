@@ -251,7 +251,7 @@ def _plan(world: World, trials: int) -> list[Row]:
         ends = (
             cell
             for number, held in zip(found.middle, found.held, strict=True)
-            for cell in (f"{number:,}", show(held, found.plans))
+            for cell in (f"{number:,}" if found.plans else "–", show(held, found.plans))
         )
         rows.append(Row("plans", (world.name, f"{n:,}", *ends), "; ".join(problems)))
     return rows
