@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used.
+"""Names of a package, and NumPy as `np`, which are imported when they are first used.
 
 A program pays only for what it uses: `import rankscope` loads a fraction of the modules. Type
 checkers and editors see ordinary imports, under `TYPE_CHECKING` beside the call of `defer`.
@@ -8,11 +8,24 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+
+    import numpy as np
+else:
+
+    class _Deferred(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            value = getattr(import_module(self.__name__), name)
+            setattr(self, name, value)  # the next time, nothing is looked for
+            return value
+
+    np = _Deferred("numpy")
+
+__all__ = ["defer", "np"]
 
 
 def defer(
@@ -23,18 +36,6 @@ def defer(
     submodules: Collection[str] = (),
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return the `__getattr__` and the `__dir__` of a package.
-
-    Args:
-        package: The name of the package.
-        modules: The module from which the package takes each name.
-        functions: The names that are those of submodules as well, which are imported here. Python
-            sets the attribute of a package when it first imports a submodule; now that this is
-            done, the name can stand for the function.
-        submodules: The submodules that users need, which are listed with the names.
-
-    Returns:
-        A function that imports what a name stands for, or the submodule of this name. And one that
-        lists the names for completion, whether they were used or not.
 
     Examples:
         >>> get, list_names = defer("rankscope.results", {"Table": "rankscope.results.table"})

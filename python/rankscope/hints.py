@@ -137,13 +137,7 @@ ATTRIBUTES = {
 def explain_call(
     function: Callable[..., object], given: Mapping[str, object], error: TypeError
 ) -> ArgumentError | None:
-    """Return the error for a call with an argument that does not exist, `None` for another error.
-
-    Args:
-        function: The function.
-        given: The arguments that were given by name.
-        error: What the call raised.
-    """
+    """Return the error for an argument that does not exist, `None` for another error."""
     from inspect import Parameter, signature  # noqa: PLC0415 - only errors need it
 
     of_function = signature(function).parameters
@@ -174,13 +168,7 @@ def explain_call(
 
 
 def refuse_argument(function: str, name: str, names: Iterable[str]) -> ArgumentError:
-    """Return the error for an argument that a function does not have.
-
-    Args:
-        function: The name of the function or, after that of its class, of the method.
-        name: The argument, or an empty string for too many by position.
-        names: The arguments that there are.
-    """
+    """Return the error for an argument that a function does not have."""
     known = list(dict.fromkeys(names))
     hint = ELSEWHERE.get(function, {}).get(name, "")
     if not hint and not {"measures", "measure"}.isdisjoint(known):
@@ -245,11 +233,7 @@ def _refuse_attribute(kind: type, name: str) -> MissingAttributeError:
 
 
 def hint_arguments(function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function whose errors for unknown arguments say which one is meant.
-
-    Args:
-        function: The function, or the function of a method.
-    """
+    """Return a function whose errors for unknown arguments say which one is meant."""
     from functools import wraps  # noqa: PLC0415 - loads with the first function
 
     @wraps(function)

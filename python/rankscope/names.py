@@ -29,9 +29,6 @@ _SHORTENED.maxother = _SHORTENED.maxstring = 2 * LONGEST_QUOTE
 def quote(value: object) -> str:
     """Write a value for an error message, shortened if it is long.
 
-    Args:
-        value: The value, of any type and size.
-
     Examples:
         >>> quote("nDGC"), quote([[1]])
         ("'nDGC'", '[[1]]')
@@ -48,15 +45,6 @@ def quote(value: object) -> str:
 
 def find_closest(name: object, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
     """Find the known name that a misspelled one was probably meant to be.
-
-    Args:
-        name: What was written. Anything but text, and text longer than `LONGEST_NAME` characters,
-            is like no name.
-        known: The names to choose from, of which the first `MOST_NAMES` are compared.
-        likeness: From 0 (anything) to 1 (the same), how much alike the two have to be.
-
-    Returns:
-        The closest name, or `None` if none is alike enough.
 
     Examples:
         >>> find_closest("lightgmb", ["catboost", "lightgbm"])

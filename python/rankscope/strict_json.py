@@ -71,11 +71,7 @@ class StrictJSON:
         """Whether any text that was read has a flaw."""
 
     def load(self, text: bytes) -> Any:  # noqa: ANN401 - JSON can hold anything
-        """Read a text.
-
-        Raises:
-            JSONMistake: It is not JSON.
-        """
+        """Read a text."""
         try:
             decoded = text.decode()
             if self._is_bounded:

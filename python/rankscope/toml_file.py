@@ -46,17 +46,7 @@ class TomlFlaw:
 def read_toml(
     path: str, refuse: Callable[[TomlFlaw], FormatError], *, hint: str
 ) -> tuple[str, dict[str, object]]:
-    """Read a file, and return its text and its tables.
-
-    Args:
-        path: The file.
-        refuse: Returns the error for what is wrong with it.
-        hint: What to do if the operating system refuses.
-
-    Raises:
-        FileError: The file can't be read.
-        FormatError: It is too large, or isn't TOML.
-    """
+    """Read a file, and return its text and its tables."""
     try:
         with Path(path).open("rb") as opened:
             raw = opened.read(MOST_BYTES + 1)

@@ -34,16 +34,6 @@ def replacing(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[Pa
     whatever was at `path` stays as it was. Links are followed, and a file that is replaced keeps
     its permissions. Pipes and devices cannot be replaced: what the block wrote is copied to them.
 
-    Args:
-        path: The file to make or to replace.
-        mode: The permissions of a new file, as far as the umask allows them.
-
-    Yields:
-        The path of the file to write to.
-
-    Raises:
-        FileError: The file cannot be written.
-
     Examples:
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
@@ -75,11 +65,7 @@ def replacing(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[Pa
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8, whole or not at all.
-
-    Raises:
-        FileError: The file cannot be written.
-    """
+    """Write a text as UTF-8, whole or not at all."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
 
@@ -87,11 +73,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def refuse_overwriting(
     output: str, inputs: Sequence[str], hint: str = "choose another file with -o"
 ) -> None:
-    """Refuse to write over a file that is read.
-
-    Raises:
-        UsageError: The output is one of the inputs, by whatever path.
-    """
+    """Refuse to write over a file that is read."""
     import os  # noqa: PLC0415 - see `replacing`
 
     for path in inputs:
@@ -109,18 +91,7 @@ def refuse_overwriting(
 
 
 def make_folder(path: str | os.PathLike[str], *, mode: int = 0o777) -> bool:
-    """Make a folder, and those above it, where there is none.
-
-    Args:
-        path: The folder.
-        mode: The permissions of a new one, as far as the umask allows them.
-
-    Returns:
-        Whether it was made.
-
-    Raises:
-        FileError: It cannot be made.
-    """
+    """Make a folder, and those above it, where there is none."""
     import os  # noqa: PLC0415 - as above
     from pathlib import Path  # noqa: PLC0415 - as above
 

@@ -17,12 +17,6 @@ def check_alignment(**values: object) -> None:
     Columns are read by position. If only one of two columns of a frame was sorted, they have the
     same labels in different orders, and a row would get the grade or the query of another.
     Objects with other labels, such as a Series with a new index, are read by position.
-
-    Args:
-        **values: Arrays of any library by the names of the arguments.
-
-    Raises:
-        FormatError: Two of them have the same labels in different orders.
     """
     pandas = sys.modules.get("pandas")
     if pandas is None:
@@ -50,16 +44,7 @@ def check_alignment(**values: object) -> None:
 
 
 def check_weights(weights: object, y_true: object, groups: object) -> None:
-    """Check that weights of queries in a pandas Series are in the order of the queries.
-
-    Args:
-        weights: The weight of each query.
-        y_true: The matrix with a row per query, if there are no groups.
-        groups: The query of each row.
-
-    Raises:
-        FormatError: The weights have the queries as their index, in another order.
-    """
+    """Check that weights of queries in a pandas Series are in the order of the queries."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(weights, pandas.Series):
         return

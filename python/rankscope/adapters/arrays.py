@@ -14,6 +14,7 @@ from rankscope.adapters.numbers import (
     to_numbers,
 )
 from rankscope.adapters.row_groups import read_row_groups
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankscope.adapters.row_groups import GivenGroups
@@ -59,8 +59,6 @@ class Groups:
 
     def locate(self, error: FormatError) -> FormatError:
         """Return the array and the place of a number that the core refused."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if error.code.startswith("score_"):
             is_finite = np.isfinite(self.scores)
             error.file = self.names[1]
@@ -77,13 +75,7 @@ class Groups:
 
 
 def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
-    """Return a matrix that the core can read in place, or `None` if it needs converting.
-
-    Raises:
-        FormatError: It lies in a file that is gone.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return a matrix that the core can read in place, or `None` if it needs converting."""
     # A subclass may mean something else by its numbers, as a masked array does.
     if not isinstance(values, np.ndarray) or type(values) is not np.ndarray or values.ndim != 2:
         return None
@@ -102,22 +94,7 @@ def from_matrices(
     padding: Padding = "nan",
     dimensions: tuple[int, ...] = (1, 2),
 ) -> Groups:
-    """Read two matrices. A score that is masked means that there is no document.
-
-    Args:
-        y_true: Grades, a row a query and a column a document.
-        y_score: Scores of the same shape.
-        is_reversed: Whether the last column counts as the first.
-        padding: `"nan"` if a score that is NaN means that there is no document, too; else it is an
-            error.
-        dimensions: How many dimensions they may have. If one of them has one, it is a single query.
-
-    Raises:
-        UsageError: Both have one dimension, and may hold the rows of many queries.
-        InputError: They do not fit.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read two matrices. A score that is masked means that there is no document."""
     check_alignment(y_true=y_true, y_score=y_score)
     given = {
         "y_true": to_numbers(y_true, "y_true", dimensions=dimensions, are_grades=True),
@@ -166,21 +143,7 @@ def from_rows(
     is_reversed: bool = False,
     padding: Padding = "nan",
 ) -> Groups:
-    """Read two columns of rows, and which query each row belongs to.
-
-    Args:
-        y_true: The grade of each row.
-        y_score: The score of each row.
-        groups: As in `read_row_groups`.
-        is_reversed: Whether the last row of a query counts as the first.
-        padding: As in `from_matrices`.
-
-    Raises:
-        UsageError: The groups are none.
-        InputError: They do not fit.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read two columns of rows, and which query each row belongs to."""
     check_alignment(y_true=y_true, y_score=y_score, groups=groups)
     grades = to_numbers(y_true, "y_true", dimensions=(1,), are_grades=True)
     values = to_numbers(y_score, "y_score", dimensions=(1,))
@@ -213,8 +176,6 @@ def from_rows(
 
 def _refuse_nan(numbers: NDArray[np.float64], given: object) -> None:
     """Raise an error for a score that is NaN and not masked."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_nan = np.isnan(numbers)
     if not is_nan.any():
         return
@@ -231,8 +192,6 @@ def _refuse_nan(numbers: NDArray[np.float64], given: object) -> None:
 
 def _find_masked(given: object, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return where an array, or the rows of a list, are masked."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if isinstance(given, np.ma.MaskedArray):
         return np.asarray(np.ma.getmaskarray(given))
     is_masked = np.zeros(shape, dtype=bool)
@@ -243,13 +202,7 @@ def _find_masked(given: object, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
-    """Read rows that are sorted by query.
-
-    Raises:
-        InputError: They do not fit.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read rows that are sorted by query."""
     check_alignment(relevance=relevance, scores=scores)
     grades = to_numbers(relevance, "relevance", dimensions=(1,), are_grades=True)
     values = to_numbers(scores, "scores", dimensions=(1,))
@@ -293,16 +246,7 @@ def from_lists(
     ideal: Iterable[Sequence[float]] | None,
     name: str = "lists",
 ) -> Groups:
-    """Read lists of grades that are in rank order.
-
-    Args:
-        lists: A list a query.
-        ideal: All judged grades of each query (default: those of the list).
-        name: What messages call the lists.
-
-    Raises:
-        InputError: They are not lists of numbers.
-    """
+    """Read lists of grades that are in rank order."""
     offsets, relevance = join_lists(lists, name)
     if len(offsets) == 1:
         raise _no_queries(name)
@@ -315,18 +259,7 @@ def from_ranked_rows(
     ideal: Iterable[Sequence[float]] | None,
     name: str = "rel",
 ) -> Groups:
-    """Read one column of grades in which the rows of each query are in rank order.
-
-    Args:
-        grades: The grade of each row.
-        groups: As in `read_row_groups`.
-        ideal: All judged grades of each query (default: those of its rows).
-        name: What messages call the column.
-
-    Raises:
-        UsageError: The groups are none.
-        InputError: They do not fit.
-    """
+    """Read one column of grades in which the rows of each query are in rank order."""
     check_alignment(**{name: grades}, groups=groups)
     relevance = to_numbers(grades, name, dimensions=(1,), are_grades=True)
     rows = read_row_groups(groups, len(relevance))
@@ -343,7 +276,6 @@ def _in_rank_order(
     name: str,
     find: Callable[[int], tuple[int, ...]],
 ) -> Groups:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     # Scores that descend from 0 in each list keep its order, without ties.
     lengths = np.diff(offsets)

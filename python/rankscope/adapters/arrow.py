@@ -45,13 +45,6 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
     """Raise an error for an Arrow array whose offsets, views or indices point outside its buffers.
 
     PyArrow follows them wherever they point, and ends the process.
-
-    Args:
-        values: An array or a chunked array.
-        name: The name for messages.
-
-    Raises:
-        FormatError: It is such an array.
     """
     pa = load_arrow()
     try:
@@ -67,11 +60,7 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
 
 
 def check_inside(values: object, name: str) -> None:
-    """Check a PyArrow column, or a pandas column that wraps one, with `check_whole`.
-
-    Raises:
-        FormatError: It is damaged.
-    """
+    """Check a PyArrow column, or a pandas column that wraps one, with `check_whole`."""
     pa = sys.modules.get("pyarrow")
     if pa is None:
         return

@@ -37,11 +37,7 @@ class Batches:
 
 
 def find_batches(table: object) -> Batches | None:
-    """Return how to read a table batch by batch, `None` for one that is held in memory.
-
-    Raises:
-        FormatError: The library can't compute the table.
-    """
+    """Return how to read a table batch by batch, `None` for one that is held in memory."""
     names = ("narwhals", "polars", "duckdb", "pyarrow", "pyarrow.dataset")
     narwhals, polars, duckdb, arrow, dataset = map(sys.modules.get, names)
     found: Any = table
@@ -116,12 +112,7 @@ class BatchFile:
 
 
 def _guard(act: Callable[[], T]) -> T:
-    """Read something of another library, and raise a typed error if it can't.
-
-    Raises:
-        FormatError: The library raised an error, or a batch is damaged.
-        OutOfMemoryError: There is not enough memory.
-    """
+    """Read something of another library, and raise a typed error if it can't."""
     try:
         return act()
     except (RankscopeError, KeyboardInterrupt):

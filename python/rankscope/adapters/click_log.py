@@ -11,6 +11,7 @@ from rankscope.adapters.open_column import open_column
 from rankscope.adapters.query_table import decode
 from rankscope.adapters.tables import FoundColumns, open_table
 from rankscope.data.ids import MISSING
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.names import quote
 from rankscope.records import record
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Foreign: TypeAlias = Any  # a column of another library
@@ -55,8 +55,6 @@ class Values:
 
     def separate(self) -> NDArray[np.int64]:
         """Return the codes as clusters, from 0: each row without a value is one of its own."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         codes = self.codes
         if MISSING in self.texts:
             is_missing = codes == self.texts.index(MISSING)
@@ -105,22 +103,7 @@ def read_log(
     called: Mapping[str, str] | None = None,
     encoding: str = "utf-8",
 ) -> Log:
-    """Read columns of a log whose rows are documents that were shown.
-
-    Args:
-        log: A path, a `File`, or a table of any library.
-        numbers: The names of columns of numbers, by role.
-        values: The names of columns of ids, by role.
-        found: Further columns, by role (`query`, `doc` or `rank`), with `None` to find them by
-            their usual names. Ranks are numbers, the others ids.
-        nullable: The roles of numbers that may be missing, which become NaN.
-        called: What a role of `found` is called for the caller, where it isn't by its own name.
-        encoding: The encoding of text files.
-
-    Raises:
-        InputError: A column is missing, or holds what it can't mean, or there are no rows.
-        FileError: A file can't be read.
-    """
+    """Read columns of a log whose rows are documents that were shown."""
     given = recognise_table(log)
     found = found or {}
     named = {**numbers, **values}
@@ -221,8 +204,6 @@ def _check_lengths(read: Log, named: Mapping[str, str]) -> None:
 
 def _read_numbers(column: Foreign, name: str, *, allows_null: bool) -> NDArray[np.float64]:
     """Read numbers, also truth values, and texts as files without types have them."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if isinstance(column, list | tuple) and column and all(type(each) is bool for each in column):
         return np.array(column, dtype=np.float64)
@@ -265,7 +246,6 @@ def _not_a_number(name: str, found: str, row: int) -> FormatError:
 
 
 def _read_codes(column: Foreign, name: str) -> Values:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     read = read_values(column, name)
     if not isinstance(read, tuple):

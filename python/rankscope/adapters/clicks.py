@@ -6,6 +6,7 @@ from rankscope.adapters.columns import read_values
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.query_table import decode
 from rankscope.adapters.tables import FoundColumns, open_table
+from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.records import record
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 MOST_RANKS = 10_000
@@ -42,11 +42,7 @@ class Clicks:
 
 
 def refuse_clicked_only(clicked: float, shown: float) -> None:
-    """Raise an error for a log of clicks only, in which every rate would be 1.
-
-    Raises:
-        FormatError: It is one.
-    """
+    """Raise an error for a log of clicks only, in which every rate would be 1."""
     if clicked == shown >= FEWEST_SHOWN:
         raise FormatError(
             "expected documents that were shown and not clicked, found clicks only",
@@ -56,18 +52,7 @@ def refuse_clicked_only(clicked: float, shown: float) -> None:
 
 
 def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:
-    """Read a click log, batch by batch if it is in files.
-
-    Args:
-        log: A path, a `File`, or a table of any library.
-        names: The names of the columns `rank`, which is found by its usual names where there is
-            none, `click`, and, if there is one, `propensity` and `cluster`.
-        encoding: The encoding of text files.
-
-    Raises:
-        InputError: A column is missing, or holds what it cannot mean.
-        FileError: A file can't be read.
-    """
+    """Read a click log, batch by batch if it is in files."""
     given = recognise_table(log)
     wanted = {role: names[name] for name, role in ROLES.items()}
     if names["propensity"] is None:
@@ -102,7 +87,6 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
 
 
 def _read_batch(table: object, wanted: Mapping[str, str | None], cluster: str | None) -> Clicks:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     found = FoundColumns(open_table(table), wanted)
     ranks = found.read_numbers(ROLES["rank"])
@@ -129,7 +113,6 @@ LOGGED = "a propensity is the probability with which the document was shown ther
 
 
 def _refuse(is_good: NDArray[Any], values: NDArray[Any], wanted: str, hint: str, code: str) -> None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if not is_good.all():
         at = int(np.argmin(is_good))

@@ -146,11 +146,7 @@ MOST_USUAL = 5
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise an error for columns with the same name.
-
-    Raises:
-        FormatError: There are such columns.
-    """
+    """Raise an error for columns with the same name."""
     doubled = sorted(name for name, count in Counter(names).items() if count > 1)
     if doubled:
         raise FormatError(
@@ -167,15 +163,6 @@ def find_column(
 
     A column that is named as an attribute, such as the user to group by, isn't taken for the query
     if there is another one. Neither is `user_id` beside `query_id`.
-
-    Args:
-        names: The names of all columns.
-        role: The role.
-        name: The name given, if there is one.
-        attributes: The columns named as attributes.
-
-    Raises:
-        FormatError: The column named is not there, or two have usual names.
     """
     if name is not None:
         name = str(name)
@@ -205,9 +192,6 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
     Judgments of Hugging Face and BEIR call their grades `score`. A table with nothing but users,
     items and times has no grades: each of its rows is relevant. Any other column could be a grade
     or say that a row is none, as `rating` and `event` do, so it isn't passed over.
-
-    Raises:
-        FormatError: There are no grades, and the rows may be something else than interactions.
     """
     # The names given may be those of another table, the run.
     named = {
@@ -248,13 +232,7 @@ def no_role(names: Sequence[str], role: str) -> FormatError:
 
 
 def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
-    """Return the error for a table without a column.
-
-    Args:
-        names: The names of its columns.
-        wanted: What was expected.
-        name: The name of the column, or its role.
-    """
+    """Return the error for a table without a column."""
     close = _find_close([name, *ROLES.get(name, ())], names)
     if close:
         hint = f"did you mean {close!r}?"
@@ -290,13 +268,7 @@ def guess_column(names: Sequence[str], role: str) -> str:
 
 
 def explain_users(error: Exception, names: Sequence[str], query: str | None) -> None:
-    """Say in the hint of a duplicate that all rows of a user are taken for one query.
-
-    Args:
-        error: Any error.
-        names: The names of all columns.
-        query: The column of queries if it was found by its name, else `None`.
-    """
+    """Say in the hint of a duplicate that all rows of a user are taken for one query."""
     if not isinstance(error, DuplicateError) or query not in USERS:
         return
     column = guess_column(names, "query")

@@ -18,13 +18,13 @@ from rankscope.adapters.open_column import (
     read_utf8,
 )
 from rankscope.data.ids import MISSING, UUIDS, are_uuids
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Foreign: TypeAlias = Any  # a column of another library
@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
-    """Read a column of ids, which are integers or text.
-
-    Raises:
-        FormatError: There is none in a row, or they are something else.
-    """
+    """Read a column of ids, which are integers or text."""
     try:
         return _read_ids(column, name)
     except FormatError as error:
@@ -46,7 +42,6 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
 
 
 def _read_ids(column: Foreign, name: str) -> IdColumn:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     values = open_column(column, name, lambda found: _bad_ids(name, found))
     if len(values) == 0:
@@ -108,7 +103,6 @@ def count_ids(column: IdColumn) -> int:
 
 
 def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if values.dtype.kind not in "iu":
         raise _bad_ids(name, str(values.dtype))
@@ -119,7 +113,6 @@ def _ids_of_numbers(values: NDArray[Any], name: str) -> NDArray[np.int64]:
 
 
 def _ids_of_list(values: list[Foreign], name: str) -> IdColumn:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     kinds = set(map(type, values))
     if all(map(is_integer, kinds)):
@@ -165,29 +158,18 @@ def _is_unicode(text: str) -> bool:
 
 def _texts_of(values: Foreign) -> IdColumn:
     """Return the buffers of an Arrow array of large strings."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     _, offsets, texts = values.buffers()
     starts = np.frombuffer(offsets or b"", dtype=np.int64)[values.offset :][: len(values) + 1]
     return starts, np.frombuffer(texts or b"", dtype=np.uint8)
 
 
 def read_values(column: Foreign, name: str) -> IdColumn:
-    """Read a column of any values as text or integers. Null is a value of its own.
-
-    Raises:
-        FormatError: They have no text.
-    """
+    """Read a column of any values as text or integers. Null is a value of its own."""
     return read_typed_values(column, name)[0]
 
 
 def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
-    """Read a column as `read_values` does; name its type as `AttributeColumn` does.
-
-    Raises:
-        FormatError: They have no text.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
+    """Read a column as `read_values` does; name its type as `AttributeColumn` does."""
 
     def refuse(found: str) -> FormatError:
         return FormatError(
@@ -226,19 +208,7 @@ def _value_type(given: Foreign) -> str:
 def read_numbers(
     column: Foreign, name: str, role: str, *, allows_null: bool = False
 ) -> NDArray[Any]:
-    """Read a column of numbers that double precision holds exactly, or of truth values as grades.
-
-    Args:
-        column: The column.
-        name: The name for messages.
-        role: What it holds, for the codes of mistakes.
-        allows_null: Whether nulls become NaN; else they are refused.
-
-    Raises:
-        FormatError: They are something else, or missing.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a column of numbers that doubles hold exactly, or of truth values as grades."""
     are_grades = role == "relevance"
     try:
         values = open_column(column, name, lambda found: not_numbers(name, found))
@@ -259,7 +229,6 @@ def read_numbers(
 
 
 def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_missing = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(0, bool)
     if is_missing.any():
@@ -273,8 +242,6 @@ def _refuse_nulls(values: Foreign, name: str, role: str) -> None:
 
 def _fill_nulls(values: list[Foreign]) -> Foreign:
     """Mask the nulls in an array of Python objects."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     nulls = set(filter(is_null_type, map(type, values)))
     if not nulls:
         return values
@@ -286,8 +253,6 @@ def _fill_nulls(values: list[Foreign]) -> Foreign:
 
 def _numbers_of_arrow(values: Foreign, name: str, *, are_grades: bool) -> NDArray[Any]:
     """Convert an Arrow array to a NumPy array that is masked where the values are null."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     kind = values.type
     if pa.types.is_null(kind):

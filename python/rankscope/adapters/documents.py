@@ -18,21 +18,7 @@ def open_documents(
     is_judged: bool,
     place: str,
 ) -> tuple[Literal["mapping", "pairs", "ids"], object]:
-    """Find out what stands for the documents of a query.
-
-    Args:
-        given: A mapping of document to grade or score, a list of such pairs, or a list or array of
-            ids. Ids of judgments may also be a set.
-        is_judged: Whether the documents belong to judgments, where ids alone mean grade 1. In a run
-            ids alone are a ranked list with the best document first.
-        place: The name for messages.
-
-    Returns:
-        The form, and the documents in it: a mapping, a list of pairs, or a list of ids.
-
-    Raises:
-        FormatError: It is none of these.
-    """
+    """Find out what stands for the documents of a query."""
     if _is_column(given):
         return _open_series(given, is_judged, place)
     if all(hasattr(given, name) for name in ("keys", "items")) and not hasattr(given, "columns"):

@@ -6,6 +6,7 @@ import math
 import sys
 
 from rankscope.adapters.mistakes import inexact, not_numbers
+from rankscope.deferred import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 EXACT_UP_TO = 2**53
@@ -27,19 +27,7 @@ def to_doubles(
     *,
     are_grades: bool = False,
 ) -> NDArray[np.float64]:
-    """Convert an array to contiguous float64 without rounding. Masked values become NaN.
-
-    Args:
-        given: The array, of any type.
-        name: The name for messages.
-        offsets: Where lists begin in it that stand end to end, for messages.
-        are_grades: Whether it can hold truth values, which are grades of 0 and 1.
-
-    Raises:
-        FormatError: It holds something else than numbers, or a number would be rounded.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Convert an array to contiguous float64 without rounding. Masked values become NaN."""
     array, mask = np.asarray(np.ma.getdata(given)), np.ma.getmask(given)
     if is_short(array.dtype.type):
         array = array.astype(np.float32)
@@ -56,18 +44,7 @@ def to_doubles(
 
 
 def keep_doubles(given: NDArray[Any], name: str, *, are_grades: bool = False) -> NDArray[Any]:
-    """Return an array unchanged if the core can read its type in place, and as float64 otherwise.
-
-    Args:
-        given: The array, of any type.
-        name: The name for messages.
-        are_grades: As in `to_doubles`.
-
-    Raises:
-        FormatError: It holds something else than numbers, or a number would be rounded.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return an array unchanged if the core can read its type, and as float64 otherwise."""
     usual = (np.float64, np.float32, np.int64, np.int32)
     is_usual = type(given) is np.ndarray and given.dtype in usual
     is_read = is_usual and given.flags.c_contiguous and given.flags.aligned
@@ -77,7 +54,6 @@ def keep_doubles(given: NDArray[Any], name: str, *, are_grades: bool = False) ->
 
 
 def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if array.dtype.itemsize > 8:  # a long double may be beyond a double, which will be found
         with np.errstate(over="ignore"):
@@ -88,8 +64,6 @@ def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
 
 def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     """Find where conversion changed a finite number. Return `None` if the type rules that out."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if array.dtype.itemsize <= 4 or array.dtype == np.float64:
         return None
     if array.dtype.kind == "f":
@@ -115,21 +89,7 @@ def _are_small(integers: NDArray[Any]) -> bool:
 def read_python(
     values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Read numbers of Python, NumPy and `decimal` without rounding.
-
-    Args:
-        values: The numbers.
-        name: What messages call them.
-        offsets: Where lists begin in them that stand end to end, for messages.
-
-    Returns:
-        Doubles, infinite for what is beyond all of them.
-
-    Raises:
-        FormatError: A number would be rounded.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read numbers of Python, NumPy and `decimal` without rounding."""
     if any(map(is_decimal, set(map(type, values)))):
         values = _read_decimals(values, name, offsets)
     try:
@@ -166,13 +126,6 @@ def is_decimal(kind: type) -> bool:
 
 def read_decimal(number: Decimal) -> float | None:
     """Read a decimal as the nearest double, as text is read.
-
-    Args:
-        number: The decimal; of a subclass, too.
-
-    Returns:
-        The double, infinite for what is beyond all of them, or `None` where it does not hold all
-        digits of the decimal.
 
     Examples:
         >>> from decimal import Decimal
@@ -213,7 +166,5 @@ def _to_double(value: Any) -> float:  # noqa: ANN401 - any number
 
 def place_in(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:
     """Return which of several concatenated lists holds a position, and the place in that list."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     row = int(np.searchsorted(offsets, at, side="right")) - 1
     return row, at - int(offsets[row])

@@ -8,6 +8,7 @@ from itertools import chain
 from rankscope.adapters.arrow import check_inside
 from rankscope.adapters.doubles import is_decimal, is_short, read_python, to_doubles
 from rankscope.adapters.mistakes import bad_shape, elsewhere, not_numbers, placed, too_deep
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -30,14 +31,7 @@ EXPORT_ERRORS = (
 
 
 def open_array(values: object, name: str, depth: int, *, are_grades: bool = False) -> NDArray[Any]:
-    """Convert anything to an array of the same dimensions, masked where it has nulls.
-
-    Args:
-        values: The array, buffer or (nested) list.
-        name: The name for messages.
-        depth: How deep lists can be nested.
-        are_grades: Whether lists can have truth values, which are grades of 0 and 1.
-    """
+    """Convert anything to an array of the same dimensions, masked where it has nulls."""
     if isinstance(values, list | tuple):
         return _of_list(values, name, depth, are_grades=are_grades)
     array = see_array(values, name)
@@ -47,13 +41,7 @@ def open_array(values: object, name: str, depth: int, *, are_grades: bool = Fals
 
 
 def see_array(values: object, name: str) -> NDArray[Any]:
-    """Convert anything but a list to an array, which may hold objects.
-
-    Raises:
-        FormatError: It is none.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Convert anything but a list to an array, which may hold objects."""
     if isinstance(values, np.ndarray):
         check_file(values, name)
         return values
@@ -76,8 +64,6 @@ def _of_library(values: object, name: str) -> NDArray[Any]:
     (`__array_interface__`) could describe anything. The capsule of DLPack is made by the library
     that owns the memory, and keeps it alive.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not hasattr(values, "__array__") and not hasattr(values, "__dlpack__"):
         if hasattr(values, "__cuda_array_interface__"):
             raise elsewhere(name, values, "it gives no NumPy array")
@@ -96,8 +82,6 @@ def _of_library(values: object, name: str) -> NDArray[Any]:
 
 def _export(values: Any) -> Any:  # noqa: ANN401 - an array of any library
     """Let a library convert its array to one of NumPy."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(values, torch.Tensor) and values.device.type == "cpu":
         # A measure has no gradient, and NumPy lacks most floats of 8 and 16 bits.
@@ -108,7 +92,6 @@ def _export(values: Any) -> Any:  # noqa: ANN401 - an array of any library
 
 
 def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if array.ndim == 0:
         raise bad_shape(name, tuple(range(1, depth + 1)), ())
@@ -121,7 +104,6 @@ def _of_objects(array: NDArray[Any], name: str, depth: int, *, are_grades: bool)
 
 
 def _of_list(values: Sequence[Any], name: str, depth: int, *, are_grades: bool) -> NDArray[Any]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if depth < 1:
         raise too_deep(name)
@@ -165,8 +147,6 @@ def is_plain(lists: Sequence[Any], kinds: set[type]) -> bool:
 
 def is_number(kind: type) -> bool:
     """Check whether a type holds real numbers. Decimals count, booleans and durations don't."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_other = issubclass(kind, bool | np.complexfloating | np.timedelta64)
     is_usual = issubclass(kind, int | float | np.number) and not is_other
     return is_usual or is_decimal(kind) or is_short(kind)
@@ -174,22 +154,16 @@ def is_number(kind: type) -> bool:
 
 def is_truth(kind: type) -> bool:
     """Check whether a type holds truth values."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return issubclass(kind, bool | np.bool_)
 
 
 def is_integer(kind: type) -> bool:
     """Check whether a type holds integers."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return issubclass(kind, int | np.integer) and is_number(kind)
 
 
 def is_row(kind: type) -> bool:
     """Check whether a type is an ordered sequence."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if issubclass(kind, np.generic | str | bytes | bytearray):
         return False
     is_sequence = issubclass(kind, list | tuple | range | memoryview)
@@ -208,8 +182,6 @@ def check_file(array: NDArray[Any], name: str) -> None:
     """Raise an error for a memory-mapped array whose file is gone or truncated."""
     import mmap  # noqa: PLC0415 - NumPy has loaded it
     from pathlib import Path  # noqa: PLC0415 - as mmap
-
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     base: object = array
     while isinstance(base, np.ndarray | memoryview | mmap.mmap):

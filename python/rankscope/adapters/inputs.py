@@ -80,17 +80,7 @@ class Input:
 
 
 def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = None) -> Input:
-    """Recognize what an argument is.
-
-    Args:
-        value: The argument.
-        role: `qrels` or `run`.
-        columns: By role, the names of columns that are given.
-
-    Raises:
-        FormatError: It is nothing that can be read.
-        UsageError: The format is unknown.
-    """
+    """Recognize what an argument is."""
     if isinstance(value, Run):
         return Input("run", value, role)
     if isinstance(value, File):
@@ -118,15 +108,7 @@ def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = N
 
 
 def recognise_table(value: object) -> Input:
-    """Recognize a table of rankings, in files or of a library.
-
-    Args:
-        value: The argument.
-
-    Raises:
-        FormatError: It is a file, and none of a table.
-        UsageError: The format is unknown.
-    """
+    """Recognize a table of rankings, in files or of a library."""
     if isinstance(value, str | bytes | os.PathLike | File):
         found = recognise(value, "table")
         if found.kind == "table":
@@ -143,11 +125,7 @@ def recognise_table(value: object) -> Input:
 
 
 def find_stream(found: Input) -> Input:
-    """Return a table of another library as batches, if it can be read batch by batch.
-
-    Raises:
-        FormatError: The library can't compute the table.
-    """
+    """Return a table of another library as batches, if it can be read batch by batch."""
     if found.kind != "table" or found.is_in_files or isinstance(found.value, Mapping):
         return found
     from rankscope.adapters.batches import find_batches  # noqa: PLC0415 - not for files
@@ -178,11 +156,7 @@ def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
 
 
 def name_path(path: str, role: str) -> str:
-    """Decode a path as UTF-8, for the same text in every locale.
-
-    Raises:
-        FormatError: The text has no bytes, so it is no path.
-    """
+    """Decode a path as UTF-8, for the same text in every locale."""
     try:
         return os.fsencode(path).decode("utf-8", errors="surrogateescape")
     except UnicodeEncodeError:

@@ -22,6 +22,7 @@ from rankscope.adapters.item_categories import (
 from rankscope.adapters.items import make_table, see_items
 from rankscope.adapters.tables import is_single_column, is_table, open_table
 from rankscope.data.diagnostics import describe
+from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.file import File
 from rankscope.names import quote
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
@@ -45,12 +45,7 @@ OTHER_SCALE = 10
 def describe_items(
     given: object, *, columns: Mapping[str, str], encoding: str
 ) -> tuple[Described, tuple[Diagnostic, ...]]:
-    """Read what items are like, and note what is suspicious but legal.
-
-    Raises:
-        InputError: They are not of the format, or there are numbers and categories.
-        FileError: The file can't be read.
-    """
+    """Read what items are like, and note what is suspicious but legal."""
     notes: list[Diagnostic] = []
     try:
         if isinstance(given, list | tuple) and given and isinstance(given[0], Mapping):
@@ -134,8 +129,6 @@ def _describe_columns(
     ids: IdColumn, columns: Mapping[str, Any], notes: list[Diagnostic]
 ) -> Described:
     """Describe items by the columns of a table."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     held = drop_names({name: _to_arrow(column) for name, column in columns.items()}, notes)
     if not held:
@@ -164,8 +157,6 @@ def _note_scales(
     names: Iterable[str], numbers: Sequence[NDArray[np.float64]], notes: list[Diagnostic]
 ) -> None:
     """Note columns whose numbers are far larger than those of most others, such as years."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     sizes = {
         name: float(np.fmax.reduce(abs(column), initial=0))
         for name, column in zip(names, numbers, strict=True)
@@ -180,8 +171,6 @@ def _note_scales(
 
 def _describe_vectors(ids: IdColumn, lists: Any) -> Described:  # noqa: ANN401 - PyArrow has no types
     """Describe items by a column of vectors, which have one length."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     lengths = np.array(lists.value_lengths().fill_null(0))
     present = lengths[lengths > 0]
     size = int(present[0]) if len(present) else 0
@@ -200,8 +189,6 @@ def _describe_vectors(ids: IdColumn, lists: Any) -> Described:  # noqa: ANN401 -
 
 def _keep_described(ids: IdColumn, vectors: NDArray[np.float64]) -> Described:
     """Leave out items that lack a number."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if np.isinf(vectors).any():
         raise _no_attributes("an infinite number")
     is_whole = ~np.isnan(vectors).any(axis=1)

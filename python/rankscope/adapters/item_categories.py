@@ -7,6 +7,7 @@ from collections import Counter
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import count_ids
 from rankscope.data.diagnostics import describe
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.records import record
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
@@ -72,13 +72,7 @@ def _holds_names(column: Any) -> bool:  # noqa: ANN401 - PyArrow has no types
 
 
 def number_texts(name: str, column: Any, notes: list[Diagnostic]) -> Tokens:  # noqa: ANN401 - as above
-    """Number the categories in a column of texts, split at each `|`, which is noted.
-
-    Raises:
-        FormatError: The texts are printed lists.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Number the categories in a column of texts, split at each `|`, which is noted."""
     compute = load_arrow("pyarrow.compute")
     rows = np.flatnonzero(np.asarray(column.is_valid()))
     texts = column.drop_null()
@@ -97,11 +91,7 @@ def number_texts(name: str, column: Any, notes: list[Diagnostic]) -> Tokens:  # 
 
 
 def _refuse_printed_lists(name: str, texts: Any) -> None:  # noqa: ANN401 - as above
-    """Raise an error for texts such as `['Action', 'War']`, each of which would be a category.
-
-    Raises:
-        FormatError: There is one.
-    """
+    """Raise an error for texts such as `['Action', 'War']`, each of which would be a category."""
     compute = load_arrow("pyarrow.compute")
     found = texts.filter(compute.match_substring_regex(texts, PRINTED_LIST))
     if len(found):
@@ -142,8 +132,6 @@ def _count_lists_with_blanks(texts: Iterable[str]) -> int:
 
 def number_lists(column: Any) -> Tokens:  # noqa: ANN401 - as above
     """Number the categories in a column of lists of texts."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     lengths = np.array(column.value_lengths().fill_null(0))
     rows = np.repeat(np.arange(len(lengths)), lengths)
     flat = column.flatten()
@@ -162,8 +150,6 @@ def note_names(name: str, tokens: Tokens, notes: list[Diagnostic]) -> Tokens:
 
 def _number(rows: NDArray[Any], texts: Any) -> Tokens:  # noqa: ANN401 - as above
     """Number texts by their order, so that it doesn't depend on that of the items."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     arrow = load_arrow()
     encoded = (texts if len(texts) else arrow.array([], arrow.string())).dictionary_encode()
     names = encoded.dictionary.to_pylist()
@@ -176,8 +162,6 @@ def _number(rows: NDArray[Any], texts: Any) -> Tokens:  # noqa: ANN401 - as abov
 
 def join_tokens(ids: IdColumn, columns: Sequence[Tokens]) -> Described:
     """Bring the categories of several columns together; equal texts of two columns differ."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     starts = np.cumsum([0, *(len(column.texts) for column in columns)])
     rows = np.concatenate([column.rows for column in columns])
     shifted = zip(columns, starts.tolist(), strict=False)

@@ -16,6 +16,7 @@ from rankscope.adapters.files.text_lines import read_lines, refuse_unnamed_colum
 from rankscope.adapters.inputs import Input, recognise, recognise_table
 from rankscope.adapters.reading import read_judgments, see_table
 from rankscope.adapters.tables import FoundColumns, is_single_column, is_table, open_table
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File
 from rankscope.names import quote
@@ -42,14 +43,7 @@ USER_AND_ITEM = ("user_id", "item_id")
 
 
 def read_history(given: HistoryLike, *, columns: Mapping[str, str], encoding: str) -> Judgments:
-    """Read the interactions of users with items; each pair counts once, whatever its grade.
-
-    Raises:
-        InputError: They are not of the format.
-        FileError: The file can't be read.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read the interactions of users with items; each pair counts once, whatever its grade."""
     try:
         found = recognise(_name_pairs(given), "history", columns)  # type: ignore[arg-type]  # it checks
         if found.kind != "table":
@@ -109,11 +103,7 @@ def _refuse_other_pairs(rows: Sequence[object]) -> None:
 
 
 def make_table(rows: Sequence[object]) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Return objects, each with the same keys, as a table of Arrow.
-
-    Raises:
-        FormatError: One is no object, or a key holds values of several types.
-    """
+    """Return objects, each with the same keys, as a table of Arrow."""
     arrow = load_arrow()
     odd = next((number for number, row in enumerate(rows, 1) if not isinstance(row, Mapping)), None)
     try:
@@ -131,12 +121,7 @@ def make_table(rows: Sequence[object]) -> Any:  # noqa: ANN401 - PyArrow has no 
 
 
 def read_catalogue(given: object, *, columns: Mapping[str, str], encoding: str) -> IdColumn:
-    """Read the items that can be recommended: ids, a table with a column of items, or lines.
-
-    Raises:
-        InputError: They are not of the format.
-        FileError: The file can't be read.
-    """
+    """Read the items that can be recommended: ids, a table with a column of items, or lines."""
     if isinstance(given, str | os.PathLike | File):
         found = recognise(given, "catalogue", columns)
         if found.kind == "file":
@@ -172,12 +157,7 @@ def _is_array(given: object) -> bool:
 def see_items(
     given: object, columns: Mapping[str, str], encoding: str
 ) -> Iterator[tuple[object, str]]:
-    """Open a table of items with all of its columns; return it and the column of items.
-
-    Raises:
-        InputError: It is not of the format, or has a column of users.
-        FileError: The file can't be read.
-    """
+    """Open a table of items with all of its columns; return it and the column of items."""
     found = recognise_items(given)
     if not found.format:
         held = open_table(found.value)
@@ -201,11 +181,7 @@ def see_items(
 
 
 def recognise_items(given: object) -> Input:
-    """Recognize a table of items.
-
-    Raises:
-        FormatError: It is a file, and none of a table.
-    """
+    """Recognize a table of items."""
     try:
         return recognise_table(given)
     except FormatError as error:
@@ -215,11 +191,7 @@ def recognise_items(given: object) -> Input:
 
 
 def _refuse_users(names: Sequence[str]) -> None:
-    """Raise an error for a history in place of items, whose users would be categories.
-
-    Raises:
-        FormatError: There is a column of users.
-    """
+    """Raise an error for a history in place of items, whose users would be categories."""
     found = next((name for name in names if name in USERS), None)
     if found is not None:
         raise FormatError(

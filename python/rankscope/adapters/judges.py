@@ -9,6 +9,7 @@ from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.open_column import open_column
 from rankscope.adapters.reading import see_others
 from rankscope.adapters.tables import FoundColumns, NamedColumns, open_table
+from rankscope.deferred import np
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError
 from rankscope.records import record
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
@@ -51,21 +51,7 @@ def read_judges(
     needs_ids: bool,
     encoding: str,
 ) -> JudgedItems:
-    """Read the grades of several judges.
-
-    Args:
-        table: A table of any library, or of a file.
-        judges: The columns of grades, one per judge.
-        judge: The column of judges, in a table with one row per judgment.
-        names: By role (`query`, `doc`, `relevance`), the name of the column, or `None` to find it.
-        needs_ids: Whether queries and documents are needed for columns of judges, too.
-        encoding: The encoding of a text file.
-
-    Raises:
-        UsageError: Neither or both of `judges` and `judge` are given.
-        InputError: A column is missing or holds invalid values, or a judge judged an item twice.
-        FileError: A file can't be read.
-    """
+    """Read the grades of several judges."""
     columns = _check_judges(judges, judge)
     if judge is None and names.get("relevance") is not None:
         raise UsageError(
@@ -107,7 +93,6 @@ def _check_judges(judges: Sequence[str] | None, judge: str | None) -> list[str]:
 def _read_columns(
     source: NamedColumns, ids: FoundColumns, columns: Sequence[str], *, needs_ids: bool
 ) -> JudgedItems:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     grades = np.column_stack([_read_grades(source.find(name, "judges"), name) for name in columns])
     if not len(grades):
@@ -124,7 +109,6 @@ def _read_columns(
 
 
 def _read_rows(source: NamedColumns, ids: FoundColumns, judge: str) -> JudgedItems:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     name = ids.require("relevance")
     grades = _read_grades(source.columns[name], name)
@@ -157,8 +141,6 @@ def _read_rows(source: NamedColumns, ids: FoundColumns, judge: str) -> JudgedIte
 
 def _read_grades(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of any library
     """Read a column of grades, NaN where there is none. Text files hold them as text."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     opened = open_column(column, name, lambda found: _not_grades(name, found))
     if hasattr(opened, "type") and str(opened.type) in {"large_string", "string"}:
         grades = _parse_grades(opened, name)
@@ -174,7 +156,6 @@ def _read_grades(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
 
 
 def _parse_grades(texts: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of PyArrow
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     grades = np.full(len(texts), np.nan)
     for at, text in enumerate(texts.to_pylist()):

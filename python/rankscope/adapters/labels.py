@@ -7,6 +7,7 @@ from itertools import chain
 from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.adapters.open_column import decode, is_null
 from rankscope.data.attribution import Attribution, Labels, grade_labels, read_positive
+from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 
 TYPE_CHECKING = False
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.attribution import Combine, Positive, Repeats, Unknown
@@ -37,22 +37,7 @@ def read_grades(
     unknown: Unknown = "zero",
     separator: str | None = None,
 ) -> NDArray[np.float64]:
-    """Convert a column of labels to grades, as `attribute` describes.
-
-    Args:
-        labels: The labels of each document.
-        predicted: The label predicted for each document, if there are predictions.
-        positive: The positive classes.
-        combine: How the labels of a document become one grade.
-        repeats: Whether a label counts each time.
-        unlabelled: The grade of a document without labels.
-        unknown: What a label is that is no positive class.
-        separator: What is between labels that are one text.
-
-    Raises:
-        UsageError: A setting is not one.
-        InputError: A column is none of labels, or they do not fit.
-    """
+    """Convert a column of labels to grades, as `attribute` describes."""
     weights = read_positive(positive)
     grade = float("nan") if unlabelled is None else unlabelled
     attribution = Attribution(weights, combine, repeats, grade, unknown)
@@ -70,21 +55,7 @@ def read_grades(
 
 
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
-    """Read a column of labels, one document per row.
-
-    Args:
-        column: A sequence or array, or a column of pandas, Polars, Arrow or anything with
-            `__arrow_c_stream__`. Each row has one label, or a list or set of them; None, NaN and
-            empty text are no label.
-        name: The name for messages.
-        separator: What is between the labels of a row, where rows are text with several of them.
-
-    Raises:
-        FormatError: It is no such column.
-        UsageError: The separator is no text.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a column of labels, one document per row."""
     if separator == "" or not isinstance(separator, str | None):
         raise UsageError(
             f"expected separator as text, found {separator!r}",
@@ -104,13 +75,7 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
 
 
 def read_predicted(column: object, name: str = "predicted") -> Labels:
-    """Read a column of predicted labels, at most one per document.
-
-    Raises:
-        FormatError: It is no such column.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a column of predicted labels, at most one per document."""
     predicted = read_labels(column, name)
     if (predicted.counts > 1).any():
         at = int(np.argmax(predicted.counts > 1))
@@ -120,8 +85,6 @@ def read_predicted(column: object, name: str = "predicted") -> Labels:
 
 def _encode_rows(rows: Sequence[Foreign], name: str, separator: str | None) -> Part:
     """Encode rows of Python objects as names, codes and counts."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     lists = [_split_row(row, at, name, separator) for at, row in enumerate(rows)]
     counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     codes = _Codes()
@@ -185,8 +148,6 @@ def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
 
 def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
     """Encode an Arrow array as names, codes and counts."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     if separator is not None:
         chunk = compute.split_pattern(_to_texts(chunk, name), separator)
@@ -214,8 +175,6 @@ def _to_texts(values: Foreign, name: str) -> Foreign:
 
 def _join(parts: list[Part], *, strips: bool) -> Labels:
     """Concatenate encoded parts, without nulls."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     names: list[str] = []
     codes: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
     counts: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]

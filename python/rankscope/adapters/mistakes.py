@@ -62,12 +62,7 @@ def bad_shape(name: str, dimensions: tuple[int, ...], shape: tuple[int, ...]) ->
 
 
 def groups_needed(function: str, more: str = "") -> UsageError:
-    """Return the error for grades and scores of rows that don't say which query a row belongs to.
-
-    Args:
-        function: The function that was called.
-        more: More for the hint.
-    """
+    """Return the error for rows of grades and scores that don't say their query."""
     return UsageError(
         "expected groups beside one-dimensional y_true and y_score, which may hold the rows of "
         "many queries, found none",

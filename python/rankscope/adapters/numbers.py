@@ -9,6 +9,7 @@ from itertools import chain
 from rankscope.adapters.doubles import keep_doubles, read_python, to_doubles
 from rankscope.adapters.foreign import check_file, is_plain, is_row, open_array, see_array
 from rankscope.adapters.mistakes import bad_shape, not_numbers, placed
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sized
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     Scale: TypeAlias = tuple[float, float]
@@ -25,32 +25,13 @@ if TYPE_CHECKING:
 def to_numbers(
     values: ArrayLike, name: str, *, dimensions: tuple[int, ...], are_grades: bool = False
 ) -> NDArray[np.float64]:
-    """Read real numbers as float64 without rounding. Masked values become NaN.
-
-    Args:
-        values: An array of NumPy or of another library in main memory, a buffer, or (nested) lists.
-        name: The name for messages.
-        dimensions: How many dimensions it may have.
-        are_grades: Whether it can hold truth values, which are grades of 0 and 1.
-
-    Raises:
-        FormatError: It is no such array.
-    """
+    """Read real numbers as float64 without rounding. Masked values become NaN."""
     array = _open_shaped(values, name, dimensions, are_grades=are_grades)
     return to_doubles(array, name, are_grades=are_grades)
 
 
 def keep_numbers(values: ArrayLike, name: str, *, are_grades: bool = False) -> NDArray[Any]:
-    """Read a column of real numbers without rounding, and without a copy if the core can read it.
-
-    Args:
-        values: As in `to_numbers`.
-        name: The name for messages.
-        are_grades: As in `to_numbers`.
-
-    Raises:
-        FormatError: It is none.
-    """
+    """Read a column of real numbers without rounding, and without a copy if possible."""
     array = _open_shaped(values, name, (1,), are_grades=are_grades)
     return keep_doubles(array, name, are_grades=are_grades)
 
@@ -67,13 +48,7 @@ def _open_shaped(
 def join_lists(
     lists: Iterable[ArrayLike], name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Concatenate lists of grades of any length, and return the offsets and the grades.
-
-    Raises:
-        FormatError: They are not lists of numbers.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Concatenate lists of grades of any length, and return the offsets and the grades."""
     lists = _check_ordered(lists, name)
     if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
         matrix = to_numbers(lists, name, dimensions=(2,), are_grades=True)
@@ -104,11 +79,7 @@ def join_lists(
 
 
 def _check_ordered(lists: Any, name: str) -> Any:  # noqa: ANN401 - what a caller has
-    """Return what has lists one after another; a ragged tensor of TensorFlow says so by `to_list`.
-
-    Raises:
-        FormatError: It has none, or in no order.
-    """
+    """Return what has lists one after another; TensorFlow's ragged tensors have `to_list`."""
     if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):
         lists = lists.to_list()
     is_unordered = isinstance(lists, str | bytes | bytearray | Mapping | AbstractSet)
@@ -118,13 +89,7 @@ def _check_ordered(lists: Any, name: str) -> Any:  # noqa: ANN401 - what a calle
 
 
 def split_lists(values: object, name: str) -> tuple[Iterable[Any], bool]:
-    """Return a list of lists of numbers, and whether the input was a single list.
-
-    Raises:
-        FormatError: It is neither.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return a list of lists of numbers, and whether the input was a single list."""
     if isinstance(values, list | tuple):
         is_one = not values or _is_number(values[0], name)
         return [values] if is_one else values, is_one
@@ -150,15 +115,11 @@ def _is_number(value: object, name: str) -> bool:
 
 def is_judged(grades: NDArray[np.float64]) -> bool:
     """Check whether any grade is known."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return len(grades) > 0 and not (np.isnan(grades[0]) and np.isnan(grades).all())
 
 
 def widen_scale(scale: Scale | None, grades: NDArray[Any]) -> Scale | None:
     """Return the lowest and the highest grade of a scale and of more grades, NaN where unknown."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not is_judged(grades):
         return scale
     lowest, highest = float(np.fmin.reduce(grades)), float(np.fmax.reduce(grades))
@@ -182,15 +143,12 @@ def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
 
 
 def _count(lists: Iterable[Sized]) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
 
 
 def count_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the offsets of concatenated lists of given lengths."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets

@@ -7,6 +7,7 @@ import math
 from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.adapters.foreign import check_file, open_array
 from rankscope.adapters.mistakes import bad_shape
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -18,22 +19,7 @@ if TYPE_CHECKING:
 
 
 def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]) -> Foreign:
-    """Convert a column to a NumPy array, an Arrow array, or a list.
-
-    Args:
-        column: A column of a data frame, an array, or a list.
-        name: The name for messages.
-        refuse: Makes the error, of what was found in place of a column.
-
-    Returns:
-        An array of NumPy that holds neither texts nor objects, masked where it has nulls; an array
-        of Arrow in one piece, without a dictionary; or a list.
-
-    Raises:
-        FormatError: It is no column.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Convert a column to a NumPy array, an Arrow array, or a list."""
     if isinstance(column, list | tuple):
         return list(column)
     if _library_of(column) == "polars" and str(column.dtype) == "Object":
@@ -63,8 +49,6 @@ def open_column(column: Foreign, name: str, refuse: Callable[[str], FormatError]
 
 def _of_objects(array: Foreign) -> Foreign:
     """Convert objects that are all text to Arrow, anything else to a list."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(array) == 0 or np.ma.isMaskedArray(array) or not isinstance(array[0], str):
         return array.tolist()
     pa = load_arrow()
@@ -95,8 +79,6 @@ def _library_of(column: Foreign) -> str:
 
 def _is_of_numpy(column: Foreign) -> bool:
     """Check whether a pandas column is backed by NumPy, or sparse."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     dtype = getattr(column, "dtype", None)
     is_known = isinstance(dtype, np.dtype) or type(dtype).__name__ == "SparseDtype"
     return _library_of(column) == "pandas" and is_known
@@ -131,8 +113,6 @@ def is_uuid_type(kind: Foreign) -> bool:
 
 def _spell_uuids(values: Foreign) -> Foreign:
     """Return UUIDs as texts in their usual form, with hyphens."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     count, stored = len(values), values.storage
     held = np.frombuffer(stored.buffers()[1] or b"", dtype=np.uint8)
@@ -167,11 +147,7 @@ def decode(values: Foreign) -> Foreign:
 
 
 def read_utf8(values: Foreign, name: str) -> Foreign:
-    """Read an array of bytes as text.
-
-    Raises:
-        FormatError: They are none; the line is the 1-based row.
-    """
+    """Read an array of bytes as text."""
     pa = load_arrow()
     try:
         return values.cast(pa.large_string())

@@ -11,6 +11,7 @@ from rankscope.adapters.column_names import SYNONYMS
 from rankscope.adapters.columns import read_ids, read_numbers, read_typed_values
 from rankscope.adapters.inputs import recognise_table
 from rankscope.adapters.tables import FoundColumns, open_table
+from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.names import quote
 from rankscope.records import record
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
@@ -58,19 +58,7 @@ def read_query_table(
     numbers: Sequence[str] | None = (),
     encoding: str = "utf-8",
 ) -> QueryTable:
-    """Read a table with one row per query.
-
-    Args:
-        table: A path, a `File`, a table of any library, or a mapping of column name to values.
-        query: The column of queries (default: found by its usual names).
-        texts: The columns to read as text.
-        numbers: The columns to read as numbers; `None` for all others.
-        encoding: The encoding of text files.
-
-    Raises:
-        InputError: A column is missing, or a query has two rows.
-        FileError: A file can't be read.
-    """
+    """Read a table with one row per query."""
     given = recognise_table(table)
     try:
         if not given.format:
@@ -167,11 +155,7 @@ def _reset_index(table: object) -> object:
 def _merge_rows(
     ids: list[str], columns: dict[str, list[str]]
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """Keep one row per query of a table whose rows are documents, such as a log.
-
-    Raises:
-        FormatError: The rows of a query differ.
-    """
+    """Keep one row per query of a table whose rows are documents, such as a log."""
     first: dict[str, int] = {}
     for at, query in enumerate(ids):
         row = first.setdefault(query, at)
@@ -189,8 +173,6 @@ def _merge_rows(
 
 def _read_doubles(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of a library
     """Read numbers, also from text, as files without types have them."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if "string" not in str(getattr(column, "type", "")):
         try:
             read = read_numbers(column, name, "score", allows_null=True)

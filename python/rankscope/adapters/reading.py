@@ -60,21 +60,7 @@ def read_judgments(
     second: Second = "",
     progress: Progress = None,
 ) -> tuple[Judgments, SourceIds]:
-    """Read judgments, and describe their ids.
-
-    Args:
-        given: What to read.
-        duplicates: What to do with a document that is judged twice with different grades.
-        encoding: How text is encoded.
-        columns: By role, the names of columns that are given.
-        notes: Takes code, count and first line of what is suspicious but legal.
-        second: What each judgment has beside query, document and grade.
-        progress: A function that is called with the bytes read so far.
-
-    Raises:
-        InputError: They are not of the format.
-        FileError: The file can't be read.
-    """
+    """Read judgments, and describe their ids."""
     try:
         return _read_judgments(
             given,
@@ -144,11 +130,7 @@ def _read_judgments(
 
 
 def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of a mapping of query to subtopic or stratum to its documents.
-
-    Raises:
-        FormatError: It isn't one.
-    """
+    """Yield the rows of a mapping of query to subtopic or stratum to its documents."""
     for query, topics in given.items():
         for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, None)]:
             if isinstance(docs, Mapping):
@@ -213,12 +195,7 @@ def are_integers(ids: Iterable[object]) -> bool:
 def read_run(
     given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
 ) -> Run:
-    """Read a run that isn't a table into memory, unless it is there.
-
-    Raises:
-        InputError: It is not of the format.
-        FileError: The file can't be read.
-    """
+    """Read a run that isn't a table into memory, unless it is there."""
     if isinstance(given.value, Run):
         return given.value
     if given.kind == "file":
@@ -235,12 +212,7 @@ def read_lists(
     score_type: str,
     encoding: str,
 ) -> tuple[Run, SourceIds]:
-    """Read a run of any kind into memory without judgments, and describe its ids.
-
-    Raises:
-        InputError: It is not of the format, or a document occurs twice in a query.
-        FileError: The file can't be read.
-    """
+    """Read a run of any kind into memory without judgments, and describe its ids."""
     if given.kind != "table":
         run = read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
         return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
@@ -271,10 +243,6 @@ def rank_run(
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`.
 
     The source is the open table, if it is open already.
-
-    Raises:
-        InputError: It is not of the format.
-        FileError: The file can't be read.
     """
     if given.kind == "table":
         with see_table(
@@ -311,12 +279,7 @@ def see_joined(
     progress: Progress = None,
     source: TableFile | None = None,
 ) -> Iterator[Seen]:
-    """Open a table whose rows hold scores or ranks, and grades or labels, unless it is open.
-
-    Raises:
-        InputError: It is not of the format.
-        FileError: A file can't be read.
-    """
+    """Open a table whose rows hold scores or ranks, and grades or labels, unless it is open."""
     if not given.format:
         with _held(given, names) as seen:
             yield seen
@@ -338,24 +301,14 @@ def open_joined(
     encoding: str,
     progress: Progress = None,
 ) -> TableFile:
-    """Open the files of a table whose rows hold scores or ranks, and grades.
-
-    Raises:
-        InputError: It is not of the format, or a column is missing.
-        FileError: A file can't be read.
-    """
+    """Open the files of a table whose rows hold scores or ranks, and grades."""
     return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
 
 
 def open_retrieved(
     given: Input, columns: Mapping[str, str], *, encoding: str, progress: Progress = None
 ) -> TableFile:
-    """Open the files of a run in columns.
-
-    Raises:
-        InputError: It is not of the format, or a column is missing.
-        FileError: A file can't be read.
-    """
+    """Open the files of a run in columns."""
     return _open(given, RETRIEVED, columns, (), encoding=encoding, progress=progress)
 
 
@@ -375,20 +328,6 @@ def see_table(
 
     What is in files is read into memory first; what is found wrong with it in the block is placed.
     The ids describe the columns of files. For a table, they are `None`: it describes itself.
-
-    Args:
-        given: The table.
-        needed: Roles of which there must be a column; of several together, one.
-        columns: By role, the names of columns that are given.
-        encoding: How text is encoded.
-        notes: As in `read_judgments`.
-        progress: A function that is called with the bytes read so far.
-        source: The open table, if it is open already.
-        besides: Columns that aren't taken for a query if there is another one.
-
-    Raises:
-        InputError: It is not of the format.
-        FileError: A file can't be read.
     """
     if not given.format:
         with _held(given, columns) as seen:
@@ -411,19 +350,7 @@ def see_others(
     *,
     encoding: str,
 ) -> Iterator[tuple[object, Mapping[str, str]]]:
-    """Open a table with columns that no role describes, as `see_table` does.
-
-    Args:
-        given: The table.
-        needed: As in `see_table`.
-        names: By role, the name of the column, or `None` to find it.
-        others: The names of the further columns.
-        encoding: How text is encoded.
-
-    Raises:
-        InputError: It is not of the format, or a column is missing.
-        FileError: A file can't be read.
-    """
+    """Open a table with columns that no role describes, as `see_table` does."""
     if given.format:
         source = _open(given, needed, names, others, encoding=encoding, progress=None)
         seen = _seen(source, [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids
 from rankscope.adapters.numbers import count_offsets, to_numbers
+from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError, UsageError
 from rankscope.records import record
 
@@ -12,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     GivenGroups: TypeAlias = ArrayLike | Literal["one"]
@@ -43,8 +43,6 @@ class RowGroups:
 
     def reverse(self) -> RowGroups:
         """Return the same queries with the last row of each first."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         sizes = np.diff(self.offsets)
         places = np.repeat(self.offsets[:-1] + self.offsets[1:] - 1, sizes)
         places -= np.arange(len(places))
@@ -58,20 +56,7 @@ def read_row_groups(groups: GivenGroups, rows: int) -> RowGroups:
 
     As many entries as rows are ids, and anything else must be sizes that add up to the rows. Where
     both readings are possible, such as `[1, 1, 1]` for three rows, the caller has to decide.
-
-    Args:
-        groups: An id for each row, the number of rows of each query, or `"one"`.
-        rows: How many rows there are.
-
-    Returns:
-        The queries in the order in which they first appear.
-
-    Raises:
-        UsageError: It is another text, or could be ids as well as sizes.
-        InputError: It fits the rows neither as ids nor as sizes.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if isinstance(groups, str):
         if groups != "one":
             raise UsageError(
@@ -110,8 +95,6 @@ def read_row_groups(groups: GivenGroups, rows: int) -> RowGroups:
 
 def _read_sizes(groups: GivenGroups) -> NDArray[np.int64] | None:
     """Return whole numbers of 0 or more, `None` if that's not what they are."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     try:
         numbers = to_numbers(groups, NAME, dimensions=(1,))
     except InputError:
@@ -122,8 +105,6 @@ def _read_sizes(groups: GivenGroups) -> NDArray[np.int64] | None:
 
 def _number_ids(ids: Any) -> NDArray[np.int64]:  # noqa: ANN401 - a column of any library
     """Return integers that are equal where ids are."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "OU" and ids.ndim == 1:
         ids = ids.tolist()
     if isinstance(ids, list | tuple) and all(isinstance(each, str) for each in ids):
@@ -144,8 +125,6 @@ def _number_ids(ids: Any) -> NDArray[np.int64]:  # noqa: ANN401 - a column of an
 
 def _gather(codes: NDArray[np.int64]) -> RowGroups:
     """Bring the rows of each query together, queries in the order of their first rows."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_first = np.ones(len(codes), dtype=bool)
     is_first[1:] = codes[1:] != codes[:-1]
     starts = np.flatnonzero(is_first)

@@ -23,6 +23,7 @@ from rankscope.adapters.columns import (
 from rankscope.adapters.labels import read_grades
 from rankscope.data.ids import AttributeColumn, SourceIds
 from rankscope.data.ids import IdColumn as SourceColumn
+from rankscope.deferred import np
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
 from rankscope.records import record, replace
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
@@ -94,18 +94,7 @@ def read_table(
     *,
     ids: SourceIds | None = None,
 ) -> TableColumns:
-    """Read a table whose rows hold a score, or a rank, and a grade.
-
-    Args:
-        table: The table.
-        names: By role, the name of the column, or `None` to find it.
-        attributes: The columns of what belongs to the query.
-        attribution: What turns labels into grades, where there are labels in place of grades.
-        ids: The columns of ids as files have them (default: as the table has them).
-
-    Raises:
-        InputError: A column is missing, or holds invalid values.
-    """
+    """Read a table whose rows hold a score, or a rank, and a grade."""
     source = open_table(table)
     found = FoundColumns(source, names, attributes)
     rank = found.seek("rank")
@@ -151,12 +140,7 @@ class Attributed:
     settings: Settings
 
     def read_grades(self, table: NamedColumns) -> NDArray[np.float64]:
-        """Read the labels of a table as grades.
-
-        Raises:
-            UsageError: A setting is not one.
-            InputError: A column is missing, or none of labels.
-        """
+        """Read the labels of a table as grades."""
         labels = table.find(self.labels, "labels")
         name = self.predicted
         predicted = None if name is None else table.find(name, "predicted")
@@ -166,22 +150,7 @@ class Attributed:
 def read_judged(
     table: object, names: Mapping[str, str | None], ids: SourceIds | None = None
 ) -> tuple[IdColumn, IdColumn, NDArray[Any], bool, SourceIds]:
-    """Read a table whose rows hold a query, a document and its grade.
-
-    Args:
-        table: The table.
-        names: By role, the name of the column, or `None` to find it.
-        ids: As for `read_table`.
-
-    Returns:
-        Queries, documents, grades, whether the rows have none (then each is an interaction, such as
-        a purchase, with grade 1), and the columns of ids as the caller has them.
-
-    Raises:
-        InputError: A column is missing, or holds invalid values.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a table whose rows hold a query, a document and its grade."""
     source = open_table(table)
     grade = find_grades(source.names, names)
     found = FoundColumns(source, {**names, "relevance": grade})
@@ -198,11 +167,7 @@ def find_subtopics(table: object, names: Mapping[str, str | None]) -> str | None
 
 
 def read_second(table: object, names: Mapping[str, str | None], second: str) -> IdColumn:
-    """Read the column of subtopics or strata in a table of judgments.
-
-    Raises:
-        InputError: It is missing, or holds invalid values.
-    """
+    """Read the column of subtopics or strata in a table of judgments."""
     source = open_table(table)
     name = find_column(source.names, second, names.get(second))
     if name is None:
@@ -216,9 +181,6 @@ def read_retrieved(
     """Read a table whose rows hold a query, a document and its score; or its rank, if that is all.
 
     Scores are ranks below zero then, as is said last.
-
-    Raises:
-        InputError: A column is missing, or holds invalid values.
     """
     found = FoundColumns(open_table(table), names)
     # Ids first: a row that holds a whole list has no score, but that isn't what is wrong.
@@ -230,8 +192,6 @@ def read_retrieved(
 
 def _negate(ranks: NDArray[Any]) -> NDArray[np.float64]:
     """Convert ranks to scores, safely for the smallest integer of a type."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.asarray(np.negative(ranks, dtype=np.float64))
 
 
@@ -249,30 +209,18 @@ class FoundColumns:
         self.attributes = attributes
 
     def seek(self, role: str) -> str | None:
-        """Return the column of a role, `None` if there is none.
-
-        Raises:
-            FormatError: The column named is not there, or two have usual names.
-        """
+        """Return the column of a role, `None` if there is none."""
         return find_column(self.table.names, role, self.names.get(role), self.attributes)
 
     def require(self, role: str) -> str:
-        """Return the column of a role.
-
-        Raises:
-            FormatError: There is none.
-        """
+        """Return the column of a role."""
         name = self.seek(role)
         if name is None:
             raise no_role(self.table.names, role)
         return name
 
     def read_ids(self, role: str) -> IdColumn:
-        """Read the identifiers of a role.
-
-        Raises:
-            InputError: They are none.
-        """
+        """Read the identifiers of a role."""
         name = self.require(role)
         return read_ids(self.table.columns[name], name)
 
@@ -287,11 +235,7 @@ class FoundColumns:
         return SourceColumn(name, id_type(self.table.columns[name]))
 
     def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
-        """Read the numbers of a role.
-
-        Raises:
-            InputError: They are none.
-        """
+        """Read the numbers of a role."""
         name = self.require(role)
         return read_numbers(self.table.columns[name], name, role, allows_null=allows_null)
 
@@ -305,11 +249,7 @@ class NamedColumns:
         check_names(self.names)
 
     def find(self, name: str, role: str) -> object:
-        """Return the column of a name.
-
-        Raises:
-            FormatError: There is none.
-        """
+        """Return the column of a name."""
         if name not in self.columns:
             raise no_column(self.names, f"the column {quote(name)} of {role}", name)
         return self.columns[name]
@@ -354,11 +294,7 @@ def is_single_column(value: object) -> bool:
 
 
 def open_table(table: object) -> NamedColumns:
-    """Return a table of any library as names and columns.
-
-    Raises:
-        FormatError: It is no table.
-    """
+    """Return a table of any library as names and columns."""
     if isinstance(table, Mapping):
         return NamedColumns([str(name) for name in table], dict(table))
     narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope._core import Plan, bound_difference
 from rankscope._core import bound as bound_each
 from rankscope.api.refusals import check_averaged, check_judgments, refuse_items
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
 from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.results.bounds import BoundedMean, Bounds, Openness
@@ -17,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -37,16 +38,14 @@ def bound(
     threads: int | None,
 ) -> Bounds:
     """Bound the values of rankings, or their differences; see `Rankings.bounds`."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    asked = engine.read_measure(measure)
+    asked = read_measure(measure)
     refuse_items(asked, "bounds")
-    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    chosen = read_policy(policy, Policy(ties=rankings.tie_policy))
     check_averaged(asked, chosen)
     grades = _read_scale(scale, rankings.grades, allows_negative=chosen.negative != "nonrelevant")
     values = rankings.evaluate(asked, policy=chosen, threads=threads).per_query(asked)
     plan = _plan(rankings, asked, chosen, grades)
-    workers = engine.count_threads(threads)
+    workers = count_threads(threads)
     if against is None:
         found = bound_each(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
     else:
@@ -94,11 +93,7 @@ def bound(
 def _read_scale(
     given: Iterable[float] | None, present: list[float], *, allows_negative: bool
 ) -> list[float]:
-    """Read the grades that unjudged documents may have.
-
-    Raises:
-        UsageError: They are no grades, or there is no telling which they are.
-    """
+    """Read the grades that unjudged documents may have."""
     if given is None:
         least = min([0.0, *present]) if allows_negative else 0.0
         most = max([1.0, *present])
@@ -125,16 +120,12 @@ def _read_scale(
 def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> Plan:
     """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
-    request = engine.read_request(measure, policy, convention=None, score_type=None, grades=grades)
-    return engine.make_plan(request, rankings.tie_policy, grades, "error")
+    request = read_request(measure, policy, convention=None, score_type=None, grades=grades)
+    return make_plan(request, rankings.tie_policy, grades, "error")
 
 
 def _check_pair(rankings: Rankings, against: Rankings) -> None:
-    """Raise an error for rankings whose unjudged documents can't be compared.
-
-    Raises:
-        UsageError: They have other judgments, or no identifiers.
-    """
+    """Raise an error for rankings whose unjudged documents can't be compared."""
     check_judgments(rankings, against, "against")
     for each in (rankings, against):
         if len(each.scores) and not each.has_doc_ids:
@@ -148,8 +139,6 @@ def _check_pair(rankings: Rankings, against: Rankings) -> None:
 
 def _bound_mean(upper: NDArray[np.float64], is_optional: NDArray[np.bool_]) -> float:
     """Return the upper bound of a mean from which queries may be excluded."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_there = ~np.isnan(upper)
     sure = upper[is_there & ~is_optional].tolist()
     total, count = math.fsum(sure), len(sure)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.compare import compare_rankings, name_anew
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import Policy, ties_of
+from rankscope.deferred import np
+from rankscope.engine.clusters import check_cluster_column
+from rankscope.engine.items import read_items_for
+from rankscope.engine.requests import read_policy
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -87,11 +90,11 @@ def compare_table(
             hint="write scores=['old', 'new'], or --scores old,new",
             code="bad_parameter",
         )
-    engine.check_cluster_column(cluster)
+    check_cluster_column(cluster)
     slicing = [by] if isinstance(by, str) else [*(by or [])]
     attributes = [*slicing, *([cluster] if cluster is not None else [])]
-    chosen = engine.read_policy(policy, Policy(ties=ties))
-    known = engine.read_items_for(measures, history=history, items=items, catalogue=catalogue)
+    chosen = read_policy(policy, Policy(ties=ties))
+    known = read_items_for(measures, history=history, items=items, catalogue=catalogue)
     rankings = {
         score: Rankings.from_table(
             table,
@@ -122,13 +125,7 @@ def compare_table(
 
 
 def _refuse_ranks(name: str, rankings: Rankings) -> None:
-    """Refuse scores that are ranks by their name and their values: the best would come last.
-
-    Raises:
-        UsageError: They are.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Refuse scores that are ranks by their name and their values: the best would come last."""
     if not {"rank", "ranks", "position", "pos"} & {*name.lower().split("_")}:
         return
     starts, sizes = rankings.offsets[:-1], np.diff(rankings.offsets)

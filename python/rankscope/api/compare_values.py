@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from rankscope.api.compare import compare_columns
 from rankscope.api.query_axis import Axis
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.measures.direction import DIRECTIONS
 
@@ -15,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Unpack
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.compare import Testing
@@ -97,7 +97,6 @@ def compare_values(
         )
     _check_lengths(columns)
     low, high = _check_range(columns, range)
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     made = MeasureValues(
         name=measure,
@@ -113,8 +112,6 @@ def _align(
     values: Mapping[str, Mapping[str, float]],
 ) -> tuple[list[str], dict[str, NDArray[np.float64]]]:
     """Return all queries, and the values of each run in their order."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     query_ids = list(dict.fromkeys(str(query) for of in values.values() for query in of))
     columns = {}
     for run, of in values.items():
@@ -124,11 +121,7 @@ def _align(
 
 
 def _check_lengths(columns: Mapping[str, NDArray[np.float64]]) -> None:
-    """Refuse columns of different lengths.
-
-    Raises:
-        UsageError: A column is longer or shorter than the first.
-    """
+    """Refuse columns of different lengths."""
     (first, values), *others = columns.items()
     for run, each in others:
         if len(each) != len(values):
@@ -142,11 +135,7 @@ def _check_lengths(columns: Mapping[str, NDArray[np.float64]]) -> None:
 def _check_range(
     columns: Mapping[str, NDArray[np.float64]], given: tuple[float, float] | None
 ) -> tuple[float | None, float | None]:
-    """Return the range of values, which all values must be in.
-
-    Raises:
-        UsageError: A value is outside.
-    """
+    """Return the range of values, which all values must be in."""
     if given is None:
         return None, None
     low, high = given

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.api.refusals import refuse_ideals_beaten_at
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -24,23 +25,7 @@ DEEPEST = 2**31
 def values_at(
     rankings: Rankings, base: Measure, cutoffs: Sequence[int | None], policy: Policy
 ) -> NDArray[np.float64]:
-    """Evaluate one measure at many cutoffs.
-
-    Args:
-        rankings: The lists.
-        base: The measure, without a cutoff.
-        cutoffs: The cutoffs; `None` is the whole list.
-        policy: The policy.
-
-    Returns:
-        An array of shape (queries, cutoffs): to the bit what each cutoff gives by itself.
-
-    Raises:
-        UsageError: The policy does not fit the measure.
-        InputError: The policy refuses a query, or a gain overflows.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Evaluate one measure at many cutoffs."""
     usual = sorted({k for k in cutoffs if k is not None and k <= DEEPEST})
     columns: dict[int | None, NDArray[np.float64]] = {}
     if len(usual) > 1:
@@ -55,13 +40,12 @@ def values_at(
 def _in_one_pass(
     rankings: Rankings, base: Measure, cutoffs: list[int], policy: Policy
 ) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     grades = rankings.grades
-    request = engine.read_request(
+    request = read_request(
         base @ cutoffs[-1], policy, convention=None, score_type=None, grades=grades
     )
-    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    plan = make_plan(request, rankings.tie_policy, grades, "error")
     column = rankings._core.values_at(plan, np.array(cutoffs, dtype=np.int64))  # noqa: SLF001 - a part of it
     if column is None:
         message = f"{base} has no values at many cutoffs"

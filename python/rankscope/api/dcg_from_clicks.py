@@ -12,6 +12,7 @@ from rankscope.api.evaluate_off_policy import (
     weigh,
 )
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.click_log import Log
@@ -102,8 +102,6 @@ def dcg_from_clicks(
         >>> round(found.logged, 4), round(found.value, 4), found.change_lower > 0
         (1.1309, 1.3155, True)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.adapters.click_log import read_log  # noqa: PLC0415 - logs alone need it
     from rankscope.adapters.clicks import MOST_RANKS  # noqa: PLC0415 - as above
     from rankscope.stats.offpolicy.rankings import (  # noqa: PLC0415 - as above
@@ -184,8 +182,6 @@ def dcg_from_clicks(
 
 def _read_ranks(given: Numbers) -> NDArray[np.int64]:
     """Return ranks as integers, 0 where there is none."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_missing = np.isnan(given)
     ranks = check_ranks(np.where(is_missing, 1.0, given))
     return np.where(is_missing, 0, ranks)
@@ -193,14 +189,11 @@ def _read_ranks(given: Numbers) -> NDArray[np.int64]:
 
 def _at(weights: Numbers, ranks: NDArray[np.int64]) -> Numbers:
     """Return the weights of ranks, 0 where there is none."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     found: Numbers = np.append(0.0, weights)[ranks]
     return found
 
 
 def _read_clicks(clicks: Numbers, ranks: NDArray[np.int64]) -> Numbers:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_good = (clicks == 0) | ((clicks == 1) & (ranks > 0))
     if not is_good.all():
@@ -216,7 +209,6 @@ def _read_clicks(clicks: Numbers, ranks: NDArray[np.int64]) -> Numbers:
 
 
 def _read_propensities(given: Numbers, ranks: NDArray[np.int64]) -> Numbers:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     known = np.nan_to_num(given)
     is_good = (known <= 1) & ((known > 0) | ((known == 0) & (ranks == 0)))
@@ -233,7 +225,6 @@ def _read_propensities(given: Numbers, ranks: NDArray[np.int64]) -> Numbers:
 
 
 def _read_predictions(given: Numbers) -> Numbers:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_good = (given >= 0) & (given <= 1)
     if not is_good.all():
@@ -248,8 +239,6 @@ def _read_predictions(given: Numbers) -> Numbers:
 
 def _refuse_doubled(read: Log, ranks: NDArray[np.int64], name: str) -> None:
     """Refuse two documents at one rank of a ranking, as where an id stands for many searches."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     rankings = read.values["query"]
     shown = np.flatnonzero(ranks)
     cells = rankings.codes[shown] * (int(ranks.max()) + 1) + ranks[shown]

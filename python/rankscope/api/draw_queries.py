@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.changed_queries import find_changed
 from rankscope.api.model_judge import hold_run, order_values, refuse_aggregate
 from rankscope.data.qrels import Qrels
+from rankscope.deferred import np
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.judgments import load_qrels
 from rankscope.errors import InputError, UsageError
 
 TYPE_CHECKING = False
@@ -67,8 +69,6 @@ def draw_queries(
         >>> drawn.changed, drawn.total, len(drawn.queries), drawn.probability
         (36, 300, 9, 0.25)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.results.drawn_queries import DrawnQueries  # noqa: PLC0415 - loads late
     from rankscope.stats.judges.draws import draw_items, split_strata  # noqa: PLC0415 - as above
 
@@ -82,13 +82,11 @@ def draw_queries(
     qrels = (
         model_qrels
         if isinstance(model_qrels, Qrels)
-        else engine.load_qrels(
-            model_qrels, columns=columns, duplicates=duplicates, encoding=encoding
-        )
+        else load_qrels(model_qrels, columns=columns, duplicates=duplicates, encoding=encoding)
     )
     runs = [hold_run(each) for each in (run, baseline) if each is not None]
     evaluations = [
-        engine.evaluate_run(
+        evaluate_run(
             qrels,
             each,
             [measure],

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 from rankscope.names import quote
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.click_log import Log
@@ -223,11 +223,7 @@ def _check(
 
 
 def check_clip(clip: float) -> None:
-    """Raise an error for a largest weight that isn't above 0.
-
-    Raises:
-        UsageError: It isn't.
-    """
+    """Raise an error for a largest weight that isn't above 0."""
     if not clip > 0:
         raise UsageError(
             f"expected clip above 0, found {clip!r}",
@@ -237,11 +233,7 @@ def check_clip(clip: float) -> None:
 
 
 def check_level(level: float) -> None:
-    """Raise an error for a confidence level that isn't between 0 and 1.
-
-    Raises:
-        UsageError: It isn't.
-    """
+    """Raise an error for a confidence level that isn't between 0 and 1."""
     if not 0 < level < 1:
         raise UsageError(
             f"expected level between 0 and 1, found {level!r}",
@@ -251,7 +243,6 @@ def check_level(level: float) -> None:
 
 
 def _check_chances(read: Log, role: str, wanted: str, *, is_above: bool) -> None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     chances = read.numbers[role]
     is_bad = ~((chances > 0 if is_above else chances >= 0) & (chances <= 1))
@@ -270,8 +261,6 @@ def _check_chances(read: Log, role: str, wanted: str, *, is_above: bool) -> None
 
 def _read_target(read: Log, target: object) -> tuple[Numbers, float | None]:
     """Return the probability of each row under the new policy, and what the log never shows."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if "target" in read.numbers:
         return read.numbers["target"], None
     items = read.values["doc"]
@@ -309,8 +298,6 @@ def _predict(
     read: Log, target: object, clusters: NDArray[np.int64] | None
 ) -> tuple[Numbers, Numbers]:
     """Return the reward rates of items in other clusters as predictions."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.offpolicy.estimators import leave_out  # noqa: PLC0415 - as above
 
     items = read.values["doc"]
@@ -327,8 +314,6 @@ def _predict(
 
 def _stratify(read: Log, discount: Discount | None, examination: object) -> Strata:
     """Return the positions with what each counts; one position of all rows without discounts."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.offpolicy.estimators import Strata  # noqa: PLC0415 - as above
 
     count = len(read)
@@ -351,13 +336,7 @@ def _stratify(read: Log, discount: Discount | None, examination: object) -> Stra
 
 
 def check_ranks(ranks: Numbers) -> NDArray[np.int64]:
-    """Return ranks as integers.
-
-    Raises:
-        FormatError: One isn't a whole number from 1 on.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return ranks as integers."""
     from rankscope.adapters.clicks import MOST_RANKS  # noqa: PLC0415 - as above
 
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
@@ -372,13 +351,7 @@ def check_ranks(ranks: Numbers) -> NDArray[np.int64]:
 
 
 def weigh(given: Any, count: int, name: str) -> Numbers:  # noqa: ANN401 - several kinds
-    """Return the weights of the first ranks under a discount or an examination curve.
-
-    Raises:
-        UsageError: There are too few weights, or one isn't above 0.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the weights of the first ranks under a discount or an examination curve."""
     from rankscope.api.grades import dcg  # noqa: PLC0415 - as above
 
     if isinstance(given, Mapping):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.adapters.clicks import refuse_clicked_only
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 
@@ -11,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.examination import ExaminationCurve
@@ -141,7 +141,6 @@ def _harvest(
     level: float,
     encoding: str,
 ) -> ExaminationCurve:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     from rankscope.adapters.click_log import read_log  # noqa: PLC0415 - logs alone need it
     from rankscope.api.evaluate_off_policy import check_ranks  # noqa: PLC0415 - as above
@@ -192,7 +191,6 @@ def _harvest(
 
 
 def _refuse_clicks(clicks: NDArray[np.float64]) -> None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_good = (clicks == 0) | (clicks == 1)
     if not is_good.all():

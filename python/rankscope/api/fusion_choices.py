@@ -58,11 +58,7 @@ def read_choices(
     ties: object,
     depth: object,
 ) -> FusionChoices:
-    """Read how runs are fused, as the arguments of `rankscope.fuse` say.
-
-    Raises:
-        UsageError: An argument is invalid, or doesn't fit the method.
-    """
+    """Read how runs are fused, as the arguments of `rankscope.fuse` say."""
     chosen = find_method(method)
     parameter = _read_parameter(chosen, parameters)
     scale = _read_scale(chosen, normalize)
@@ -115,11 +111,7 @@ def _read_parameter(method: FusionMethod, given: Mapping[str, object]) -> float:
 
 
 def read_weights(method: FusionMethod, given: object, names: Sequence[str]) -> list[float]:
-    """Return the weight of each run.
-
-    Raises:
-        UsageError: The weights don't fit the runs, or the method takes none.
-    """
+    """Return the weight of each run."""
     if given is None:
         return [1.0] * len(names)
     if not method.takes_weights:

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 
 def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
-    """Return the runs to fuse by their names.
-
-    Raises:
-        UsageError: There are fewer than two, or two are to be read from standard input.
-        EmptyError: One has no queries.
-    """
+    """Return the runs to fuse by their names."""
     named: Mapping[str, InputLike | Rankings] | None = None
     if isinstance(runs, Mapping):
         filled = {name: run for name, run in runs.items() if not _is_empty(run)}
@@ -63,11 +58,7 @@ def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
 
 
 def _refuse_empty(named: Collection[tuple[object, object]]) -> None:
-    """Refuse runs without queries.
-
-    Raises:
-        EmptyError: A run is an empty mapping or list.
-    """
+    """Refuse runs without queries."""
     for name, run in named:
         if len(named) > 1 and _is_empty(run):
             raise EmptyError(

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 
-from rankscope import engine
 from rankscope.api.query_axis import Axis
 from rankscope.api.ranked_runs import rank_runs
 from rankscope.api.rankings import Rankings
@@ -21,6 +20,9 @@ from rankscope.compare.gate import (
     read_budgets,
 )
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
+from rankscope.engine.items import read_items_for, refuse_known_items
+from rankscope.engine.requests import read_columns, read_measure
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
 from rankscope.records import replace
@@ -129,7 +131,7 @@ def gate(
     if isinstance(qrels, Comparison):
         if attributes is not None or cluster is not None:
             raise _bad_call("a comparison has its slices and clusters already")
-        engine.refuse_known_items(
+        refuse_known_items(
             {"history": history, "items": items, "catalogue": catalogue},
             "a comparison, which has its values already",
         )
@@ -141,17 +143,17 @@ def gate(
             confidence=confidence,
             on_inconclusive=on_inconclusive,
         )
-    measures = [engine.read_measure(each.measure) for each in wanted]
+    measures = [read_measure(each.measure) for each in wanted]
     for budget, measure in zip(wanted, measures, strict=True):
         _refuse_measure(measure, measure.better, budget)
         _refuse_vain_budget(budget, measure)
     asked = list(dict.fromkeys(measures))
-    known = engine.read_items_for(
+    known = read_items_for(
         asked,
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         encoding=encoding,
     )
     if (
@@ -271,8 +273,6 @@ def _read_axis(
 
 def _stack(measure: Measure, evaluations: Sequence[Evaluation], order: list[int]) -> MeasureValues:
     """Return the values of all queries by a measure, of the baseline and of the candidate."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.comparison import MeasureValues  # noqa: PLC0415 - as above
 
     low, high = measure.row.value_range
@@ -323,9 +323,6 @@ def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> N
     """Refuse a measure that has no mean, or of which a drop isn't a loss.
 
     A measure that says nothing about which ranking is better, such as Judged, can have a minimum.
-
-    Raises:
-        UsageError: It is one.
     """
     refuse_run_measure(measure, "have a budget")
     if measure.row.mean != "mean":
@@ -349,11 +346,7 @@ def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> N
 
 
 def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
-    """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent.
-
-    Raises:
-        UsageError: It is one.
-    """
+    """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent."""
     low, high = map(float, measure.row.value_range)
     limit = budget.limit
     share = f"{limit:g}%" if budget.kind == "max-drop" and 1 <= limit < 100 else ""
@@ -402,7 +395,7 @@ def _check_compared(
             hint=f"write compare(…, interval={budget.confidence or confidence:g})",
             code="bad_budget",
         )
-    asked = engine.read_measure(budget.measure)
+    asked = read_measure(budget.measure)
     _refuse_measure(asked, asked.better, budget)
     _refuse_vain_budget(budget, asked)
     measure = asked.name

@@ -8,8 +8,9 @@ from rankscope.adapters.arrays import from_lists, from_ranked_rows
 from rankscope.adapters.foreign import is_column, is_row
 from rankscope.adapters.numbers import split_lists
 from rankscope.api.cutoffs import values_at
-from rankscope.api.rankings import rank_groups
+from rankscope.api.rankings import Rankings, rank_groups
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.measures import CG, DCG, IDCG, nDCG
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal, TypeAlias, TypedDict, Unpack
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.arrays import Groups
@@ -197,14 +197,13 @@ def ndcg(
 
 
 def _compute(measure: Measure, given: Given, k: Cutoffs, settings: dict[str, object]) -> Numbers:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     policy = {name: settings.pop(name) for name in POLICIES if name in settings}
     chosen = Policy(ties="input", **policy)  # type: ignore[arg-type]  # checked there
     base = measure(**settings)
     read, is_one = _open_lists(measure, given)
     try:
-        rankings = rank_groups(read(), "input")
+        rankings = rank_groups(read(), "input", Rankings)
         cutoffs = _read_cutoffs(base, k, int(np.diff(rankings.offsets).max()))
         values = values_at(rankings, base, cutoffs, chosen)
     except InputError as error:
@@ -219,11 +218,7 @@ def _compute(measure: Measure, given: Given, k: Cutoffs, settings: dict[str, obj
 
 
 def _open_lists(measure: Measure, given: Given) -> tuple[Callable[[], Groups], bool]:
-    """Return what reads the lists, and whether there is only one, whose value is a number.
-
-    Raises:
-        UsageError: A column of a table may hold many queries.
-    """
+    """Return what reads the lists, and whether there is only one, whose value is a number."""
     rel, groups, ideal = given["rel"], given["groups"], given["ideal"]
     lists, is_one = split_lists(rel, "rel")
     is_declared = isinstance(groups, str) and groups == "one"

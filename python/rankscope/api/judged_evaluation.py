@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.model_judge import (
     find_range,
     hold_run,
@@ -11,6 +10,10 @@ from rankscope.api.model_judge import (
 )
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError
 
 TYPE_CHECKING = False
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.judges import JudgedItems
@@ -95,8 +97,6 @@ def evaluate_judges(
         >>> mean.lower < mean.lower_queries < mean.value < mean.upper_queries < mean.upper
         True
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.adapters.judges import read_judges  # noqa: PLC0415 - only judges need it
     from rankscope.results.judged_evaluation import JudgedEvaluation, JudgedMean  # noqa: PLC0415 - loads late
     from rankscope.stats.judges.combination import HOWS  # noqa: PLC0415 - as above
@@ -119,9 +119,9 @@ def evaluate_judges(
 
     def evaluate(left_out: Sequence[int]) -> list[Evaluation]:
         qrels = _combine_without(items, left_out, how)
-        held = engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
+        held = load_qrels(qrels, duplicates=duplicates, encoding=encoding)
         return [
-            engine.evaluate_run(
+            evaluate_run(
                 held,
                 each,
                 measures,
@@ -139,7 +139,7 @@ def evaluate_judges(
     refuse_aggregate(whole[0].policy)
     others = [evaluate(group) for group in group_judges(len(items.judges))]
 
-    order = engine.order_queries(whole[0].query_texts)
+    order = order_queries(whole[0].query_texts)
 
     def values_of(evaluations: Sequence[Evaluation], name: str) -> NDArray[np.float64]:
         values = evaluations[0].per_query(name)[order]
@@ -188,8 +188,6 @@ def _combine_without(
     items: JudgedItems, left_out: Sequence[int], how: Literal["mean", "median", "majority"]
 ) -> dict[str, dict[str, float]]:
     """Return the combined grades without some judges, except where no other judge gave one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.stats.judges.combination import combine  # noqa: PLC0415 - loads late
 
     grades = items.grades.copy()

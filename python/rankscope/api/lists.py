@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.adapters import recognise
 from rankscope.adapters.reading import read_lists
 from rankscope.api.rankings import Rankings
+from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
 from rankscope.results.fused_run import FusedRun
 
@@ -26,13 +26,7 @@ def read_run_lists(
     score_type: str,
     encoding: str,
 ) -> tuple[Run | CoreRankings, SourceIds]:
-    """Return the lists of a run, and the columns of its ids.
-
-    Raises:
-        UsageError: The documents of rankings have no ids.
-        InputError: The run isn't of the format, or a document occurs twice in a query.
-        FileError: A file can't be read.
-    """
+    """Return the lists of a run, and the columns of its ids."""
     if isinstance(run, FusedRun) and score_type == "float64":
         return run.core, run.source
     if isinstance(run, Rankings):
@@ -43,7 +37,7 @@ def read_run_lists(
                 code="ids_needed",
             )
         return run._core, run.source  # noqa: SLF001 - rankings are made of it
-    named = engine.read_columns(columns)
+    named = read_columns(columns)
     return read_lists(
         recognise(run, "run", named),
         columns=named,

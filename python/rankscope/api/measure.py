@@ -6,6 +6,7 @@ import inspect
 import math
 
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import MeasureError
 from rankscope.hints import Hinted
 from rankscope.measures import domains
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankscope.measures.domains import Domain
@@ -267,7 +267,6 @@ class _Caller:
 
 
 def _read_values(found: object, count: int) -> list[float]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     values = np.asarray(found, dtype=np.float64)
     if values.shape != (count,):
@@ -296,7 +295,6 @@ def _no_number(found: object) -> ValueError:
 
 
 def _read(ends: Any, grades: Any, ideal_ends: Any, ideal: Any) -> RankedLists:  # noqa: ANN401 - see `call`
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def read(column: Any) -> NDArray[Any]:  # noqa: ANN401 - see `call`
         return np.asarray(memoryview(column).cast(column.typecode))

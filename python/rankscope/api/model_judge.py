@@ -6,10 +6,13 @@ import math
 from collections.abc import Iterator
 from itertools import chain
 
-from rankscope import engine
 from rankscope.api.changed_queries import find_changed
 from rankscope.data.interval import Interval, read_interval
 from rankscope.data.qrels import Qrels
+from rankscope.deferred import np
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError, UsageError
 from rankscope.file import File
 from rankscope.names import quote
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.diagnostics import Diagnostic
@@ -116,8 +118,6 @@ def evaluate_with_model_judge(
         documents judged by both: 80, the same grade 95.0%, quadratic kappa 0.84, alpha 0.84
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.results.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
     from rankscope.stats.judges.draws import split_strata  # noqa: PLC0415 - as above
 
@@ -125,13 +125,13 @@ def evaluate_with_model_judge(
     human, model = (
         given
         if isinstance(given, Qrels)
-        else engine.load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
+        else load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
         for given in (human_qrels, model_qrels)
     )
     runs = [hold_run(each) for each in (run, baseline) if each is not None]
 
     def evaluate(qrels: Qrels, each: InputLike) -> Evaluation:
-        return engine.evaluate_run(
+        return evaluate_run(
             qrels,
             each,
             measures,
@@ -195,11 +195,7 @@ def notes_of_grades(evaluations: Iterable[Evaluation]) -> tuple[Diagnostic, ...]
 
 
 def hold_run(run: InputLike) -> InputLike:
-    """Return a run that can be read twice.
-
-    Raises:
-        UsageError: It is standard input.
-    """
+    """Return a run that can be read twice."""
     path = run.path if isinstance(run, File) else run
     if isinstance(path, str) and path == "-":
         raise UsageError(
@@ -211,11 +207,7 @@ def hold_run(run: InputLike) -> InputLike:
 
 
 def refuse_aggregate(policy: Policy) -> None:
-    """Raise an error for a policy that aggregates in another way than by the mean.
-
-    Raises:
-        UsageError: It does.
-    """
+    """Raise an error for a policy that aggregates in another way than by the mean."""
     if policy.aggregate != "mean":
         raise UsageError(
             f"a model's judgments help to estimate means, found aggregate={policy.aggregate!r}",
@@ -229,7 +221,7 @@ def order_values(
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return queries in the order of their ids as text, and their values or differences."""
     texts = evaluations[0].query_texts
-    order = engine.order_queries(texts)
+    order = order_queries(texts)
     values = evaluations[0].per_query(measure)[order]
     if len(evaluations) > 1:
         values = values - evaluations[1].per_query(measure)[order]
@@ -255,7 +247,6 @@ def _estimate(
     *,
     is_difference: bool,
 ) -> ModelJudgedMean:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     from rankscope.stats.judges.powered import (  # noqa: PLC0415 - loads late
         FEWEST_QUERIES,
@@ -352,12 +343,7 @@ def describe_mean(
 
 
 def read_method(given: float | Interval) -> Interval:
-    """Return the settings of an interval with a model's judgments.
-
-    Raises:
-        PolicyError: The level is not between 0 and 1.
-        UsageError: There is no such interval with a model's judgments.
-    """
+    """Return the settings of an interval with a model's judgments."""
     settings = read_interval(given) or Interval()
     if settings.method in ("t", "bca"):
         raise UsageError(
@@ -370,11 +356,7 @@ def read_method(given: float | Interval) -> Interval:
 
 
 def read_chance(given: float | None, whose: str) -> float:
-    """Return the probability with which people were asked.
-
-    Raises:
-        InputError: It is missing or out of range.
-    """
+    """Return the probability with which people were asked."""
     if given is not None and 0 < given <= 1:
         return float(given)
     raise InputError(
@@ -398,13 +380,7 @@ def find_range(
 
 
 def compare_documents(human: Qrels, model: Qrels) -> JudgeAgreement | None:
-    """Return how well people and the model agree, or `None` for too many different grades.
-
-    Raises:
-        InputError: They judged no document in common, so their values don't belong together.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return how well people and the model agree, or `None` for too many different grades."""
     from rankscope.stats.judges.agreement import MOST_GRADES, measure_agreement  # noqa: PLC0415 - as above
 
     pairs: list[tuple[float, float]] = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope.api.bounds import bound
 from rankscope.api.tie_audit import spread_ties
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
+from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.results.ranges import TieRange, UnjudgedRange
@@ -29,17 +30,6 @@ def range_despite_unjudged(
 
     An unjudged document that both runs retrieved has the same unknown grade in both. Documents that
     are neither retrieved nor judged don't count as relevant.
-
-    Args:
-        run: The run. The difference is its mean minus that of the baseline.
-        baseline: The baseline, with the same judgments.
-        measure: The measure.
-        policy: As in `evaluate`.
-        threads: As in `evaluate`.
-
-    Returns:
-        The range, or `None` if the measure or the policy has no bounds, or if the scale of grades
-        is unknown because the judgments aren't whole numbers.
     """
     try:
         found = bound(run, measure, scale=None, against=baseline, policy=policy, threads=threads)
@@ -66,21 +56,9 @@ def range_despite_ties(
     The ties of the runs are broken independently of each other. The highest difference is therefore
     the highest mean of the run minus the lowest mean of the baseline, over the queries for which
     both have a value.
-
-    Args:
-        run: The run. The difference is its mean minus that of the baseline.
-        baseline: The baseline, with the same queries.
-        measure: The measure.
-        policy: As in `evaluate`.
-        threads: As in `evaluate`.
-
-    Returns:
-        The range, or `None` if the measure or the policy doesn't average values.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
-    asked = engine.read_measure(measure)
-    chosen = engine.read_policy(policy, Policy(ties=run.tie_policy))
+    asked = read_measure(measure)
+    chosen = read_policy(policy, Policy(ties=run.tie_policy))
     try:
         values, found = spread_ties(run, asked, chosen, threads)
         other = replace(chosen, ties=baseline.tie_policy)

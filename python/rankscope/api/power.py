@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.results.power import Power
 
@@ -9,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -107,8 +107,6 @@ def _measure(
     paired: bool,
 ) -> tuple[int, tuple[float, ...]]:
     """Return the number of queries and the standard deviations of values."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (values_a, values_b))
     if paired and len(one) != len(other):
         raise UsageError(

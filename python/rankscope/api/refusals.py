@@ -6,11 +6,11 @@ from bisect import bisect_left
 from itertools import zip_longest
 
 from rankscope.api.columns import Columns
+from rankscope.deferred import np
 from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_averaged(measure: Measure, policy: Policy) -> None:
-    """Raise an error unless values are averaged by the arithmetic mean.
-
-    Raises:
-        MeasureError: The measure is.
-        PolicyError: The policy says so.
-    """
+    """Raise an error unless values are averaged by the arithmetic mean."""
     if measure.row.mean != "mean":
         raise MeasureError(
             f"expected a measure whose values are averaged, found {measure}",
@@ -41,15 +36,7 @@ def check_averaged(measure: Measure, policy: Policy) -> None:
 
 
 def refuse_run_measure(measure: Measure, action: str) -> None:
-    """Raise an error for a measure that has one value of all lists, and none of a query.
-
-    Args:
-        measure: The measure.
-        action: What can't be done with it, such as `"be compared"`.
-
-    Raises:
-        UsageError: It is one.
-    """
+    """Raise an error for a measure that has one value of all lists, and none of a query."""
     if measure.row.level == "run":
         raise UsageError(
             f"{measure} can't {action}: it is one value of all lists together, so no query has a "
@@ -61,15 +48,7 @@ def refuse_run_measure(measure: Measure, action: str) -> None:
 
 
 def refuse_items(measure: Measure, what: str) -> None:
-    """Raise an error for a measure of recommended items, where only grades are used.
-
-    Args:
-        measure: The measure.
-        what: What isn't available for it, such as `"bounds"`.
-
-    Raises:
-        MeasureError: It is one.
-    """
+    """Raise an error for a measure of recommended items, where only grades are used."""
     if measure.row.of_items:
         raise MeasureError(
             f"{measure} has no {what}: it depends on which items are recommended",
@@ -79,18 +58,7 @@ def refuse_items(measure: Measure, what: str) -> None:
 
 
 def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
-    """Raise an error unless two rankings have the same queries and grades.
-
-    Args:
-        rankings: The rankings.
-        other: Those that are compared with them.
-        name: What messages call them.
-
-    Raises:
-        UsageError: They were joined with other judgments.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Raise an error unless two rankings have the same queries and grades."""
     if not isinstance(other, Columns):
         raise UsageError(
             f"expected Rankings as {name!r}, found {type(other).__name__}",
@@ -114,12 +82,7 @@ def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
     """Raise an error for a list that is better than its given ideal.
 
     An ideal may be shorter than its list, as long as no list is better than its ideal.
-
-    Raises:
-        FormatError: There is such a list; the line is its number.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_empty = _are_empty(rankings)
     for measure in evaluation.measures:
         if measure.row.value_range[1] != 1:
@@ -134,19 +97,7 @@ def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
 def refuse_ideals_beaten_at(
     rankings: Rankings, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
 ) -> None:
-    """Raise an error for a list that is better than its given ideal at any cutoff.
-
-    Args:
-        rankings: The lists.
-        base: The measure, without a cutoff.
-        cutoffs: The cutoffs, which ascend.
-        values: The values, of shape (queries, cutoffs).
-
-    Raises:
-        FormatError: There is such a list; the line is its number.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Raise an error for a list that is better than its given ideal at any cutoff."""
     if not rankings._choices.has_ideal or base.row.value_range[1] != 1:  # noqa: SLF001 - a part of it
         return
     is_suspect = _are_empty(rankings)[:, np.newaxis] | (values > 1)
@@ -165,8 +116,6 @@ def refuse_ideals_beaten_at(
 
 def _are_empty(rankings: Rankings) -> NDArray[np.bool_]:
     """Check for each ideal whether it has no relevant grades."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
     is_empty: NDArray[np.bool_] = np.diff(relevant) == 0
     return is_empty
@@ -195,16 +144,7 @@ def _lacks(ideal: list[float], found: list[float]) -> bool:
 
 
 def check_order(rankings: Rankings, ties: Ties, score_type: ScoreType) -> None:
-    """Raise an error if a policy would order tied documents differently than the rankings do.
-
-    Args:
-        rankings: The rankings.
-        ties: What decides between equal scores.
-        score_type: How scores are compared.
-
-    Raises:
-        PolicyError: They would.
-    """
+    """Raise an error if a policy would order tied documents differently than the rankings do."""
     compared = score_type if rankings.score_type == "float64" else "float32"
     tied = _find_ties(rankings, compared)
     if compared != rankings.score_type and (tied != _find_ties(rankings, "float64")).any():

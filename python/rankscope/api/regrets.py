@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope._core import Column, Plan
 from rankscope._core import find_regrets as find_core_regrets
+from rankscope.api.losses import measure_losses
 from rankscope.api.refusals import check_averaged
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import read_request
 from rankscope.errors import UsageError
 from rankscope.explain.derive.swap import find_best_swaps
 from rankscope.explain.diff.losses import group_regrets, take_settings
@@ -19,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -55,17 +57,11 @@ class FoundRegrets:
 
 
 def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundRegrets:
-    """Compute the cost of documents.
-
-    Raises:
-        MeasureError: It cannot tell for this measure, or under this policy.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Compute the cost of documents."""
     summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
     grades = rankings.grades
-    request = engine.read_request(summed, policy, convention=None, score_type=None, grades=grades)
-    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    request = read_request(summed, policy, convention=None, score_type=None, grades=grades)
+    plan = make_plan(request, rankings.tie_policy, grades, "error")
     core, judgments = rankings._core, rankings._judgments  # noqa: SLF001 - parts of it
     *columns, doc_ids, units, by_rank = find_core_regrets(core, judgments, plan)
     queries, ranks, grade, _, amounts = (
@@ -84,15 +80,13 @@ def measure_regrets(
     policy: Policy | str | None,
 ) -> Regrets:
     """Compute the cost of documents and ranks. `Rankings.regrets` documents the arguments."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if by is not None and not isinstance(by, Mapping):
         raise UsageError(
             f"expected by as a mapping of document to value, found {type(by).__name__}",
             hint="write {'d1': 'Acme', 'd2': 'Zenith'}",
             code="bad_parameter",
         )
-    losses = rankings.losses(measure, policy=policy)
+    losses = measure_losses(rankings, measure, policy=policy)
     asked = losses.measure
     check_averaged(asked, losses.policy)
     found = find_regrets(rankings, asked, losses.policy)
@@ -134,7 +128,6 @@ def measure_regrets(
 
 
 def _read(column: Column) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.frombuffer(memoryview(column), dtype=np.float64)
 
@@ -147,8 +140,6 @@ def _list_swaps(
     divisors: NDArray[np.float64],
 ) -> Table:
     """List the best swap of each query."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, relevance = rankings.offsets, rankings.relevance
     condenses = measure.judged_only or policy.unjudged == "remove"
     rows = np.flatnonzero(relevance >= 0) if condenses else np.arange(len(relevance))

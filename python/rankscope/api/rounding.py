@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 NARROW = {
@@ -19,17 +20,11 @@ NARROW = {
 def round_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """Round scores to a type.
 
-    Args:
-        scores: The scores, shape (rows,).
-        name: `"float32"`, `"bfloat16"` or `"float16"`.
-
     Examples:
         >>> import numpy as np
         >>> round_scores(np.array([0.1, 1 / 3]), "bfloat16")
         array([0.10009766, 0.33398438])
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     with np.errstate(over="ignore"):  # beyond the largest number all are infinite, and tied
         if name == "bfloat16":
             # The upper half of a float32: adding almost half a unit carries what is more than half.
@@ -44,13 +39,7 @@ def find_precision(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> s
     """Find the narrowest type that holds every score, `"ranks"` if scores are ranks.
 
     Those are whole numbers that fall by one.
-
-    Args:
-        scores: The scores in rank order, shape (rows,).
-        offsets: Where the rows of each query begin, shape (queries + 1,).
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     steps = np.diff(scores)
     firsts = offsets[1:-1]
     firsts = firsts[(firsts > 0) & (firsts < len(scores))]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope.adapters.tables import is_table
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
+from rankscope.engine.requests import read_measures
 from rankscope.errors import InputError, MeasureError, UsageError
 
 TYPE_CHECKING = False
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankscope.engine import Measures
@@ -77,12 +77,10 @@ def correct_sampled_ranks(
         >>> round(found["R@10"].value, 2)
         0.44
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.results.sampled_ranks import CorrectedMean, CorrectedRanks  # noqa: PLC0415 - loads late
     from rankscope.stats.judges import sampled_ranks as stats  # noqa: PLC0415 - as above
 
-    asked, _ = engine.read_measures(measures)
+    asked, _ = read_measures(measures)
     check_choice("prior", prior, PRIORS)
     if not 0 < level < 1:
         raise UsageError(
@@ -144,8 +142,6 @@ def correct_sampled_ranks(
 
 def _read_ranks(ranks: ArrayLike | Rankings, sampled: int | None) -> tuple[Ranks, int]:
     """Return the first and last rank of each query's relevant item, and the sampled items."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if isinstance(ranks, Rankings):
         found, size = _rank_relevant(ranks)
         if sampled not in {None, size}:
@@ -181,8 +177,6 @@ def _read_ranks(ranks: ArrayLike | Rankings, sampled: int | None) -> tuple[Ranks
 
 def _rank_relevant(rankings: Rankings) -> tuple[Ranks, int]:
     """Return the ranks of the relevant documents, and the number of the other ones per query."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, grades = rankings.offsets, rankings.relevance
     sizes = np.diff(offsets)
     queries = np.repeat(np.arange(len(sizes)), sizes)
@@ -210,13 +204,7 @@ def _rank_relevant(rankings: Rankings) -> tuple[Ranks, int]:
 
 
 def _find_values(measure: Measure) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the function from the rank of a single relevant document to the value.
-
-    Raises:
-        MeasureError: The measure has a longer cutoff, or none and isn't AP or RR.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the function from the rank of a single relevant document to the value."""
     cutoff = measure.k
     if cutoff is None and measure.name in RECIPROCAL:
         return lambda ranks: 1 / ranks

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope._core import audit_ties as audit_spreads
 from rankscope.api.refusals import check_averaged, refuse_items
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
 from rankscope.records import record
 from rankscope.results.table import Table
 from rankscope.results.tie_audit import TieAudit, TieSummary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.rankings import Rankings
@@ -30,8 +31,8 @@ def audit_ties(
     threads: int | None,
 ) -> TieAudit:
     """Audit the ties of rankings. `Rankings.ties` documents the arguments."""
-    asked = engine.read_measure(measure)
-    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    asked = read_measure(measure)
+    chosen = read_policy(policy, Policy(ties=rankings.tie_policy))
     values, given = spread_ties(rankings, asked, chosen, threads)
     precision = find_precision(rankings.scores, rankings.offsets)
     rows = {"as given": given}
@@ -93,35 +94,20 @@ def spread_ties(
     values: NDArray[np.float64] | None = None,
     scores: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], Spread]:
-    """Return the value of each query, and its spread over all orders of tied documents.
-
-    Args:
-        rankings: The rankings.
-        measure: The measure.
-        policy: The policy, with the ties of the rankings.
-        threads: As in `evaluate`.
-        values: The value of each query, if it is known already.
-        scores: Scores that decide what is tied (default: those of the rankings).
-
-    Raises:
-        UsageError: The policy is invalid, or it or the measure doesn't average values.
-        InputError: A query violates the policy.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the value of each query, and its spread over all orders of tied documents."""
     refuse_items(measure, "value over the orders of tied documents")
     check_averaged(measure, policy)
     if values is None:
         evaluation = rankings.evaluate(measure, policy=policy, threads=threads)
         values = evaluation.per_query(measure)
-    request = engine.read_request(
+    request = read_request(
         measure, policy, convention=None, score_type=None, grades=rankings.grades
     )
-    plan = engine.make_plan(request, rankings.tie_policy, rankings.grades, "error")
+    plan = make_plan(request, rankings.tie_policy, rankings.grades, "error")
     core = rankings._core  # noqa: SLF001 - a part of it
     expected, lower, upper, variance, tied = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
-        for column in audit_spreads(core, plan, scores, engine.count_threads(threads))
+        for column in audit_spreads(core, plan, scores, count_threads(threads))
     )
     # Where a measure is undefined, its value is that of the policy in every order.
     is_undefined = np.isnan(lower)
@@ -133,7 +119,6 @@ def spread_ties(
 
 
 def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> TieSummary:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_there = ~np.isnan(values)
     queries = int(is_there.sum())

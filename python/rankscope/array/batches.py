@@ -7,6 +7,7 @@ import math
 from rankscope.adapters.mistakes import bad_shape, not_numbers
 from rankscope.array.ranked import Padded
 from rankscope.array.space import find_space, shape_of, to_host
+from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.records import record
 
@@ -14,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.array.space import Array, Space
@@ -166,7 +166,6 @@ _HINTS = {
 
 
 def _copy_over(space: Space, values: object, name: str) -> Array:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     try:
         array = np.asarray(values)
@@ -200,8 +199,6 @@ def divide(batch: Batch) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArra
     Raises:
         FormatError: Lengths or offsets don't fit the arrays.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     space, parts = batch.space, batch.parts
     size = int(np.prod(shape_of(batch.grades)))
     if batch.divider == "groups":
@@ -239,8 +236,6 @@ def _group(ids: NDArray[Any]) -> tuple[NDArray[Any] | None, NDArray[Any]]:
 
     Groups are in order of first appearance, and the documents of a group in the order given.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(ids) == 0:
         return None, np.zeros(0, dtype=np.int64)
     runs = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))

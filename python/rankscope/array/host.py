@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from rankscope import engine
 from rankscope._core import values_of_rows
 from rankscope.adapters.doubles import EXACT_UP_TO, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.array.batches import Batch
@@ -55,8 +56,6 @@ def evaluate(
     Raises:
         InputError: Lengths or offsets don't fit the arrays.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, order, mask = divide(batch)
     grades, scores = (
         _see(batch.space, array, order, name)
@@ -65,11 +64,9 @@ def evaluate(
     values = []
     for measure in measures:
         policy = Policy(ties=ties, negative=negative)
-        request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
-        plan = engine.make_plan(request, ties, [], "error")
-        found, refused = values_of_rows(
-            plan, grades, scores, offsets, mask, engine.count_threads(None)
-        )
+        request = read_request(measure, policy, convention=None, score_type=None, grades=[])
+        plan = make_plan(request, ties, [], "error")
+        found, refused = values_of_rows(plan, grades, scores, offsets, mask, count_threads(None))
         numbers = np.asarray(memoryview(found)).view(np.float64)
         is_bad = np.zeros(len(numbers), dtype=bool)
         is_bad[np.asarray(memoryview(refused)).view(np.int64)] = True
@@ -79,8 +76,6 @@ def evaluate(
 
 def _see(space: Space, array: Array, order: NDArray[Any] | None, name: str) -> NDArray[np.number]:
     """Return the numbers of an array, one after another, in a type that the core reads."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if space.is_torch:
         if space.kind(array) == "float" and not space.is_wide(array):
             array = array.float()

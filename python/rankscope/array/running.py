@@ -8,6 +8,7 @@ from rankscope.array import batches
 from rankscope.array.space import find_space, to_host
 from rankscope.array.values import NEGATIVE, TIES, read_measures, value_rows
 from rankscope.data.policy import CHOICES, check_choice
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
 
 TYPE_CHECKING = False
@@ -126,8 +127,6 @@ class RunningMeans:
 
     def reset(self) -> None:
         """Forget all lists."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         shapes = zip(STATE, state_shapes(len(self._measures)), strict=True)
         self._state = {name: np.zeros(shape, dtype=np.int64) for name, shape in shapes}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from rankscope.adapters.foreign import open_array
+from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.records import record
 
@@ -233,8 +234,6 @@ def find_space(arrays: dict[str, object]) -> tuple[Space, dict[str, Array]]:
 
 def to_host(space: Space, array: Array) -> Any:  # noqa: ANN401 - a NumPy array
     """Return an array as NumPy's, copied where it isn't in main memory."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if space.is_torch:
         array = array.detach().cpu()
         narrow = array.dtype.is_floating_point and not space.is_wide(array)
@@ -261,7 +260,6 @@ def _as_array(values: object, name: str) -> Array:
 
 
 def _space_of(array: Array, name: str) -> Space:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if isinstance(array, np.ndarray):
         return Space(np, "cpu")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.array import batches, host, program
 from rankscope.array.space import to_host
 from rankscope.data.policy import CHOICES, check_choice
+from rankscope.deferred import np
+from rankscope.engine import requests
 from rankscope.errors import FormatError, MeasureError, PolicyError
 
 TYPE_CHECKING = False
@@ -122,7 +123,7 @@ def read_measures(measures: Measures) -> list[Measure]:
     Raises:
         MeasureError: One is not.
     """
-    chosen, _ = engine.read_measures(measures)
+    chosen, _ = requests.read_measures(measures)
     for measure in chosen:
         parameters = measure.parameters
         if measure.row.kernel not in KERNELS:
@@ -190,8 +191,6 @@ def finish(batch: Batch, found: Values, empty: Empty, real: object) -> Array:
         _refuse_undefined(space, is_undefined, is_bad)
     fill = EMPTY_VALUES.get(empty, math.nan)
     if host.is_in_memory(batch):
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         filled = np.where(is_undefined & ~is_bad, fill, values)
         values = filled if space.name == "numpy" else space.xp.from_numpy(filled)
         values = space.cast(values, real)
@@ -216,8 +215,6 @@ def _refuse_undefined(space: Space, is_undefined: Array, is_bad: Array) -> None:
 
 def find_mistake(batch: Batch, measure: Measure, row: int, negative: Negative) -> FormatError:
     """Return the error about a list that has no value."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     grades, scores = (
         to_host(batch.space, array).astype(np.float64).reshape(-1)
         for array in (batch.grades, batch.scores)

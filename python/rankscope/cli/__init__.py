@@ -22,15 +22,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Args:
-        arguments: The words after the name of the program (default: those of this process).
-
-    Returns:
-        The exit status: 0 done, 1 a check failed, 2 wrong usage, 3 bad input, 4 the operating
-        system refused.
-    """
+    """Run a command."""
     if arguments is None:
         # Python looks through all objects for garbage before it ends, which is a sixth of a short
         # command. What is frozen is left to the operating system.

@@ -248,14 +248,7 @@ COMMANDS = Group(
 
 
 def make_parser(words: Sequence[str]) -> tuple[Parser, Parser]:
-    """Make the parser of a command line; only the command it names gets its arguments.
-
-    Args:
-        words: The command line, without the name of the program.
-
-    Returns:
-        The parser, and that of the command, or of the last group that the words name.
-    """
+    """Make the parser of a command line; only the command it names gets its arguments."""
     parser = Parser(prog="rankscope", description=COMMANDS.summary)
     parser.add_argument("--version", action="version", version=f"rankscope {__version__}")
     return parser, _add_commands(parser, COMMANDS, words)

@@ -197,13 +197,7 @@ def run(options: Namespace) -> int:
 def compare(
     options: Namespace, measures: Sequence[str], *, bounds: bool, **testing: object
 ) -> Comparison:
-    """Compare the runs that the options name.
-
-    Raises:
-        UsageError: An option does not fit.
-        InputError: A file does not have its format.
-        FileError: A file can't be read.
-    """
+    """Compare the runs that the options name."""
     refuse_stdin_twice(
         [
             *options.inputs,
@@ -315,11 +309,7 @@ def _read_names(text: str | None, count: int) -> list[str] | None:
 
 
 def find_run(given: str | None, names: Sequence[str], paths: Sequence[str]) -> str | None:
-    """Return the name of the run that is called so: its name, its path, or its file name.
-
-    Raises:
-        UsageError: There is no such run, or there are several.
-    """
+    """Return the name of the run that is called so: its name, its path, or its file name."""
     if given is None or given in names:
         return given
     found = {

@@ -19,13 +19,7 @@ PARTS = ("qrels", "run")
 
 
 def add_file_options(parser: ArgumentParser, printed: Sequence[str] = ()) -> None:
-    """Add `--col` and `--format`.
-
-    Args:
-        parser: The parser of the command.
-        printed: The formats in which the command can print its result, if `--format` names them
-            as well.
-    """
+    """Add `--col` and `--format`."""
     result = f"; or the format of the result: {', '.join(printed)}" if printed else ""
     parser.add_argument(
         "--col",
@@ -47,25 +41,12 @@ def add_file_options(parser: ArgumentParser, printed: Sequence[str] = ()) -> Non
 
 
 def read_columns(options: Namespace) -> dict[str, str]:
-    """Return the columns that `--col` names, by role.
-
-    Raises:
-        UsageError: A role is unknown, or named twice.
-    """
+    """Return the columns that `--col` names, by role."""
     return _read_pairs(options.col, "--col", ROLES)
 
 
 def name_file(path: str, part: str, options: Namespace) -> str | File:
-    """Return a file with the format and the columns that the options name for it.
-
-    Args:
-        path: The path.
-        part: `qrels` or `run`, or `table` for one that holds both.
-        options: The parsed options.
-
-    Raises:
-        UsageError: A format or a role is unknown, or named twice.
-    """
+    """Return a file with the format and the columns that the options name for it."""
     form = _read_format(part, options)
     columns = {
         role: name for role, name in read_columns(options).items() if role not in TABLE_ROLES
@@ -74,11 +55,7 @@ def name_file(path: str, part: str, options: Namespace) -> str | File:
 
 
 def refuse_stdin_twice(paths: Sequence[str]) -> None:
-    """Refuse to read two inputs from standard input.
-
-    Raises:
-        UsageError: More than one path is `-`.
-    """
+    """Refuse to read two inputs from standard input."""
     if paths.count("-") > 1:
         raise UsageError(
             "only one input can be read from standard input (-)",

@@ -152,11 +152,7 @@ def run(options: Namespace) -> int:
 
 
 def _check_runs(paths: Sequence[str]) -> None:
-    """Refuse a single run, and one that is named twice.
-
-    Raises:
-        UsageError: There is such a run.
-    """
+    """Refuse a single run, and one that is named twice."""
     if len(paths) < 2:
         raise UsageError(
             "expected at least two runs, found one",

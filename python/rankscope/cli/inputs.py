@@ -58,11 +58,7 @@ def add_table_options(parser: Parser) -> _ArgumentGroup:
 
 
 def refuse_table_options(options: Namespace, *known: str) -> None:
-    """Refuse options of a table, except the known ones, if the inputs are judgments and runs.
-
-    Raises:
-        UsageError: There is one.
-    """
+    """Refuse options of a table, except the known ones, if the inputs are judgments and runs."""
     names = [name for name in TABLE_OPTIONS if getattr(options, name, None) and name not in known]
     used = [f"--{name.replace('_', '-')}" for name in names]
     used += [f"--col {role}" for role in ("label", "weight") if role in read_columns(options)]
@@ -77,16 +73,7 @@ def refuse_table_options(options: Namespace, *known: str) -> None:
 
 
 def refuse_memory_options(options: Namespace, inputs: str, hint: str) -> None:
-    """Refuse a memory limit for inputs of which all rows are held in memory.
-
-    Args:
-        options: The parsed options.
-        inputs: What messages call the inputs.
-        hint: What to do instead.
-
-    Raises:
-        UsageError: There is one.
-    """
+    """Refuse a memory limit for inputs of which all rows are held in memory."""
     for name in ("memory", "spill_folder"):
         if getattr(options, name, None) is not None:
             raise UsageError(
@@ -98,13 +85,7 @@ def refuse_memory_options(options: Namespace, inputs: str, hint: str) -> None:
 
 
 def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evaluation:
-    """Evaluate a table.
-
-    Raises:
-        UsageError: An option does not fit.
-        InputError: The file does not have its format.
-        FileError: The file can't be read.
-    """
+    """Evaluate a table."""
     table, columns = name_table(path, options)
     with ProgressBar(show(name_path(path, "table"))) as progress:
         if not {"label", "weight"} & columns.keys():
@@ -136,15 +117,7 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
 
 
 def name_table(path: str, options: Namespace) -> tuple[str | rs.File, dict[str, str]]:
-    """Return a table with the format and the columns that the options name.
-
-    Returns:
-        The table, and the names of its columns by role.
-
-    Raises:
-        UsageError: An option does not fit.
-        InputError: The file is not a table.
-    """
+    """Return a table with the format and the columns that the options name."""
     if options.score_type == "float32":
         raise UsageError(
             "--score-type float32 does not work with a table",
@@ -178,13 +151,7 @@ def refuse_single_file(path: str) -> UsageError:
 
 
 def evaluate_scores(path: str, scores: str, measures: list[str], options: Namespace) -> Evaluation:
-    """Evaluate rows of SVMlight text by a file of scores, one for each row.
-
-    Raises:
-        UsageError: An option does not fit.
-        InputError: A file does not have its format.
-        FileError: A file can't be read.
-    """
+    """Evaluate rows of SVMlight text by a file of scores, one for each row."""
     refuse_memory_options(options, "SVMlight rows and scores", "write a run as a TREC file")
     rankings = rank_scores(path, scores, read_ties(measures, options), options)
     return evaluate_rankings(rankings, measures, options)
@@ -193,19 +160,7 @@ def evaluate_scores(path: str, scores: str, measures: list[str], options: Namesp
 def rank_scores(
     path: str, scores: str, ties: Ties, options: Namespace, *, names_rows: bool = False
 ) -> rs.Rankings:
-    """Rank rows of SVMlight text by a file of scores, one for each row.
-
-    Args:
-        path: The rows.
-        scores: The scores.
-        ties: How equal scores are ordered.
-        options: The parsed options.
-        names_rows: Whether rows that name no document are named by their number.
-
-    Raises:
-        InputError: A file does not have its format.
-        FileError: A file can't be read.
-    """
+    """Rank rows of SVMlight text by a file of scores, one for each row."""
     from rankscope.adapters.files.scored import read_scored  # noqa: PLC0415 - loads PyArrow
 
     with ProgressBar(show(name_path(path, "qrels"))) as progress:
@@ -219,18 +174,7 @@ def rank_scores(
 
 
 def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Rankings:
-    """Rank judgments and a run, or one table whose rows hold both.
-
-    Args:
-        paths: The paths.
-        measure: The measure, which a convention may not have.
-        options: The parsed options.
-
-    Raises:
-        UsageError: An option does not fit, or there are not one or two files.
-        InputError: A file does not have its format.
-        FileError: A file can't be read.
-    """
+    """Rank judgments and a run, or one table whose rows hold both."""
     refuse_stdin_twice(paths)
     if len(paths) == 1:
         table, columns = name_table(paths[0], options)
@@ -277,12 +221,7 @@ def evaluate_rankings(
     options: Namespace,
     weights: dict[str, float] | None = None,
 ) -> Evaluation:
-    """Evaluate rankings with the policy, the interval and the groups of the options.
-
-    Raises:
-        UsageError: An option does not fit.
-        InputError: A query violates the policy.
-    """
+    """Evaluate rankings with the policy, the interval and the groups of the options."""
     evaluation = rankings.evaluate(
         measures,
         policy=options.policy or None,
@@ -319,13 +258,7 @@ def rank_table(
     options: Namespace,
     progress: Progress,
 ) -> rs.Rankings:
-    """Rank the rows of a table, with the attributes that the options name.
-
-    Raises:
-        UsageError: An option does not fit.
-        InputError: The table does not have its format.
-        FileError: The table cannot be read.
-    """
+    """Rank the rows of a table, with the attributes that the options name."""
     weight = [columns["weight"]] if "weight" in columns else []
     cluster = [options.cluster] if getattr(options, "cluster", None) else []
     return rs.Rankings.from_table(
@@ -341,11 +274,7 @@ def rank_table(
 
 
 def read_positive(texts: list[str] | None) -> dict[str, float] | None:
-    """Return the grades of the labels that count as relevant.
-
-    Raises:
-        UsageError: A grade is not a number.
-    """
+    """Return the grades of the labels that count as relevant."""
     if texts is None:
         return None
     positive = {}
@@ -363,11 +292,7 @@ def read_positive(texts: list[str] | None) -> dict[str, float] | None:
 
 
 def read_weights(rankings: rs.Rankings, columns: dict[str, str]) -> dict[str, float] | None:
-    """Return the weights of the queries from their column, if `--col` names one.
-
-    Raises:
-        FormatError: A weight is not a number.
-    """
+    """Return the weights of the queries from their column, if `--col` names one."""
     if "weight" not in columns:
         return None
     values = rankings.attribute(columns["weight"])

@@ -54,12 +54,7 @@ def list_items_files(options: Namespace) -> list[str]:
 
 
 def read_items(options: Namespace) -> Items | None:
-    """Read the files of the options; `None` if there are none.
-
-    Raises:
-        InputError: A file is not of the format.
-        FileError: A file can't be read.
-    """
+    """Read the files of the options; `None` if there are none."""
     given = name_items(options)
     if not any(given.values()):
         return None

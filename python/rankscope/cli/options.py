@@ -78,12 +78,7 @@ def add_convention_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_interval_options(parser: argparse.ArgumentParser, default: float | None = None) -> None:
-    """Add `--interval` and `--seed`.
-
-    Args:
-        parser: The parser.
-        default: The level without `--interval`; `None` if there is no interval then.
-    """
+    """Add `--interval` and `--seed`."""
     parser.add_argument(
         "--interval",
         action=Once,
@@ -162,12 +157,7 @@ def add_threads_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_memory_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--memory` and `--spill-folder`.
-
-    Args:
-        parser: The parser.
-        what: What takes the memory.
-    """
+    """Add `--memory` and `--spill-folder`."""
     parser.add_argument(
         "--memory",
         action=Once,
@@ -195,12 +185,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_interval(options: argparse.Namespace) -> Interval | None:
-    """Return the interval that the options ask for.
-
-    Raises:
-        UsageError: There is a seed without an interval.
-        PolicyError: The level is not between 0 and 1.
-    """
+    """Return the interval that the options ask for."""
     if options.interval is None:
         if options.seed is not None:
             raise UsageError(

@@ -34,11 +34,7 @@ def set_up_streams() -> None:
 
 
 def drop_output(stream: TextIO | None = None) -> None:
-    """Discard what a stream still buffers, so that the exit of the program does not fail on it.
-
-    Args:
-        stream: The stream (default: standard output).
-    """
+    """Discard what a stream still buffers, so that the exit of the program does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 

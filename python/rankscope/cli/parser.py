@@ -178,11 +178,7 @@ def _format_value(argument: argparse.Action) -> str:
 
 
 def read_integer(text: str) -> int:
-    """Return a whole number.
-
-    Raises:
-        ArgumentTypeError: The text is not a whole number.
-    """
+    """Return a whole number."""
     try:
         return int(text)
     except ValueError:
@@ -190,11 +186,7 @@ def read_integer(text: str) -> int:
 
 
 def read_number(text: str) -> float:
-    """Return a number.
-
-    Raises:
-        ArgumentTypeError: The text is not a number.
-    """
+    """Return a number."""
     try:
         return float(text)
     except ValueError:
@@ -236,9 +228,6 @@ class OnceList(Once):
 
 def listed(read: Callable[[str], object] = str) -> Callable[[str], list[object]]:
     """Return a function that reads values separated by commas.
-
-    Args:
-        read: Reads one of them.
 
     Examples:
         >>> listed()("device,country"), listed(int)("1, 2,")

@@ -8,6 +8,7 @@ from rankscope.cli.files import add_file_options, refuse_stdin_twice
 from rankscope.cli.options import add_measure_option, add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import Once, OnceFlag, read_number
+from rankscope.deferred import np
 from rankscope.engine import refuse_diagnostics
 
 TYPE_CHECKING = False
@@ -67,8 +68,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the smallest detectable difference, and the queries that each effect needs."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     refuse_stdin_twice([options.qrels, options.a, options.b])
     difference = compare(options)
     if options.strict:

@@ -7,6 +7,7 @@ import math
 from rankscope._core import bounded_units_needed
 from rankscope.compare.gate import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
 from rankscope.errors import EmptyError
 from rankscope.records import record, replace
 from rankscope.stats.comparison import (
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.compare.gate import Budget, OnInconclusive
@@ -140,20 +140,7 @@ def check_budgets(
     clusters: Groups | None = None,
     settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
 ) -> tuple[Check, ...]:
-    """Check each budget, in order; one with slices in each slice, the largest first.
-
-    Args:
-        budgets: The budgets, each with the values of its measure: those of the baseline in the
-            first row, and those of the candidate in the second.
-        groups: The slices by the attributes of budgets.
-        clusters: What queries depend within, or `None`.
-        settings: The defaults of the gate.
-
-    Raises:
-        EmptyError: No query has a value of a measure under both runs.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Check each budget, in order; one with slices in each slice, the largest first."""
     codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
     return tuple(
         check
@@ -169,7 +156,6 @@ def _check(
     clusters: Codes | None,
     settings: Settings,
 ) -> Iterator[Check]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
     if not is_there.any():
@@ -262,8 +248,6 @@ def _list_slices(
     groups: Groups, is_there: NDArray[np.bool_]
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield the slices that have queries, the largest first."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     _, names, codes = groups
     held = np.asarray(codes)
     counts = np.bincount(held[is_there], minlength=len(names))
@@ -337,8 +321,6 @@ def _find_interval(
     sample: _Sample, kept: float, limits: tuple[float | None, float | None]
 ) -> Estimate:
     """Return the mean of candidate − kept · baseline: by default with a bounded interval."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     interval, rows = sample.interval, np.stack([kept * sample.baseline, sample.candidate])
     values = rows[1] - rows[0]
     if interval.method == "auto":
@@ -369,16 +351,7 @@ def _plan(
     The number is between two others, which belong to the ends of an interval of the variance: few
     queries hardly show how much others vary. The mean that was found decides nothing here: where a
     check is inconclusive, its distance from the limit is mostly noise, and so would be the number.
-
-    Args:
-        sample: The queries.
-        values: The values whose mean is limited.
-        limit: The lowest mean that holds.
-        as_good: The mean of a candidate that is as good as the baseline.
-        limits: The lowest and the highest value for a bounded interval; `None` for others.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     level, clusters = sample.interval.level, sample.clusters
     deviation, units = find_deviation(values, clusters)
     distance = as_good - limit
@@ -473,8 +446,6 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
 
 def _is_same(sample: _Sample) -> bool:
     """Return whether every query has the same value under both runs, except for rounding."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return bool(np.isclose(sample.candidate, sample.baseline, rtol=CLOSE, atol=CLOSE).all())
 
 
@@ -496,11 +467,6 @@ def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
 
     A pipeline in which no value changed has to pass. No interval says that the budget holds: the
     queries that weren't sampled could differ.
-
-    Args:
-        lowest: The lower end of the bounded interval of the difference, or NaN.
-        threshold: The limit.
-        level: The level of the interval.
     """
     note = "Every query has the same value under both runs."
     if not math.isnan(lowest):

@@ -393,13 +393,6 @@ class GateResult(Hinted):
 def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[Budget, ...]:
     """Return budgets from what a caller gave.
 
-    Args:
-        given: A budget, several, or a mapping of measure to `max_drop`.
-        by: Check each budget without slices also in each slice of this attribute.
-
-    Raises:
-        UsageError: There are no budgets, or one is invalid.
-
     Examples:
         >>> [str(each) for each in read_budgets({"nDCG@10": 0.005, "AP": "2%"})]
         ['nDCG@10: max drop 0.005', 'AP: max drop 2%']
@@ -433,13 +426,6 @@ def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[
 def parse_budget(kind: Kind, text: str) -> Budget:
     """Return the budget that an option of the command line describes.
 
-    Args:
-        kind: The name of the option, without `--`.
-        text: `MEASURE=LIMIT`; for `max-loss`, a percentile such as `p95:` can stand before it.
-
-    Raises:
-        UsageError: It can't be read.
-
     Examples:
         >>> print(parse_budget("max-drop", "P(rel=2)@5=1%"))
         P(rel=2)@5: max drop 1%
@@ -470,11 +456,7 @@ def parse_budget(kind: Kind, text: str) -> Budget:
 
 
 def check_confidence(level: object) -> None:
-    """Refuse a confidence level that isn't between 0 and 1.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Refuse a confidence level that isn't between 0 and 1."""
     if not (_is_finite(level) and 0 < level < 1):  # type: ignore[operator]  # a number
         raise _bad(
             f"expected a confidence between 0 and 1, found {quote(level)}",
@@ -483,11 +465,7 @@ def check_confidence(level: object) -> None:
 
 
 def check_on_inconclusive(given: object) -> None:
-    """Refuse anything but `"fail"` and `"pass"`.
-
-    Raises:
-        UsageError: It is neither.
-    """
+    """Refuse anything but `"fail"` and `"pass"`."""
     if given not in ON_INCONCLUSIVE:
         closest = find_closest(given, ON_INCONCLUSIVE)
         raise _bad(

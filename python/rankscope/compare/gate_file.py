@@ -69,15 +69,7 @@ class GateFile:
 
 
 def read_gate_file(path: str | os.PathLike[str]) -> GateFile:
-    """Read a gate file.
-
-    Args:
-        path: The file, in TOML.
-
-    Raises:
-        FileError: The file can't be read.
-        FormatError: It isn't TOML, a key is unknown, or a value isn't allowed.
-    """
+    """Read a gate file."""
     return _Reader(os.fsdecode(path)).read()
 
 

@@ -52,15 +52,7 @@ class Rules:
         return rules
 
     def take(self, name: str, settings: Settings) -> Rules:
-        """Return the rules with one of them replaced.
-
-        Args:
-            name: The name of the rule, as in `to_dict`.
-            settings: The new settings, as in `to_dict` of other rules.
-
-        Raises:
-            MeasureError: The measure has no such parameter, or it does not fit the others.
-        """
+        """Return the rules with one of them replaced."""
         values = dict(settings)
         if name == "score_type":
             return Rules(self.measure, self.policy, values[name])  # type: ignore[arg-type]  # of other rules

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.records import record
 
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias, TypedDict
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Positive: TypeAlias = str | Collection[str] | Mapping[str, float]
@@ -91,11 +91,7 @@ class Attribution:
 
 
 def read_positive(positive: Positive | None) -> dict[str, float]:
-    """Return the weight of each positive class; classes without a weight have the weight 1.
-
-    Raises:
-        UsageError: There is no positive class, or a weight is not a finite number.
-    """
+    """Return the weight of each positive class; classes without a weight have the weight 1."""
     pairs: list[tuple[Any, Any]] = []
     if isinstance(positive, str):
         pairs = [(positive, 1)]
@@ -120,17 +116,7 @@ def grade_labels(
 
     Weights are added in the order of the positive classes. The order of a document's labels
     therefore doesn't change the grade, not even in the last bit.
-
-    Args:
-        labels: The labels of each document.
-        attribution: The rules that turn labels into grades.
-        predicted: The predicted label of each document. If set, only labels equal to it count.
-
-    Raises:
-        FormatError: A label is not a positive class, and the attribution doesn't allow that.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     classes = list(attribution.weights)
     other = len(classes)
     weights = np.array([*attribution.weights.values(), 0.0])
@@ -166,8 +152,6 @@ def grade_labels(
 
 def _place_labels(labels: Labels, classes: list[str]) -> NDArray[np.int64]:
     """Return the index of the class of each label, or the number of classes if it has none."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     place = {label: at for at, label in enumerate(classes)}
     of_name = np.array([place.get(name, len(classes)) for name in labels.names], dtype=np.int64)
     return of_name[labels.codes]

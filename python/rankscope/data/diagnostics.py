@@ -102,24 +102,13 @@ class Diagnostic:
 def describe(
     code: str, count: int, choices: Mapping[str, object], *, file: str = "", line: int = 0
 ) -> Diagnostic:
-    """Return the diagnostic for a code.
-
-    Args:
-        code: A key of `SENTENCES`.
-        count: How often it occurred.
-        choices: The settings of the evaluation: the fields of the policy, and `duplicates`.
-        file: The name of the input.
-        line: The line where it occurred first, or 0 if the input has no lines.
-    """
+    """Return the diagnostic for a code."""
     sentence = SENTENCES[code].format(count=count, **choices)
     return Diagnostic(code, count, sentence, file, line)
 
 
 def gather(notes: Mapping[str, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Return the notes of several runs, those of one kind as one; what not all have names its runs.
-
-    Args:
-        notes: The notes of each run, by its name.
 
     Examples:
         >>> both, one = Diagnostic("a", 1, "both"), Diagnostic("b", 2, "one run alone")

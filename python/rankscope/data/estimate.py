@@ -76,13 +76,7 @@ def estimate_run(value: float, level: float, lists: int) -> Estimate:
 
 
 def read_estimate(row: Row, level: float, *, is_clustered: bool) -> Estimate:
-    """Return the estimate that the core computed.
-
-    Args:
-        row: What the core returns for one aggregate.
-        level: The confidence level.
-        is_clustered: Whether the units are clusters.
-    """
+    """Return the estimate that the core computed."""
     (value, lower, upper), (method, reason), (count, units, effective) = row
     kind = "clusters" if is_clustered else "queries"
     return Estimate(

@@ -187,9 +187,6 @@ SCALE_ALIASES: Mapping[str, str] = {"z_score": "zmuv", "z_norm": "zmuv", "standa
 def find_method(given: object) -> FusionMethod:
     """Return a method by its name, as rankscope, the literature or ranx write it.
 
-    Raises:
-        UsageError: There is no such method.
-
     Examples:
         >>> find_method("CombMNZ").name, find_method("bordafuse").name
         ('combmnz', 'borda')
@@ -212,9 +209,6 @@ def find_method(given: object) -> FusionMethod:
 
 def find_scale(given: object) -> str:
     """Return a scale by its name, as rankscope or another tool writes it.
-
-    Raises:
-        UsageError: There is no such scale.
 
     Examples:
         >>> find_scale("min-max"), find_scale("zscore")

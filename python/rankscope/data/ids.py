@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -56,7 +57,6 @@ class IdColumn:
             return [None if text is None else next(rest) for text in texts]
         if self.dtype == UUIDS:
             return found
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         return np.array(found, dtype=self.dtype)
 
@@ -104,7 +104,6 @@ class AttributeColumn:
             return texts
         if self.dtype in {"", "date", "datetime"} or None in values:
             return values
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         return np.array(values, dtype=self.dtype)
 

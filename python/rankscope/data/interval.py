@@ -103,11 +103,7 @@ def of_measure(interval: Interval, measure: str) -> Interval:
 
 
 def read_interval(given: float | Interval | None) -> Interval | None:
-    """Return the settings of an interval from a record, a level, or `None`.
-
-    Raises:
-        PolicyError: The level is not between 0 and 1.
-    """
+    """Return the settings of an interval from a record, a level, or `None`."""
     return given if given is None or isinstance(given, Interval) else Interval(given)
 
 

@@ -53,11 +53,7 @@ class Items:
 
 
 def make_items(parts: Parts, given: frozenset[str], notes: tuple[Diagnostic, ...] = ()) -> Items:
-    """Bring the parts together in the core.
-
-    Raises:
-        InputError: An identifier is none, or an item is described twice.
-    """
+    """Bring the parts together in the core."""
     known = CoreItems(*parts)
     has_categories = known.has_categories()
     attributes: Literal["", "vectors", "categories"] = ""

@@ -167,11 +167,7 @@ def ties_of(policy: Policy) -> Ties:
 
 
 def split_aggregate(text: object) -> tuple[str, float | None]:
-    """Split `quantile(0.1)` into its name and its share, which other aggregates don't have.
-
-    Raises:
-        PolicyError: It is no aggregate.
-    """
+    """Split `quantile(0.1)` into its name and its share, which other aggregates don't have."""
     name, _, rest = text.partition("(") if isinstance(text, str) else ("", "", "")
     if name in SHARES:
         share = _read(rest.removesuffix(")"))
@@ -193,9 +189,6 @@ def check_choice(
     """Raise an error unless a value is one of the choices.
 
     The hint names the first of them as the default, unless another hint is given.
-
-    Raises:
-        PolicyError: It is not.
     """
     if isinstance(value, str) and value in choices:
         return

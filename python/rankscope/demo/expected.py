@@ -83,12 +83,7 @@ class SlicePart:
 
 
 def judge(story: Story, now: int | None = None) -> list[JudgedSearch]:
-    """Grade the searches of a story.
-
-    Args:
-        story: The story.
-        now: As of when (default: its end).
-    """
+    """Grade the searches of a story."""
     now = story.end if now is None else now
     said = [each for each in story.deliveries if each.arrives <= now and each.fault in TAKEN]
     deeds: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
@@ -115,18 +110,7 @@ def split(
     measure: str,
     name: Callable[[JudgedSearch], str],
 ) -> dict[str, SlicePart]:
-    """Split the change of a mean between two groups of searches by slices, all of them in both.
-
-    Args:
-        before: The first group.
-        after: The second.
-        measure: The measure, such as `nDCG@5`.
-        name: Gives the slice of a search.
-
-    Returns:
-        By slice, what it adds: its change of share times how far its mean is from that of all, and
-        its mean share times the change of its mean.
-    """
+    """Split the change of a mean between two groups of searches by slices, all of them in both."""
     sides = [_group(side, measure, name) for side in (before, after)]
     totals = [sum(map(len, side.values())) for side in sides]
     overall = [mean(side, measure) for side in (before, after)]

@@ -28,16 +28,7 @@ VALIDATED = 7
 
 
 def make_story(seed: int = SEED, *, end: int, daily: int = 500) -> Story:
-    """Generate a story; equal arguments give equal stories.
-
-    Args:
-        seed: Where chance begins.
-        end: When it ends, in microseconds since 1970 in UTC: a midnight.
-        daily: About how many searches a day.
-
-    Raises:
-        UsageError: The end is no midnight, or there are no searches.
-    """
+    """Generate a story; equal arguments give equal stories."""
     if end % DAY or daily < 1:
         raise UsageError(
             f"expected an end at midnight, and searches, found {end} and {daily}",

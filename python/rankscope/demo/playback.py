@@ -77,11 +77,6 @@ def play(story: Story, monitor: Monitor, clock: Clock) -> Iterator[PlayedStep]:
 
     What is found does not depend on how often the monitor looks, only when: so it looks once a week
     at first, and from the release on when a day is over, and when a day is final.
-
-    Args:
-        story: The story.
-        monitor: The monitor, as `prepare` leaves it.
-        clock: Its clock.
     """
     since = story.start
     for until in _list_moments(story, count_micros(monitor.configuration.grace)):

@@ -114,14 +114,7 @@ class Listeners:
     def search(
         self, since: int, days: int, daily: int, release: int | None
     ) -> Iterator[MusicSearch]:
-        """Make the searches of some days.
-
-        Args:
-            since: The first day, in microseconds since 1970 in UTC.
-            days: How many days.
-            daily: About how many searches a day.
-            release: From when on the new version ranks.
-        """
+        """Make the searches of some days."""
         for day in range(since, since + days * DAY, DAY):
             count = round(daily * self._chance.uniform(0.95, 1.05))
             hours = self._chance.choices(range(24), BUSY, k=count)

@@ -75,20 +75,7 @@ def push_batches(
     spilled: Written,
     notice: SpillNotice,
 ) -> None:
-    """Read all rows of a table, and say on standard error if they exceed the memory limit.
-
-    Args:
-        file: The table.
-        read: Reads the columns of some rows.
-        push: Takes these columns.
-        spilled: Where they go.
-        notice: What says that they exceed it.
-
-    Raises:
-        InputError: A row is invalid; of several mistakes, the one that a table in memory would be
-            refused for.
-        FileError: A file can't be read or written.
-    """
+    """Read all rows of a table, and say on standard error if they exceed the memory limit."""
     table_of = load_arrow().Table.from_batches
     # A table in memory is checked column by column, so the first mistake may be in a later row.
     invalid: list[tuple[int, Any]] = []
@@ -128,18 +115,7 @@ def evaluate_parts(
     notice: SpillNotice,
     progress: Progress,
 ) -> None:
-    """Evaluate all parts of rows, one after another.
-
-    Args:
-        spilled: The rows.
-        evaluate_next: Evaluates another part; false if there is none.
-        notice: What says how much was written.
-        progress: As in `evaluate`.
-
-    Raises:
-        FileError: A file can't be read.
-        OutOfMemoryError: A single query needs more memory than there may be used.
-    """
+    """Evaluate all parts of rows, one after another."""
     with _show_parts(progress) as bar:
         while evaluate_next():
             bar(*spilled.progress())

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_clusters(given: Clusters, read_ids: Callable[[], list[str]]) -> list[int]:
-    """Read the cluster of each query, in the order of the queries, as a number.
-
-    Raises:
-        FormatError: A query has no cluster, or there are too many or too few.
-    """
+    """Read the cluster of each query, in the order of the queries, as a number."""
     queries = read_ids()
     clusters = line_up(given, queries)
     if isinstance(clusters, str):
@@ -49,11 +45,7 @@ def number_clusters(clusters: Iterable[object]) -> list[int]:
 
 
 def refuse_cluster_alone(cluster: object, interval: Interval | None) -> None:
-    """Raise an error for clusters without an interval, on which they would have no effect.
-
-    Raises:
-        UsageError: There are clusters and no interval.
-    """
+    """Raise an error for clusters without an interval, on which they would have no effect."""
     if cluster is not None and interval is None:
         raise UsageError(
             "cluster has no effect without an interval",
@@ -63,11 +55,7 @@ def refuse_cluster_alone(cluster: object, interval: Interval | None) -> None:
 
 
 def check_cluster_column(cluster: object) -> None:
-    """Raise an error for clusters of a table that aren't the name of a column.
-
-    Raises:
-        UsageError: They are not.
-    """
+    """Raise an error for clusters of a table that aren't the name of a column."""
     if cluster is not None and not isinstance(cluster, str):
         raise UsageError(
             f"expected the name of a column as cluster, found {type(cluster).__name__}",

@@ -76,15 +76,6 @@ class ColumnRun:
         Rows that take little memory are held. Others are evaluated while they are read. If rows
         of a query aren't contiguous, all rows are held, or written to temporary files where they
         exceed the memory limit. All ways give the same values, notes and errors.
-
-        Args:
-            room: How much memory to use.
-            progress: As in `evaluate`.
-
-        Raises:
-            InputError: The run is not of the format, or the policy refuses it.
-            FileError: A file can't be read or written.
-            OutOfMemoryError: The rows of a single query need more than the limit.
         """
         file = self._open()
         # What can be read only once is kept, for a query may come back.

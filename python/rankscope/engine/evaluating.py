@@ -88,12 +88,7 @@ def rank_run(
     score_type: str,
     columns: Mapping[str, str] | None = None,
 ) -> tuple[Rankings, Input, list[tuple[str, int, int]]]:
-    """Read a run into memory, join it with its judgments, and rank it.
-
-    Raises:
-        InputError: It is not of the format.
-        FileError: The file can't be read.
-    """
+    """Read a run into memory, join it with its judgments, and rank it."""
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
     check_choice("score_type", score_type, SCORE_TYPES)
@@ -135,13 +130,7 @@ def evaluate_run(
     progress: Progress = None,
     items: Items | None = None,
 ) -> Evaluation:
-    """Evaluate a run. `rankscope.evaluate` documents the arguments.
-
-    Raises:
-        UsageError: A measure, the policy or another argument is not one.
-        InputError: The run is not of the format, or the policy refuses it.
-        FileError: The file can't be read.
-    """
+    """Evaluate a run. `rankscope.evaluate` documents the arguments."""
     grades = qrels.judgments.grades()
     request = read_request(
         measures, policy, convention=convention, score_type=score_type, grades=grades
@@ -238,11 +227,7 @@ def evaluate_run(
 
 
 def _refuse_limit(found: Input, **arguments: object) -> None:
-    """Raise an error for a memory limit on a run of which all rows are held in memory.
-
-    Raises:
-        UsageError: There is one.
-    """
+    """Raise an error for a memory limit on a run of which all rows are held in memory."""
     named = [name for name, value in arguments.items() if value is not None]
     if named:
         kind = "a table" if found.kind == "table" else "a run in memory"
@@ -267,26 +252,7 @@ def rank_table(
     progress: Callable[[int], None] | None = None,
     source: TableFile | None = None,
 ) -> tuple[Queries, Rankings, list[tuple[str, int, int]]]:
-    """Rank a table in memory; `Rankings.from_table` documents the arguments.
-
-    Args:
-        given: The table.
-        names: By role, the name of the column, or `None` to find it.
-        attributes: The columns of what belongs to the query.
-        attributed: How labels are converted to grades.
-        ties: What decides between equal scores.
-        duplicates: What to do with a document that occurs twice in a query.
-        encoding: The encoding of a text file.
-        progress: A function that is called with the bytes read so far.
-        source: The open table, if it is open already.
-
-    Returns:
-        The queries, the rankings, and what was suspicious but legal.
-
-    Raises:
-        InputError: A column is missing, or holds invalid values.
-        FileError: A file can't be read.
-    """
+    """Rank a table in memory; `Rankings.from_table` documents the arguments."""
     notes: list[tuple[str, int, int]] = []
     with see_joined(
         given,
@@ -317,21 +283,7 @@ def make_plan(
     items: Items | None = None,
     judgments: Judgments | None = None,
 ) -> Plan:
-    """Make the plan that the core evaluates.
-
-    Args:
-        request: What is to be evaluated, and how.
-        ties: What decides between equal scores.
-        grades: The different grades of the judgments.
-        duplicates: What becomes of a document given twice.
-        weights: How much each query counts.
-        items: What is known of items.
-        judgments: The judgments, for measures of items that ask which documents are relevant.
-
-    Raises:
-        UsageError: There are weights, and a measure has no values of queries.
-        MeasureError: A measure lacks a parameter, or its function gives no number.
-    """
+    """Make the plan that the core evaluates."""
     policy = request.policy
     if weights is not None:
         refuse_whole_run(request.measures, "weights")
@@ -380,12 +332,7 @@ def make_evaluation(
     items: Items | None = None,
     threads: int = 1,
 ) -> Evaluation:
-    """Make a result from the core's answer.
-
-    Raises:
-        LimitError: There are too many groups.
-        PolicyError: A measure has no such interval.
-    """
+    """Make a result from the core's answer."""
     counts, notes = describe_answer(
         answer,
         request,
@@ -452,11 +399,7 @@ def make_evaluation(
 
 
 def refuse_whole_run(measures: Sequence[Measure], argument: str) -> None:
-    """Raise an error for a measure that has no value for each query.
-
-    Raises:
-        UsageError: There is one.
-    """
+    """Raise an error for a measure that has no value for each query."""
     for measure in measures:
         if measure.row.level == "run":
             raise UsageError(
@@ -532,11 +475,7 @@ def describe_answer(
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
-    """Raise an error if there is any diagnostic, for `strict`.
-
-    Raises:
-        FormatError: There is something; the first is named.
-    """
+    """Raise an error if there is any diagnostic, for `strict`."""
     for note in notes:
         if note.code == "other_definition":  # of a name, not of the input
             continue

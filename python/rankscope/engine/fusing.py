@@ -84,16 +84,6 @@ class Fusion:
         runs come in such different orders that what waits for other runs exceeds the limit, runs
         are read one after another, and rows that exceed it go to temporary files. Both ways give
         the same lines and the same errors.
-
-        Args:
-            room: How much memory to use.
-            file: Where the lines go; it can be emptied.
-
-        Raises:
-            InputError: A run is not of the format, a document is twice in a list, or scores don't
-                fit the scale.
-            FileError: A file can't be read or written.
-            OutOfMemoryError: The rows of a single query need more than the limit.
         """
         found = None
         if not any(isinstance(run, Input) and run.is_once for run in self._runs.values()):
@@ -181,18 +171,6 @@ class Fusion:
 def fuse_text(
     runs: Mapping[str, Input], settings: Settings, *, score_type: str, encoding: str, threads: int
 ) -> tuple[Run, list[int]] | None:
-    """Fuse TREC files into a run in memory while reading them side by side.
-
-    Args:
-        runs: The files by the names of the runs; each can be read twice.
-        settings: The choices of the fusion.
-        score_type: How scores are compared.
-        encoding: How text is encoded.
-        threads: How many threads to use.
-
-    Returns:
-        The run, and how many queries each of the others has; `None` if the rows of a query are not
-        together or there is a mistake, so that runs have to be read one after another.
-    """
+    """Fuse TREC files into a run in memory while reading them side by side."""
     sources = [((run.source, encoding), name) for name, run in runs.items()]
     return fuse_to_memory((sources, score_type, HARMLESS), settings, threads)

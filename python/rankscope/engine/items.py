@@ -32,12 +32,7 @@ def load_items(
     columns: Mapping[str, str],
     encoding: str,
 ) -> Items:
-    """Read what is known of items; `rankscope.read_items` documents the arguments.
-
-    Raises:
-        InputError: They are not of the format.
-        FileError: A file can't be read.
-    """
+    """Read what is known of items; `rankscope.read_items` documents the arguments."""
     # They need NumPy, and most evaluations don't.
     from rankscope.adapters.item_attributes import describe_items  # noqa: PLC0415
     from rankscope.adapters.items import read_catalogue, read_history  # noqa: PLC0415
@@ -75,13 +70,7 @@ def read_items_for(
     columns: Mapping[str, str] | None = None,
     encoding: str = "utf-8",
 ) -> Items | None:
-    """Read what measures need to know of items; `None` if none of them needs to know anything.
-
-    Raises:
-        MeasureError: A measure needs what wasn't given.
-        InputError: Something is not of the format.
-        FileError: A file can't be read.
-    """
+    """Read what measures need to know of items; `None` if none of them needs to know anything."""
     asked = [measure for measure in read_measures(measures)[0] if measure.row.of_items]
     if isinstance(items, Items):
         if history is not None or catalogue is not None:
@@ -102,12 +91,7 @@ def read_items_for(
 
 
 def check_items(measures: list[Measure], found: Items | None) -> Items | None:
-    """Return what is known of items, nothing if no measure needs to know it.
-
-    Raises:
-        UsageError: It isn't the result of `read_items`.
-        MeasureError: A measure needs to know more.
-    """
+    """Return what is known of items, nothing if no measure needs to know it."""
     if not isinstance(found, Items | None):
         raise UsageError(
             f"expected items as read_items returns them, found {type(found).__name__}",
@@ -146,15 +130,7 @@ def _is_by_size(measure: Measure) -> bool:
 
 
 def refuse_known_items(given: Mapping[str, object], beside: str) -> None:
-    """Raise an error for what is known of items, where it would have no effect.
-
-    Args:
-        given: What is given, by the name of the argument.
-        beside: What it has no effect on, for the message.
-
-    Raises:
-        UsageError: There is some.
-    """
+    """Raise an error for what is known of items, where it would have no effect."""
     named = next((name for name in MEANINGS if given.get(name) is not None), None)
     if named is not None:
         raise UsageError(

@@ -31,12 +31,7 @@ def load_qrels(
     second: Second = "",
     progress: Progress = None,
 ) -> Qrels:
-    """Read judgments.
-
-    Raises:
-        InputError: They are not of the format.
-        FileError: The file can't be read.
-    """
+    """Read judgments."""
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("encoding", encoding, ENCODINGS)
     named = read_columns(columns)
@@ -66,14 +61,7 @@ def load_qrels_for(
     subtopics: bool | None = None,
     progress: Progress = None,
 ) -> Qrels:
-    """Read judgments with what measures need of them, unless they were read before.
-
-    Raises:
-        UsageError: Judgments and a run both come from standard input.
-        MeasureError: A measure is not known, or two need different judgments.
-        InputError: They are not of the format.
-        FileError: The file can't be read.
-    """
+    """Read judgments with what measures need of them, unless they were read before."""
     if isinstance(qrels, Qrels):
         return qrels
     for run in runs:

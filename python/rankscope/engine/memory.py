@@ -39,23 +39,12 @@ class Memory:
 
 
 def read_memory(memory: object, folder: object) -> Memory:
-    """Read the memory limit and the folder for temporary files.
-
-    Args:
-        memory: Bytes, a text such as `"1GiB"`, or `None` for half of what is free.
-        folder: A path, or `None` for the system's folder for temporary files.
-
-    Raises:
-        UsageError: The size is none, or too small, or the folder is no folder.
-    """
+    """Read the memory limit and the folder for temporary files."""
     return Memory(find_free() // 2 if memory is None else read_size(memory), read_folder(folder))
 
 
 def read_size(given: object) -> int:
     """Read a size in bytes.
-
-    Raises:
-        UsageError: It is none, or less than 1 MiB.
 
     Examples:
         >>> [read_size(size) for size in ("1GiB", "1.5 GB", "200M", 1 << 20)]
@@ -76,11 +65,7 @@ def read_size(given: object) -> int:
 
 
 def read_folder(given: object) -> str:
-    """Return the path of the folder for temporary files.
-
-    Raises:
-        UsageError: It is no folder.
-    """
+    """Return the path of the folder for temporary files."""
     if given is None:
         from tempfile import gettempdir  # noqa: PLC0415 - takes long to load
 

@@ -147,15 +147,7 @@ def _display(bar: _Bar) -> Any:  # noqa: ANN401 - a line, or the handle that IPy
 
 @contextmanager
 def watch(found: Input, progress: Progress) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function to call with the bytes of an input that were read, or `None`.
-
-    Args:
-        found: The input.
-        progress: A function that takes the bytes read and their total, or `True` for a bar.
-
-    Raises:
-        UsageError: It is neither.
-    """
+    """Yield a function to call with the bytes of an input that were read, or `None`."""
     if progress is None or progress is False:
         yield None
     elif progress is True:
@@ -176,16 +168,7 @@ def watch(found: Input, progress: Progress) -> Iterator[Callable[[int], None] | 
 
 
 def follow(items: Collection[Item], label: str, *, is_shown: bool) -> Iterator[Item]:
-    """Yield items, and show how many of them are done.
-
-    Args:
-        items: What is done one by one.
-        label: What is done with them.
-        is_shown: Whether to show it.
-
-    Raises:
-        UsageError: It is neither true nor false.
-    """
+    """Yield items, and show how many of them are done."""
     _check_shown(is_shown)
     if not is_shown:
         yield from items
@@ -199,11 +182,7 @@ def follow(items: Collection[Item], label: str, *, is_shown: bool) -> Iterator[I
 
 @contextmanager
 def tick(label: str, *, is_shown: bool) -> Iterator[Callable[[], None] | None]:
-    """Yield a function that shows the time when it is called from time to time, or `None`.
-
-    Raises:
-        UsageError: `is_shown` is neither true nor false.
-    """
+    """Yield a function that shows the time when it is called from time to time, or `None`."""
     _check_shown(is_shown)
     if not is_shown:
         yield None

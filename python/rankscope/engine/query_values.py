@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def line_up(given: object, queries: Sequence[str]) -> list[object] | str:
-    """Return a value for each query, or the first query that has none.
-
-    Args:
-        given: A mapping of query to value, or a sequence in the order of the queries. A pandas
-            Series with an index of queries counts as a mapping. Integer queries are accepted.
-        queries: The queries. A sequence may have another length, which is returned as it is.
-    """
+    """Return a value for each query, or the first query that has none."""
     given = read_series(given)
     if not isinstance(given, Mapping):
         try:

@@ -38,11 +38,7 @@ ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum")
 
 
 def read_measures(given: Measures) -> tuple[list[Measure], int]:
-    """Read measures, and return each once, with the number of duplicates.
-
-    Raises:
-        MeasureError: One is not known, or there is none.
-    """
+    """Read measures, and return each once, with the number of duplicates."""
     is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
     if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
         given = [given]  # type: ignore[list-item]  # checked below
@@ -70,15 +66,7 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
 
 
 def find_second(given: Measures, *, subtopics: bool | None = None) -> Second:
-    """Return what judgments need to have beside query, document and grade.
-
-    Args:
-        given: The measures.
-        subtopics: Whether each judgment is of a subtopic, if that was said.
-
-    Raises:
-        MeasureError: A measure is not known, or one needs subtopics and another strata.
-    """
+    """Return what judgments need to have beside query, document and grade."""
     measures = read_measures(given)[0]
     by_subtopic = next((one for one in measures if one.row.subtopics), None)
     by_stratum = next((one for one in measures if one.row.strata), None)
@@ -97,11 +85,7 @@ def find_second(given: Measures, *, subtopics: bool | None = None) -> Second:
 
 
 def read_measure(given: Measures) -> Measure:
-    """Read one measure.
-
-    Raises:
-        MeasureError: It is not known, or there are several.
-    """
+    """Read one measure."""
     measures, _ = read_measures(given)
     if len(measures) > 1:
         raise MeasureError(
@@ -116,9 +100,6 @@ def read_policy(given: Policy | str | None, default: Policy | None = None) -> Po
     """Read a policy: a `Policy`, text such as `empty=skip`, or `None` for the default.
 
     A policy without ties gets those of the default, or else those of a run.
-
-    Raises:
-        PolicyError: A field or a value is unknown.
     """
     chosen = _check_policy(given)
     if not isinstance(chosen, Policy):
@@ -177,12 +158,7 @@ def read_request(
     score_type: ScoreType | None,
     grades: list[float],
 ) -> Request:
-    """Read what to evaluate, under a convention or not.
-
-    Raises:
-        UsageError: A measure, the policy or the convention is not one, or they contradict.
-        InputError: The library of the convention does not take these grades.
-    """
+    """Read what to evaluate, under a convention or not."""
     asked, repeated = read_measures(measures)
     if score_type is not None:
         check_choice("score_type", score_type, SCORE_TYPES)
@@ -267,11 +243,7 @@ def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
 
 
 def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
-    """Raise an error if judgments and run both come from standard input.
-
-    Raises:
-        UsageError: Both are `-`.
-    """
+    """Raise an error if judgments and run both come from standard input."""
     paths = [given.path if isinstance(given, File) else given for given in (qrels, run)]
     if all(isinstance(path, str) and path == "-" for path in paths):
         raise UsageError(
@@ -282,11 +254,7 @@ def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
 
 
 def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Read the mapping of roles to columns.
-
-    Raises:
-        UsageError: A role is not known.
-    """
+    """Read the mapping of roles to columns."""
     if given is not None and not hasattr(given, "keys"):
         raise UsageError(
             f"expected columns as a mapping of role to name, found {type(given).__name__}",
@@ -300,11 +268,7 @@ def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def count_threads(given: object) -> int:
-    """Return the number of threads to use (default: all cores).
-
-    Raises:
-        UsageError: The number is not positive.
-    """
+    """Return the number of threads to use (default: all cores)."""
     if given is None:
         try:
             return len(os.sched_getaffinity(0))

@@ -39,13 +39,7 @@ def evaluate_samples(
     threads: int | None,
     strict: bool,
 ) -> Evaluation:
-    """Evaluate the rankings of a stochastic ranker; see `rankscope.evaluate_samples`.
-
-    Raises:
-        UsageError: A measure, the policy or another argument is not one, or there is no run.
-        InputError: A run is not of the format, or the policy refuses it.
-        FileError: A file can't be read.
-    """
+    """Evaluate the rankings of a stochastic ranker; see `rankscope.evaluate_samples`."""
     if not runs:
         raise UsageError(
             "expected the rankings of a stochastic ranker, found none",

@@ -37,12 +37,7 @@ def make_slices(
     clusters: Sequence[int] | None,
     threads: int,
 ) -> Slices | None:
-    """Make the table of measures by group, the largest group first.
-
-    Raises:
-        LimitError: There are too many groups.
-        UsageError: An attribute has the name of another column.
-    """
+    """Make the table of measures by group, the largest group first."""
     groups = join_groups(attributes)
     if groups is None:
         return None
@@ -128,11 +123,7 @@ def make_estimates(
     clusters: Sequence[int] | None,
     threads: int,
 ) -> list[list[Estimate]]:
-    """Estimate each measure over the queries of each group, resampled in an order.
-
-    Raises:
-        PolicyError: A measure has no such interval.
-    """
+    """Estimate each measure over the queries of each group, resampled in an order."""
     made = answer.intervals(
         order,
         codes,

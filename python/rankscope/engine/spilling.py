@@ -43,21 +43,6 @@ def evaluate_spilled(
 
     Rows are written to temporary files once they exceed an eighth of the limit. The files have no
     names: the system removes them when the process ends, however it ends.
-
-    Args:
-        opened: The table, which is closed in the end.
-        request: What to evaluate.
-        reading: How to read the rows.
-        memory: The limit, and the folder for temporary files.
-        interval: As in `evaluate`.
-        weights: As in `evaluate`.
-        progress: As in `evaluate`.
-
-    Raises:
-        InputError: The table is not of the format, or a column is missing, or the policy refuses
-            a query.
-        FileError: A file can't be read or written, or the disk is full.
-        OutOfMemoryError: A single query needs more memory than there may be used.
     """
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     names = {role: opened.columns.get(role) for role in SYNONYMS}

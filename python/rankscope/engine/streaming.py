@@ -77,12 +77,7 @@ def evaluate_stream(
     interval: Interval | None,
     weights: Weights | None,
 ) -> Evaluation | None:
-    """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous.
-
-    Raises:
-        InputError: The table is not of the format, or a column is missing.
-        FileError: A file can't be read.
-    """
+    """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous."""
     plan = make_plan(request, reading.ties, [], reading.duplicates)
     with open_file() as file:
         pushed = _push_batches(file, plan, reading)

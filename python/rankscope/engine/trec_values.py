@@ -73,22 +73,7 @@ def evaluate_kernels(
     judged_only: bool,
     fills_missing: bool = False,
 ) -> QueryValues:
-    """Evaluate kernels on a run in one pass, as trec_eval ranks and cuts it.
-
-    Args:
-        qrels: The judgments.
-        run: The run, as TREC text.
-        kernels: The name and the parameters of each kernel.
-        score_type: How scores are compared.
-        depth: How many documents of each query count.
-        judged_only: Whether to remove unjudged documents after that.
-        fills_missing: Whether a judged query that isn't in the run gets a list of one unjudged
-            document, which is what version 10 evaluates with `-c`.
-
-    Raises:
-        InputError: The run is not of the format, or no query is judged.
-        FileError: The run can't be read.
-    """
+    """Evaluate kernels on a run in one pass, as trec_eval ranks and cuts it."""
     policy = Policy(
         ties="doc_id",
         empty="zero",
@@ -148,10 +133,5 @@ def _evaluate(
 
 
 def make_lines(measures: Sequence[PrintedColumns], order: list[int]) -> Lines:
-    """Return lines and sums of measures over queries in an order.
-
-    Args:
-        measures: What to print for each query.
-        order: The numbers of the queries.
-    """
+    """Return lines and sums of measures over queries in an order."""
     return Lines([(one.name, one.form, list(one.columns)) for one in measures], order)

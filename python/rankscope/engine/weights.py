@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_weights(given: object, read_ids: Callable[[], list[str]]) -> list[float] | None:
-    """Read the weight of each query, in the order of the queries.
-
-    Raises:
-        FormatError: A query has no weight, or a weight is none.
-    """
+    """Read the weight of each query, in the order of the queries."""
     if given is None:
         return None
     queries = read_ids()

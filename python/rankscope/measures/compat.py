@@ -134,12 +134,6 @@ def _their_number(tool: Tool, takes: str, value: float) -> str:
 def find_difference(text: str) -> tuple[str, str] | None:
     """Return the tool whose name a measure was asked for by, and how its measure differs.
 
-    Args:
-        text: The name as it was written.
-
-    Returns:
-        The tool and the difference; `None` if it is a name of rankscope, or if there is none.
-
     Examples:
         >>> find_difference("hits@10")
         ('ranx', 'It is a mean over queries; in rankscope, a sum.')

@@ -81,11 +81,7 @@ def function_name(function: object) -> str:
 
 
 def from_ir_measures(row: Row, settings: Mapping[str, object]) -> dict[str, object]:
-    """Return settings with the parameter names of ir_measures replaced by those of rankscope.
-
-    Raises:
-        MeasureError: `dcg` has an invalid value, or the gain or discount is set twice.
-    """
+    """Return settings with the parameter names of ir_measures replaced by those of rankscope."""
     if not row.ir_measures:
         return dict(settings)
     ours: dict[str, object] = {}

@@ -22,16 +22,6 @@ def archive_project(store: Store, project: str, *, now: int, older_than: int = 0
 
     Files with the values of their rankings are written as well, and again for earlier hours if
     the definition has changed.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        now: The current time, in microseconds since 1970 in UTC.
-        older_than: For how long these windows have to be closed, in microseconds.
-
-    Raises:
-        UsageError: The project is not configured, or the store has no folder for files.
-        FileError: A file cannot be written, or one that is replaced cannot be read.
     """
     definition = find_configuration(store, project).definition
     before = now - definition.window * SECOND
@@ -41,17 +31,7 @@ def archive_project(store: Store, project: str, *, now: int, older_than: int = 0
 
 
 def erase_rankings(store: Store, project: str, chosen: Chosen, *, now: int) -> Deleted:
-    """Delete rankings with all their labels, and their values in all files.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        chosen: The rankings.
-        now: The current time, in microseconds since 1970 in UTC.
-
-    Raises:
-        FileError: Not all of them were deleted, or the other values cannot be written again.
-    """
+    """Delete rankings with all their labels, and their values in all files."""
     done = store.erase(project, chosen)
     if done.rankings and store.configuration(project) is not None:
         definition = find_configuration(store, project).definition

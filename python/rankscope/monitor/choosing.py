@@ -22,9 +22,6 @@ def choose_rankings(
 ) -> Chosen:
     """Return which rankings are chosen; see `Monitor.delete`.
 
-    Raises:
-        UsageError: Nothing is given, the user is empty, or the time range ends before it begins.
-
     Examples:
         >>> choose_rankings(user="u17", rankings="r1", since=None, until=None)
         Chosen(user_id='u17', ranking_ids=('r1',), since=None, until=None)

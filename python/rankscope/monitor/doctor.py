@@ -73,13 +73,7 @@ class Finding:
 def examine(
     monitor: Monitor, path: Path | None, *, is_complete: bool = False
 ) -> tuple[Finding, ...]:
-    """Run all checks; another process may write to the store.
-
-    Args:
-        monitor: The project.
-        path: The file of the store, `None` if it is in PostgreSQL.
-        is_complete: Whether to recompute all windows from the events, and not a sample.
-    """
+    """Run all checks; another process may write to the store."""
     findings = [_check_pages(monitor)]
     if path is None:
         findings.append(_check_server(monitor))
@@ -404,17 +398,6 @@ def recompute_windows(
     Hours that are not final are left out, and so are those to which events came since the last
     evaluation, and those whose events were deleted. With an hour, its day is checked: it has to be
     the sum of its hours.
-
-    Args:
-        store: Where the events and windows are; another process may write to it.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        is_complete: Whether to recompute all hours, and not a random sample of 24 with about
-            100,000 rankings.
-        threads: The number of threads.
-
-    Raises:
-        FileError: The store cannot be read, or a window does not have its checksum.
     """
     digest = configuration.digest
     progress = store.progress(project, digest)

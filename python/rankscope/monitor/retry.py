@@ -27,12 +27,7 @@ class RetryPolicy:
     spread: float
 
     def wait(self, failures: int, chance: float) -> float:
-        """Return how long to wait.
-
-        Args:
-            failures: The number of failures in a row, 1 or more.
-            chance: A random number from 0 to 1.
-        """
+        """Return how long to wait."""
         longest = self.waits[min(failures, len(self.waits)) - 1]
         return longest * (self.least + self.spread * chance)
 

@@ -80,21 +80,7 @@ def evaluate_project(
     is_thorough: bool = True,
     is_replay: bool = False,
 ) -> Round:
-    """Compute the windows and the baseline of a project, and check its rules.
-
-    Args:
-        store: Where its events are.
-        project: The name of the project.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: The number of threads; the result does not depend on it.
-        is_thorough: Whether provisional hours are recomputed however large they are.
-        is_replay: Whether `now` is in the past of the log, so that rules begin with its first
-            ranking unless they have begun, and notices are as of what they tell of.
-
-    Raises:
-        UsageError: The project is not configured.
-        FileError: The store cannot be written.
-    """
+    """Compute the windows and the baseline of a project, and check its rules."""
     configuration = find_configuration(store, project)
     scan = scan_lake(
         store,
@@ -133,17 +119,7 @@ def evaluate_project(
 def replay_project(
     store: StoreReader, project: str, *, now: int, threads: int | None = None
 ) -> Replay:
-    """Return what an evaluation would find, without writing anything.
-
-    Args:
-        store: Where its events are.
-        project: The name of the project.
-        now: The time up to which the rules are checked, in microseconds since 1970 in UTC.
-        threads: The number of threads; the result does not depend on it.
-
-    Raises:
-        UsageError: The project is not configured.
-    """
+    """Return what an evaluation would find, without writing anything."""
     configuration = find_configuration(store, project)
     advanced = replay_rules(
         store,

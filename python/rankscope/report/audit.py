@@ -88,12 +88,7 @@ class TieTable:
 
 
 def read_bounds(measure: str, found: Sequence[Bounds | str]) -> BoundTable:
-    """Read the bounds of a measure.
-
-    Args:
-        measure: Its name.
-        found: Of each run, its bounds, or why there are none.
-    """
+    """Read the bounds of a measure."""
     refusals = [each for each in found if isinstance(each, str)]
     bounded = [each for each in found if not isinstance(each, str)]
     return BoundTable(
@@ -105,12 +100,7 @@ def read_bounds(measure: str, found: Sequence[Bounds | str]) -> BoundTable:
 
 
 def read_ties(measure: str, found: Sequence[TieAudit | str]) -> TieTable:
-    """Read the audits of ties of a measure.
-
-    Args:
-        measure: Its name.
-        found: Of each run, the audit, or why there is none.
-    """
+    """Read the audits of ties of a measure."""
     refusals = [each for each in found if isinstance(each, str)]
     audited = [each for each in found if not isinstance(each, str)]
     return TieTable(

@@ -25,17 +25,7 @@ def write_commands(
     beside: Mapping[str, object],
     options: Sequence[tuple[str, str]],
 ) -> tuple[ReportCommand, ...]:
-    """Return the commands that reproduce the values and the report.
-
-    Args:
-        held: What was read: the judgments and the runs, or one table.
-        measures: The names of the measures.
-        settings: What has to be said of the policy, as text.
-        convention: The address of the convention; empty without one.
-        interval: The interval.
-        beside: What is known of items, by the names of the arguments.
-        options: Other options of the command line and their values, such as `--by` and a column.
-    """
+    """Return the commands that reproduce the values and the report."""
     known = {name: given for name, given in beside.items() if given is not None}
     if not _can_be_said(held, interval) or not all(map(_is_path, known.values())):
         ends = "" if interval is None else f"rs.{interval!r}"

@@ -87,16 +87,7 @@ def gather(
     level: float | None,
     worst: int,
 ) -> Report:
-    """Collect the contents of a report.
-
-    Args:
-        runs: The results of each run, all of the same measures under one policy.
-        compared: The comparison of the runs, or why they can't be compared; `None` for one run.
-        held: What was read: the judgments and the runs, or one table.
-        commands: What gives the numbers again.
-        level: With which probability the intervals cover; `None` without them.
-        worst: How many of the worst queries of each run are explained.
-    """
+    """Collect the contents of a report."""
     first = runs[0].evaluation
     row = first.convention
     names = shorten_names([run.name for run in runs])

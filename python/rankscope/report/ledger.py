@@ -81,13 +81,7 @@ class LossTable:
 
 
 def read_losses(measure: Measure, found: Sequence[Losses | str], *, most: int) -> LossTable:
-    """Return the losses of a measure.
-
-    Args:
-        measure: The measure.
-        found: Of each run, its losses, or why there are none.
-        most: How many parts of an attribute there are at most.
-    """
+    """Return the losses of a measure."""
     refusals = [each for each in found if isinstance(each, str)]
     held = [each for each in found if not isinstance(each, str)]
     slices = None if refusals else held[0].slices

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report) -> str:
-    """Render the page.
-
-    Raises:
-        UsageError: Jinja is not installed.
-    """
+    """Render the page."""
     environment = make_environment("rankscope.report", extra="report")
     own = files("rankscope.report") / "templates" / "report.css"
     style = html.STYLE + read_style() + own.read_text(encoding="utf-8")

@@ -41,11 +41,7 @@ class HashedInput:
     stamps: dict[str, Stamp]
 
     def check(self) -> None:
-        """Raise an error for files that have changed since they were hashed.
-
-        Raises:
-            FileError: One is.
-        """
+        """Raise an error for files that have changed since they were hashed."""
         for path, stamp in self.stamps.items():
             if _stamp(path) != stamp:
                 raise FileError(
@@ -57,15 +53,7 @@ class HashedInput:
 
 
 def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
-    """Hash an input, and read it into memory if it can be read only once.
-
-    Args:
-        given: The input, as `evaluate` takes it.
-        role: `qrels`, `run` or `table`.
-        name: The name in the report (default: the path).
-
-    What cannot be read has no files: reading it says why.
-    """
+    """Hash an input, and read it into memory if it can be read only once."""
     inner = given.path if isinstance(given, File) else given
     if isinstance(inner, bytes):
         return _hold_bytes(given, inner, role, name or role)

@@ -55,11 +55,7 @@ class SliceChange:
         return self.mix + self.within + self.entered + self.left
 
     def main_loss(self, sign: float) -> str:
-        """Return the name of the loss that contributes most in one direction.
-
-        Args:
-            sign: 1 for an increase, -1 for a drop.
-        """
+        """Return the name of the loss that contributes most in one direction."""
         return find_main_loss(self.losses, sign)
 
     def to_dict(self) -> dict[str, object]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
-from rankscope.results import tables, text
+from rankscope.results import evaluation_text, tables
 from rankscope.results.frames import lay_out
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Literal, Protocol, TypeAlias, TypeVar
 
-    import numpy as np
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -212,8 +212,6 @@ class Evaluation(Printed, Mapping[str, float]):
         Raises:
             MeasureError: The measure was not evaluated, or has one value for all queries together.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         column = memoryview(self._answer.values(self._find_values(measure)))
         return np.frombuffer(column, dtype=np.float64)
 
@@ -307,11 +305,11 @@ class Evaluation(Printed, Mapping[str, float]):
         return len(self._index)
 
     def _parts(self) -> list[str | Table]:
-        names = text.column_names(self)
-        rows = text.measure_rows(self)
+        names = evaluation_text.column_names(self)
+        rows = evaluation_text.measure_rows(self)
         columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
         slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
-        return [Table(columns, numbers=names[1:]), *slices, *text.remarks(self)]
+        return [Table(columns, numbers=names[1:]), *slices, *evaluation_text.remarks(self)]
 
     __repr__ = Printed.__str__
 
@@ -361,11 +359,7 @@ class NotEvaluatedError(MeasureError, KeyError):
 
 
 def name_measures(measures: Iterable[Measure], names: Names) -> list[str]:
-    """Return the canonical or the plain names of measures.
-
-    Raises:
-        UsageError: `names` is neither of them.
-    """
+    """Return the canonical or the plain names of measures."""
     check_choice("names", names, ("canonical", "plain"))
     return [measure.plain_name if names == "plain" else measure.name for measure in measures]
 
@@ -373,13 +367,7 @@ def name_measures(measures: Iterable[Measure], names: Names) -> list[str]:
 def find_name(
     measure: Measure | str, known: Collection[str], asked: Mapping[str, str] | None = None
 ) -> str:
-    """Return the canonical name of a measure, such as `"AP"` for `"map"`.
-
-    Args:
-        measure: The measure, its name, or an alias.
-        known: The names that the result has, which are taken as they are.
-        asked: Under a convention, what the requested measures are called in the result.
-    """
+    """Return the canonical name of a measure, such as `"AP"` for `"map"`."""
     name = measure.name if isinstance(measure, Measure) else measure
     if name not in known and not isinstance(measure, Measure):
         with suppress(MeasureError):
@@ -389,11 +377,7 @@ def find_name(
 
 
 def find_mean(means: Sequence[Mean], measure: Measure | str) -> Mean:
-    """Return the mean of a measure, which can be named by an alias.
-
-    Raises:
-        MeasureError: The measure was not evaluated.
-    """
+    """Return the mean of a measure, which can be named by an alias."""
     held = {mean.measure.name: mean for mean in means}
     name = find_name(measure, held)
     if name in held:

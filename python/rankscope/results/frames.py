@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -18,16 +19,7 @@ if TYPE_CHECKING:
 def lay_out(
     keys: Sequence[tuple[str, Held]], values: Mapping[str, list[float]], shape: Shape
 ) -> dict[str, Held]:
-    """Return the columns of a frame.
-
-    Args:
-        keys: The names and cells of the columns that say which query it is.
-        values: The values of the queries by measure.
-        shape: `wide` for a column per measure, `long` for the columns `measure` and `value`.
-
-    Raises:
-        UsageError: Two columns would have one name, or the shape isn't one of its choices.
-    """
+    """Return the columns of a frame."""
     check_choice("shape", shape, ("wide", "long"))
     columns: list[tuple[str, Held]] = [*keys]
     if shape == "wide":
@@ -40,11 +32,7 @@ def lay_out(
 
 
 def name_columns(columns: Sequence[tuple[str, Held]]) -> dict[str, Held]:
-    """Return columns by name.
-
-    Raises:
-        UsageError: Two of them have one name.
-    """
+    """Return columns by name."""
     names = [name for name, _ in columns]
     doubled = [name for name in dict(columns) if names.count(name) > 1]
     if doubled:
@@ -64,8 +52,6 @@ def repeat(cells: Held, times: int) -> Held:
 def join(columns: Sequence[Held]) -> Held:
     """Return columns one after another: an array if all of them are."""
     if columns and all(hasattr(column, "dtype") for column in columns):
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return np.concatenate([np.asarray(column) for column in columns])
     cells: list[Any] = []
     for column in columns:

@@ -221,11 +221,7 @@ def show_fusion(fused: Fused) -> str:
 
 
 def check_run_path(path: str | os.PathLike[str]) -> None:
-    """Check that a run file is read as the text that it is.
-
-    Raises:
-        UsageError: The name says another format, or that the file is compressed.
-    """
+    """Check that a run file is read as the text that it is."""
     import os  # noqa: PLC0415 - only where a file is written
 
     if not isinstance(path, str | os.PathLike):
@@ -252,11 +248,7 @@ def check_run_path(path: str | os.PathLike[str]) -> None:
 
 
 def check_tag(tag: str) -> str:
-    """Return the tag of a run file.
-
-    Raises:
-        UsageError: It is empty or has blanks, which separate columns.
-    """
+    """Return the tag of a run file."""
     if not tag or tag.split() != [tag]:
         raise UsageError(
             f"expected a tag without blanks, found {quote(tag)}",

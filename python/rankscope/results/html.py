@@ -77,14 +77,7 @@ def write_lines(lines: Iterable[str], *, are_notes: bool = False) -> str:
 def write_table(
     names: Sequence[str], rows: Iterable[Sequence[str]], is_text: Sequence[bool], *, left: int = 0
 ) -> str:
-    """Return a table that scrolls by itself where it is wider than the page.
-
-    Args:
-        names: The names of the columns.
-        rows: The texts of the cells.
-        is_text: Whether each column holds text, which is on the left, or numbers.
-        left: The number of rows that aren't among them.
-    """
+    """Return a table that scrolls by itself where it is wider than the page."""
     heads = "".join(
         f'<th scope="col"{_name_class(name, is_left)}>{_write_text(name)}</th>'
         for name, is_left in zip(names, is_text, strict=True)

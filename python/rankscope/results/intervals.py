@@ -15,11 +15,7 @@ LEAST_EFFECTIVE = 0.8
 
 
 def describe_intervals(estimates: Mapping[str, Estimate]) -> list[str]:
-    """Return a line with the level, the method and the clusters, and a line for each limitation.
-
-    Args:
-        estimates: The estimates by measure.
-    """
+    """Return a line with the level, the method and the clusters, and a line for each limitation."""
     if not estimates:
         return []
     methods: dict[str, list[str]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.data.ids import TEXT
+from rankscope.deferred import np
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
 from rankscope.results.text import format_value
@@ -122,8 +123,6 @@ class Regrets(Printed, Table):
 
     def _largest(self) -> Table:
         """Return the rows with the largest regrets."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         regrets = self.array("regret")
         columns = {name: self._cells(name) for name in self.names}
         least = np.sort(regrets)[-SHOWN:][:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.data.ids import TEXT
+from rankscope.deferred import np
 from rankscope.results.tables import Tabular
 from rankscope.results.text import format_value, show
 
@@ -85,8 +86,6 @@ class Table(Tabular):
         Raises:
             KeyError: There is no such column.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return np.asarray(self._give(name))
 
     def rows(self) -> list[tuple[Cell, ...]]:

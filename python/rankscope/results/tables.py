@@ -35,21 +35,13 @@ def _load(module: str) -> ModuleType:
 
 
 def to_pandas(columns: Mapping[str, Held]) -> pd.DataFrame:
-    """Return a pandas data frame.
-
-    Raises:
-        UsageError: pandas is not installed.
-    """
+    """Return a pandas data frame."""
     frame: pd.DataFrame = _load("pandas").DataFrame(dict(columns))
     return frame
 
 
 def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
-    """Return a Polars data frame.
-
-    Raises:
-        UsageError: Polars is not installed.
-    """
+    """Return a Polars data frame."""
     held = {name: _spell(column) for name, column in columns.items()}
     frame: pl.DataFrame = _load("polars").DataFrame(held)
     return frame
@@ -62,11 +54,7 @@ def _spell(column: Held) -> Held:
 
 
 def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
-    """Return an Arrow table.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
+    """Return an Arrow table."""
     table: pa.Table = _load("pyarrow").table(
         # Arrays are passed on; pyarrow would read a tuple as a single value.
         {

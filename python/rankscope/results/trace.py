@@ -134,11 +134,7 @@ class Cause:
         return self.arrivals[0].losses if self.arrivals else self.change.losses
 
     def main_loss(self, sign: float) -> str:
-        """Return the name of the loss that contributes most in one direction.
-
-        Args:
-            sign: 1 for an increase, -1 for a drop.
-        """
+        """Return the name of the loss that contributes most in one direction."""
         return find_main_loss(self.losses, sign)
 
     def to_dict(self) -> dict[str, object]:

@@ -93,11 +93,7 @@ class Source:
 
 
 def check_frame(given: object, name: str) -> None:
-    """Raise an error unless an argument is a data frame of Spark.
-
-    Raises:
-        UsageError: It is something else.
-    """
+    """Raise an error unless an argument is a data frame of Spark."""
     if not hasattr(given, "mapInArrow"):
         raise UsageError(
             f"expected {name} as a Spark DataFrame, found {type(given).__name__}",
@@ -113,17 +109,7 @@ def read_source(
     names: Mapping[str, str | None],
     attributes: Sequence[str] = (),
 ) -> Source:
-    """Read the columns of a data frame.
-
-    Args:
-        side: What its rows are, as in `Rows`.
-        frame: The data frame.
-        names: By role, the names of columns that were given.
-        attributes: The columns of what belongs to the query.
-
-    Raises:
-        FormatError: A column is missing, or there are two candidates.
-    """
+    """Read the columns of a data frame."""
     check_frame(frame, NAMES[side])
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
 
@@ -151,17 +137,7 @@ def list_grades(source: Source) -> list[float]:
 
 
 def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answer:
-    """Pack, move and evaluate the rows of data frames.
-
-    Args:
-        sources: The data frames.
-        job: What to evaluate.
-        partitions: The number of partitions of queries (default: Spark decides).
-
-    Raises:
-        InputError: Rows hold invalid values, or there is nothing to evaluate.
-        PolicyError: The policy refuses a query.
-    """
+    """Pack, move and evaluate the rows of data frames."""
     if partitions is None:
         in_place = run_in_place(sources, job)
         if in_place is not None:
@@ -177,12 +153,7 @@ def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answ
 def _run_moving(
     sources: Sequence[Source], job: Job, partitions: int | None, *, reads_files: bool
 ) -> Answer | None:
-    """Pack, move and evaluate the rows, or return `None` if Spark has to read the files.
-
-    Raises:
-        InputError: Rows hold invalid values, or there is nothing to evaluate.
-        PolicyError: The policy refuses a query.
-    """
+    """Pack, move and evaluate the rows, or return `None` if Spark has to read the files."""
     session = sources[0].frame.sparkSession
     pieces = [find_pieces(each.given, each.rows.columns) if reads_files else [] for each in sources]
     sizes = [count_rows(tasks) if tasks else None for tasks in pieces]
@@ -217,11 +188,7 @@ def _run_moving(
 
 
 def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
-    """Evaluate a table or a run where its rows lie, or return `None` if they have to be moved.
-
-    Raises:
-        InputError: There is nothing to evaluate.
-    """
+    """Evaluate a table or a run where its rows lie, or return `None` if they have to be moved."""
     source = sources[-1]
     session = source.frame.sparkSession
     tasks = find_pieces(source.given, source.rows.columns)
@@ -321,18 +288,7 @@ def _choose_partitions(session: Any) -> int | None:  # noqa: ANN401 - of Spark
 def _merge(
     parts: list[Part], job: Job, rows: Frame, kept: Frame, folder: SharedFolder | None = None
 ) -> Answer:
-    """Merge the answers of all tasks.
-
-    Args:
-        parts: The answers.
-        job: What they evaluated.
-        rows: The rows of tasks, some of which hold values of queries.
-        kept: Those of them that Spark keeps.
-        folder: The folder with packed rows, if there is one.
-
-    Raises:
-        InputError: There is nothing to evaluate.
-    """
+    """Merge the answers of all tasks."""
     return Answer(
         merged=merge_parts(parts, job),
         rows=rows.where(f"kind = '{VALUES}'")

@@ -16,6 +16,7 @@ from rankscope._core import TableStream
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids
 from rankscope.adapters.numbers import is_judged
+from rankscope.deferred import np
 from rankscope.errors import RankscopeError
 from rankscope.records import record
 from rankscope.spark.judged import number_ranked
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.spark.judged import SmallJudgments
@@ -59,14 +59,7 @@ class InPlace:
 def evaluating_in_place(
     job: Job, tasks: Sequence[Sequence[Piece]] = (), judgments: SmallJudgments | None = None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that evaluates the queries of a partition.
-
-    Args:
-        job: What to evaluate.
-        tasks: The pieces of files that each task reads itself, by its number, which is all that its
-            partition has then (default: the partition has the rows).
-        judgments: All judgments, if rows are those of a run.
-    """
+    """Return the function that evaluates the queries of a partition."""
     rows = job.rows["joined" if judgments is None else "retrieved"]
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
@@ -97,11 +90,7 @@ class ApartError(Exception):
 
 
 def _take_edges(pieces: Iterable[tuple[Any, bool]], edges: list[Any]) -> Iterator[Any]:
-    """Yield the tables whose queries are whole, and add the others to a list.
-
-    Raises:
-        ApartError: One of the others is too large.
-    """
+    """Yield the tables whose queries are whole, and add the others to a list."""
     for table, is_whole in pieces:
         if is_whole:
             yield table
@@ -114,14 +103,7 @@ def _take_edges(pieces: Iterable[tuple[Any, bool]], edges: list[Any]) -> Iterato
 def _evaluate_joined(
     task: Task, job: Job, pieces: Iterable[Any]
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """Evaluate tables, and return the rows with values and the numbers of their queries.
-
-    Raises:
-        InputError: Rows hold invalid values.
-        ApartError: The rows of a query don't lie together.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Evaluate tables, and return the rows with values and the numbers of their queries."""
     rows, stream, count, has_grades = job.rows["joined"], TableStream(), 0, False
     for table in pieces:
         columns = read_columns(table, rows)
@@ -140,14 +122,7 @@ def _evaluate_joined(
 def _evaluate_retrieved(
     task: Task, job: Job, pieces: Iterable[Any], judgments: SmallJudgments
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """Evaluate tables of a run, as `_evaluate_joined` does.
-
-    Raises:
-        InputError: Rows hold invalid values.
-        ApartError: The rows of a query don't lie together.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Evaluate tables of a run, as `_evaluate_joined` does."""
     values: list[Any] = []
     numbers = [np.zeros(0, np.int64)]
     for table in pieces:
@@ -160,11 +135,7 @@ def _evaluate_retrieved(
 
 
 def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
-    """Cut a partition into its first query, whole queries between, and its last query.
-
-    Yields:
-        A table, and whether its queries are whole.
-    """
+    """Cut a partition into its first query, whole queries between, and its last query."""
     compute, name = load_arrow("pyarrow.compute"), rows.names["query"]
     last = None
     for table in _chunk(batches, rows):
@@ -219,23 +190,7 @@ def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
 def merge_in_place(
     answers: Sequence[InPlace], job: Job, judgments: SmallJudgments | None = None
 ) -> tuple[list[Part], list[Any]] | None:
-    """Evaluate the rows at the edges of partitions, and verify that no query is in two places.
-
-    Args:
-        answers: The answers of all tasks.
-        job: What they evaluated.
-        judgments: All judgments, if rows are those of a run. Those of queries that no task has rows
-            of are evaluated here, too.
-
-    Returns:
-        The parts, and the rows with the values of the queries at the edges; or `None` if a query is
-        in two places.
-
-    Raises:
-        InputError: Rows at the edges hold invalid values.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Evaluate the rows at the edges of partitions, and verify that no query is in two places."""
     pa, task = load_arrow(), Task(job)
     numbers = [np.zeros(0, np.int64)]
     numbers += [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]

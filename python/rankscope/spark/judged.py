@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.spark.packing import number_queries, read_columns
 
@@ -11,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.spark.packing import Rows
@@ -34,8 +34,6 @@ class SmallJudgments:
 
     def pick(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - PyArrow has no types
         """Return the rows of some queries, which are ascending numbers, each once."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         starts = self.numbers.searchsorted(queries)
         counts = self.numbers.searchsorted(queries, side="right") - starts
         ends = np.cumsum(counts)
@@ -44,20 +42,12 @@ class SmallJudgments:
 
     def drop(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - as above
         """Return the rows of all queries but some."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         rest = np.flatnonzero(~np.isin(self.numbers, queries))
         return self.table.take(load_arrow().array(rest))
 
 
 def order_judgments(table: Any, rows: Rows, *, by_text: bool) -> SmallJudgments:  # noqa: ANN401 - as above
-    """Order judgments, which are an Arrow table, by the number of their query.
-
-    Raises:
-        InputError: A column holds invalid values.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Order judgments, which are an Arrow table, by the number of their query."""
     numbers = number_queries(read_columns(table, rows).queries, by_text=by_text)
     order = np.argsort(numbers, kind="stable")
     ordered = table.combine_chunks().take(load_arrow().array(order))
@@ -65,16 +55,7 @@ def order_judgments(table: Any, rows: Rows, *, by_text: bool) -> SmallJudgments:
 
 
 def number_ranked(table: Any, rows: Rows, *, by_text: bool) -> NDArray[np.int64] | None:  # noqa: ANN401 - as above
-    """Return the numbers of the queries of a run, ascending.
-
-    Returns:
-        The numbers, or `None` if the rows of a query don't lie together.
-
-    Raises:
-        InputError: A row has no query, or none that is an id.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the numbers of the queries of a run, ascending."""
     name = rows.names["query"]
     numbers = number_queries(read_ids(table.column(name), name), by_text=by_text)
     starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1

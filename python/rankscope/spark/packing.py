@@ -13,6 +13,7 @@ from rankscope._core import hash_texts
 from rankscope.adapters import tables
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.columns import read_ids, read_typed_values
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.spark.shared_folder import name_place, read_place
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.columns import IdColumn
@@ -98,12 +98,7 @@ class Buckets:
 
 
 def count_buckets(rows: int | None, partitions: int) -> int:
-    """Return a number of buckets: several for each partition, each small enough to hold.
-
-    Args:
-        rows: The number of rows, if it is known.
-        partitions: The number of partitions that will have the buckets.
-    """
+    """Return a number of buckets: several for each partition, each small enough to hold."""
     wanted = SOME_BUCKETS if rows is None else rows // ROWS_OF_BUCKET
     return min(max(wanted, 4 * partitions), MOST_BUCKETS)
 
@@ -111,18 +106,7 @@ def count_buckets(rows: int | None, partitions: int) -> int:
 def pack(
     batches: Iterable[Any], rows: Rows, buckets: Buckets, file: PieceFile | None = None
 ) -> Iterator[Any]:
-    """Pack the record batches of a partition.
-
-    Args:
-        batches: The partition.
-        rows: What its rows hold.
-        buckets: How they are spread.
-        file: The file for the packed rows, of which only the places are moved then.
-
-    Raises:
-        InputError: A row has no query, or none that is an id.
-        FileError: The disk is full.
-    """
+    """Pack the record batches of a partition."""
     held: list[Any] = []
     count = size = 0
     for batch in batches:
@@ -141,12 +125,7 @@ def pack_table(
     buckets: Buckets,
     file: PieceFile | None = None,
 ) -> Any:  # noqa: ANN401 - as above
-    """Pack the rows of an Arrow table into a record batch.
-
-    Raises:
-        InputError: A row has no query, or none that is an id.
-        FileError: The disk is full.
-    """
+    """Pack the rows of an Arrow table into a record batch."""
     pa = load_arrow()
     numbers: list[int] = []
     sizes: list[int] = []
@@ -191,8 +170,6 @@ def split(table: Any, rows: Rows, buckets: Buckets) -> Iterator[tuple[int, Any]]
     Raises:
         InputError: A row has no query, or none that is an id.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     name = rows.names["query"]
     numbers = number_queries(read_ids(table.column(name), name), by_text=buckets.by_text)
     spread = numbers.view(np.uint64) * np.uint64(SPREAD) >> np.uint64(33)
@@ -226,11 +203,7 @@ def narrow(table: Any) -> Any:  # noqa: ANN401 - as above
 
 
 def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: ANN401 - as above
-    """Return the rows of a side that were packed, as an Arrow table.
-
-    Raises:
-        FileError: They are in a file that can't be read.
-    """
+    """Return the rows of a side that were packed, as an Arrow table."""
     pa = load_arrow()
     equal = load_arrow("pyarrow.compute").equal(packed.column("side"), rows.side)
     parts = [
@@ -248,11 +221,7 @@ def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: 
 
 
 def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
-    """Read the rows of an Arrow table, as the local engine does.
-
-    Raises:
-        InputError: A column holds invalid values.
-    """
+    """Read the rows of an Arrow table, as the local engine does."""
     if rows.side == "joined":
         read = tables.read_table(table, rows.names, rows.attributes)
         ranks = () if read.ranks is None else (read.ranks,)
@@ -283,8 +252,6 @@ def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.in
     Such queries are noted, so they have to meet. Texts have a hash, and integers are themselves
     unless `by_text`.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     if not isinstance(queries, tuple) and not by_text:
         return queries
@@ -303,8 +270,6 @@ def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.in
 
 def to_texts(ids: IdColumn) -> Any:  # noqa: ANN401 - as above
     """Return ids as an Arrow array of texts, or of integers."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     if isinstance(ids, tuple):
         offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)

@@ -57,12 +57,7 @@ class UnreadableError(Exception):
 
 
 def find_pieces(frame: Frame, names: Sequence[str]) -> list[list[Piece]]:
-    """Return the pieces of files that each task reads, or nothing if Spark has to read.
-
-    Args:
-        frame: The data frame.
-        names: The columns that are needed.
-    """
+    """Return the pieces of files that each task reads, or nothing if Spark has to read."""
     if not hasattr(frame, "_jdf") or any("." in name for name in names):
         return []
     paths = _find_files(frame)
@@ -113,11 +108,7 @@ def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
 
 
 def read_whole(tasks: Sequence[Sequence[Piece]], schema: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Read all pieces of files as an Arrow table.
-
-    Raises:
-        UnreadableError: A file can't be read, or has other columns.
-    """
+    """Read all pieces of files as an Arrow table."""
     pa = load_arrow()
     pieces = [piece for task in tasks for piece in task]
     try:
@@ -131,16 +122,7 @@ def read_assigned(
     tasks: Sequence[Sequence[Piece]],
     schema: Any,  # noqa: ANN401 - PyArrow has no types
 ) -> Iterator[Any]:
-    """Read the pieces of files of the tasks whose numbers a partition has.
-
-    Args:
-        batches: The partition.
-        tasks: The pieces of each task, by its number.
-        schema: The columns to read, and their types.
-
-    Raises:
-        UnreadableError: A file can't be read, or has other columns.
-    """
+    """Read the pieces of files of the tasks whose numbers a partition has."""
     pieces = [piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]]
     try:
         yield from _read_pieces(pieces, schema)

@@ -84,11 +84,7 @@ def _find_roles(
     given: Mapping[str, str | None],
     attributes: Sequence[str],
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Return the column of each role, and the roles that have to have one.
-
-    Raises:
-        FormatError: There are two candidates.
-    """
+    """Return the column of each role, and the roles that have to have one."""
     if side == "judged":
         others = [name for name in names if name not in attributes]
         found = {role: find_column(others, role, given.get(role)) for role in ("query", "doc")}

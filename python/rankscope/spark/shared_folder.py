@@ -56,11 +56,7 @@ class PieceFile:
             raise _cannot("write packed rows to", folder, error) from error
 
     def write(self, held: Any) -> int:  # noqa: ANN401 - PyArrow has no types
-        """Write bytes, and return the place at which they begin.
-
-        Raises:
-            FileError: The disk is full.
-        """
+        """Write bytes, and return the place at which they begin."""
         try:
             start = self._file.tell()
             self._file.write(held)
@@ -84,11 +80,7 @@ def name_place(path: str, start: int, size: int) -> bytes:
 
 
 def read_place(place: bytes) -> bytes:
-    """Return the bytes that were written.
-
-    Raises:
-        FileError: They can't be read.
-    """
+    """Return the bytes that were written."""
     start, size, path = place.decode().split(" ", 2)
     try:
         with Path(path).open("rb", buffering=0) as file:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 from contextlib import nullcontext
 
-from rankscope import engine
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.slices import join_groups
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
@@ -95,14 +97,7 @@ def packing(
     tasks: Sequence[Sequence[Piece]] = (),
     folder: str | None = None,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that packs a partition; its last row is an error if it found one.
-
-    Args:
-        rows: What the rows hold.
-        buckets: How they are spread.
-        tasks: As in `evaluating_in_place`.
-        folder: The folder for packed rows, if all tasks see one.
-    """
+    """Return the function that packs a partition; its last row is an error if it found one."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_memory()
@@ -121,12 +116,7 @@ def packing(
 
 
 def evaluating(job: Job, *, in_files: bool = False) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return the function that evaluates a partition of packed rows, sorted by their buckets.
-
-    Args:
-        job: What to evaluate.
-        in_files: Whether the packed rows are in files.
-    """
+    """Return the function that evaluates a partition of packed rows, sorted by their buckets."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_memory()
@@ -159,8 +149,6 @@ def describe_memory(error: MemoryError) -> OutOfMemoryError:
 
 def whole_buckets(batches: Iterable[Any]) -> Iterator[Any]:
     """Join batches of rows sorted by bucket into tables that have all rows of some buckets."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     held: list[Any] = []
     count, last = 0, None
@@ -185,9 +173,7 @@ class Task:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self.plan: Plan = engine.make_plan(
-            job.request, job.request.ties, list(job.grades), job.duplicates
-        )
+        self.plan: Plan = make_plan(job.request, job.request.ties, list(job.grades), job.duplicates)
         self._summaries: list[bytes] = []
         self._slices: dict[tuple[str, ...], list[bytes]] = {}
         self._notes: dict[str, int] = {}
@@ -229,7 +215,7 @@ class Task:
     def take(self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]) -> list[Any]:
         """Take the answer about some queries, and return the rows with their values."""
         self._summaries.append(summarize(answer))
-        joined = engine.join_groups(groups)
+        joined = join_groups(groups)
         if joined is not None:
             self._summarize_slices(answer, groups, joined)
         return self._make_values(answer, ids, groups)
@@ -309,7 +295,6 @@ class Task:
     def _make_values(
         self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]
     ) -> list[Any]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         pa = load_arrow()
         arrays = [pa.array(ids, pa.string())]
@@ -389,11 +374,7 @@ def _list_pairs(queries: IdColumn, values: IdColumn) -> tuple[list[str], list[st
 
 
 def _group(name: str, ids: list[str], queries: list[str], values: list[str]) -> Groups:
-    """Return the value of each judged query.
-
-    Raises:
-        FormatError: A query has two.
-    """
+    """Return the value of each judged query."""
     held = dict(zip(queries, values, strict=True))
     for query, value in zip(queries, values, strict=True):
         if held[query] != value:

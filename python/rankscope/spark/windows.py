@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
@@ -217,8 +218,6 @@ class HourLog:
 
     def count_by_hour(self, *_: object) -> list[tuple[int, int, int]]:
         """Count the rankings by context."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         numbers, counts = np.unique(self._chunk.contexts, return_counts=True)
         pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
         return [(self.start, number, count) for number, count in pairs]

@@ -8,6 +8,7 @@ any number of threads and any order of the queries.
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.exact_sums import take_high_part
 from rankscope.stats.scatter import below, scatter
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.interval import Interval
@@ -49,17 +49,7 @@ class Grouped:
     def add_up(
         self, columns: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
     ) -> NDArray[np.float64]:
-        """Return the sums of columns by bag, column, window and group, without empty bags.
-
-        Args:
-            columns: The numbers of each column, by window.
-
-        Returns:
-            The totals. On the second axis, the number of queries comes first, followed by the sum
-            of each column.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Return the sums of columns by bag, column, window and group, without empty bags."""
         cells = self.bag_count * self.group_count
         totals = np.zeros((self.bag_count, 1 + len(columns), 2, self.group_count))
         kept = [groups >= 0 for groups in self.groups]
@@ -85,18 +75,7 @@ def find_intervals(
     interval: Interval,
     levels: Sequence[float],
 ) -> list[Ends]:
-    """Return the bias-corrected and accelerated interval of each statistic (Efron, 1987).
-
-    Args:
-        totals: The sums of each bag, on the first axis.
-        statistics: The function that computes the statistics from sums over bags. It keeps leading
-            axes.
-        interval: The number of samples and the seed.
-        levels: The confidence level of each interval.
-
-    Returns:
-        The ends of each interval; `None` for all with fewer than two bags.
-    """
+    """Return the bias-corrected and accelerated interval of each statistic (Efron, 1987)."""
     if len(totals) < 2:
         return [None] * len(levels)
     value = statistics(totals.sum(axis=0))
@@ -113,8 +92,6 @@ def _draw(
     totals: NDArray[np.float64], statistics: Statistics, interval: Interval
 ) -> NDArray[np.float64]:
     """Return the statistics of bags drawn with replacement, one sample per row."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = len(totals)
     flat = totals.reshape(count, -1)
     found = []
@@ -135,8 +112,6 @@ def _accelerate(
 ) -> tuple[float, float]:
     """Return the quantiles of the samples, adjusted for bias and skewness."""
     from statistics import NormalDist  # noqa: PLC0415 - slow to load; only intervals need it
-
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     normal = NormalDist()
     draws = np.sort(draws)

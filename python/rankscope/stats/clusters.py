@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -10,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -33,8 +33,6 @@ class ClusterMeans:
 
     def each_period(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield the number and the means of each period with values, earliest first."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         numbers, starts = np.unique(self.period, return_index=True)
         parts = np.split(self.value, starts[1:]) if len(numbers) else []
         yield from zip(numbers.tolist(), parts, strict=True)
@@ -51,17 +49,6 @@ def average_by_cluster(
     Values that the policy leaves out (NaN) are ignored. The result doesn't depend on the order of
     the rows, not even in the last bit.
 
-    Args:
-        values: The value of each ranking.
-        clusters: The cluster of each ranking, as text or integers.
-        matured: When the attribution window of each ranking closed. A detector processes rankings
-            in this order rather than by the arrival of labels, because early labels differ from
-            late ones. By default, all rankings are in one period.
-        length: The length of a period in the unit of `matured`, 1 or more.
-
-    Raises:
-        UsageError: The columns have different lengths, or the length of a period is below 1.
-
     Examples:
         >>> import numpy as np
         >>> values, users = np.array([1.0, 0.5, 0.0, 0.75]), np.array(["b", "a", "b", "a"])
@@ -71,8 +58,6 @@ def average_by_cluster(
         >>> [(day, means.tolist()) for day, means in daily.each_period()]
         [(0, [0.5, 0.5]), (1, [0.75])]
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     given = np.asarray(values, dtype=np.float64)
     names = np.asarray(clusters)
     times = np.zeros(len(given), dtype=np.int64) if matured is None else np.asarray(matured)

@@ -6,6 +6,7 @@ import math
 
 from rankscope.data.interval import Interval, of_measure
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS
 from rankscope.records import record, replace
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal, TypeAlias, TypedDict
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.engine import Groups
@@ -143,8 +143,6 @@ class Cases:
     @property
     def cluster_count(self) -> int | None:
         """The number of clusters, or `None` without clusters."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return None if self.clusters is None else len(np.unique(self.clusters))
 
 
@@ -163,23 +161,6 @@ def compare_values(
 
     A query counts if all runs have a value for it. Clusters, such as users, are what queries depend
     within: intervals and tests then treat a cluster as one independent unit.
-
-    Args:
-        measures: The values of each measure.
-        runs: The names of the runs, two or more.
-        baseline: The number of the run to compare all others with, or `None` for all pairs.
-        choices: The test, the correction and the intervals.
-        groups: The slices: a name, their values, and which of them each query has.
-        clusters: The clusters: a name, their values, and which of them each query has.
-        threads: The number of threads (default: all cores). The result doesn't depend on it.
-        check: Called from time to time; stops the work by raising.
-
-    Returns:
-        The comparisons; the mean of each run and measure; the settings; and warnings.
-
-    Raises:
-        UsageError: The test doesn't work with clusters.
-        EmptyError: No query has a value under all runs.
     """
     pairs = _pair(len(runs), baseline)
     cases = [each for measure in measures for each in _choose_cases(measure, groups, clusters)]
@@ -229,8 +210,6 @@ def compare_values(
 
 def are_same(one: Numbers, other: Numbers) -> NDArray[np.bool_]:
     """Return which values are equal, except for rounding."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     same: NDArray[np.bool_] = np.isclose(one, other, rtol=CLOSE, atol=CLOSE)
     return same
 
@@ -245,8 +224,6 @@ def _choose_cases(
     measure: MeasureValues, groups: Groups | None, clusters: Groups | None
 ) -> list[Cases]:
     """Return the queries that all runs have a value for, in all and by slice."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_there = ~np.isnan(measure.values).any(axis=0)
     if not is_there.any():
         raise EmptyError(
@@ -294,8 +271,6 @@ class Outcome:
 
 def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     """Return the values of the units of a case: of its queries, or its clusters."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     # All families have the units of all data, so that one permutation is the same in each.
     count = cases.measure.values.shape[1]
     if cases.clusters is not None:
@@ -308,8 +283,6 @@ def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
 
 def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numbers]:
     """Return the name of the correction, and the corrected p-values."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if choices.test == "tukey":
         # Each family is corrected for its pairs; Bonferroni's correction is over families.
         return "tukey", np.minimum(tested.p * families, 1.0)
@@ -500,8 +473,6 @@ def find_squares(
     values: Numbers, clusters: NDArray[np.int64] | None = None
 ) -> tuple[Numbers, Numbers]:
     """Return the squared residuals of queries or clusters, and the number of queries of each."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     residuals = values - values.mean()
     if float(abs(residuals).max()) <= CLOSE * float(abs(values).max()):
         residuals = residuals * 0.0

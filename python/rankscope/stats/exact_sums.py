@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 BLOCK = 2**20
@@ -23,10 +24,6 @@ BLOCK = 2**20
 
 def take_high_part(values: NDArray[np.float64], terms: int) -> NDArray[np.float64]:
     """Return values rounded so that sums of up to `terms` of them are exact.
-
-    Args:
-        values: Finite numbers, below 1e100.
-        terms: The maximum number of terms.
 
     Examples:
         >>> import numpy as np
@@ -48,14 +45,6 @@ def sum_groups(
 ) -> NDArray[np.float64]:
     """Return the faithfully rounded sum of each group, independent of the order.
 
-    Args:
-        values: Finite numbers, below 1e100.
-        groups: The group of each value, counted from 0.
-        count: The number of groups.
-
-    Returns:
-        The sum of each group, or 0 if it has no values.
-
     Examples:
         >>> import numpy as np
         >>> sum_groups(np.array([1e20, 0.1, -1e20]), np.array([0, 0, 0]), 2).tolist()
@@ -69,8 +58,6 @@ def sum_groupings(
     values: NDArray[np.float64], groupings: Sequence[NDArray[Any]], counts: Sequence[int]
 ) -> list[NDArray[np.float64]]:
     """Return the sums of several groupings of the same values, as `sum_groups` does of one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     found = [
         [_count(groups, part, count) for groups, count in zip(groupings, counts, strict=True)]
         for part in _peel(values)
@@ -84,8 +71,6 @@ def sum_groupings(
 
 def _count(groups: NDArray[Any], part: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Return the exact sums of parts by group, a block at a time, which limits memory."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     total = np.zeros(count)
     for first in range(0, len(groups), BLOCK):
         block = slice(first, first + BLOCK)

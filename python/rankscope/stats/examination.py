@@ -7,6 +7,7 @@ import math
 from rankscope._core import merge_sums, round_sums, sum_groups
 from rankscope.adapters.clicks import MOST_RANKS, refuse_clicked_only
 from rankscope.data.ids import MISSING
+from rankscope.deferred import np
 from rankscope.errors import EmptyError
 from rankscope.records import record
 from rankscope.results.examination import ExaminationCurve
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.clicks import Clicks
@@ -69,14 +69,7 @@ ADDED = (
 
 
 def tally(batches: Iterable[Clicks], ranks: int | None) -> Tallies:
-    """Return the sums over impressions by rank.
-
-    Args:
-        batches: The impressions.
-        ranks: The number of ranks; impressions at lower ranks are left out.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the sums over impressions by rank."""
     deepest = ranks or MOST_RANKS
     sums: list[bytes] = []
     columns: list[tuple[NDArray[Any], ...]] = []
@@ -107,8 +100,6 @@ def _add_up_clusters(
     names: list[str], batches: list[tuple[NDArray[Any], ...]], deepest: int
 ) -> NDArray[np.float64]:
     """Return the sums by cluster. An impression without a cluster is one of its own."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     clusters, rank, click, weight = map(np.concatenate, zip(*batches, strict=True))
     places = {name: place for place, name in enumerate(sorted(names))}
     clusters = np.array([places[name] for name in names], dtype=np.int64)[clusters]
@@ -132,8 +123,6 @@ def _add_up(
     rank: NDArray[np.int64], click: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> list[bytes]:
     """Return the exact sums of each rank, packed."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     weight = np.minimum(weight, LARGEST)
     columns = [
         np.ones_like(click),
@@ -148,16 +137,7 @@ def _add_up(
 
 
 def estimate(found: Tallies, level: float, *, is_weighted: bool) -> ExaminationCurve:
-    """Return the examination curve: the click-through rate of each rank relative to rank 1.
-
-    Args:
-        found: The sums over impressions.
-        level: The confidence level of the intervals.
-        is_weighted: Whether impressions have weights.
-
-    Raises:
-        EmptyError: There are no impressions, some rank has none, or rank 1 has no click.
-    """
+    """Return the examination curve: the click-through rate of each rank relative to rank 1."""
     _refuse_gaps(found)
     quantile = quantile_of(level)
     rates = [clicked / weight for clicked, weight in zip(found.clicked, found.weights, strict=True)]
@@ -224,8 +204,6 @@ def _refuse_interval(found: Tallies, at: int, rate: float) -> str:
 
 def _covary(found: Tallies, rates: list[float]) -> NDArray[np.float64] | None:
     """Return the covariances of the rates of ranks over clusters; `None` without clusters."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if found.clusters is None:
         return None
     count = len(found.clusters)

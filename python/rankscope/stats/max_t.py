@@ -14,6 +14,7 @@ their sides at random, so that each side keeps its number of clusters.
 from __future__ import annotations
 
 from rankscope._core import Reassignments
+from rankscope.deferred import np
 from rankscope.engine import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import record
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -50,8 +50,6 @@ class Effects:
     @classmethod
     def of(cls, dense: Numbers) -> Effects:
         """Return the effects in a matrix of one row per cluster and one column per hypothesis."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         clusters, hypotheses = dense.shape
         return cls(
             np.arange(hypotheses + 1, dtype=np.int64) * clusters,
@@ -80,18 +78,7 @@ class Reassignment:
     permutations: int
 
     def standardize(self, effects: Numbers) -> Numbers:
-        """Return the statistic of each reassignment and hypothesis: a sum in standard errors.
-
-        Args:
-            effects: What each cluster adds to the statistic of each hypothesis if its sign is 1,
-                and takes off if it is -1. The first axis is that of clusters.
-
-        Returns:
-            One row per reassignment, the first for what was observed. It doesn't depend on the
-            order of the clusters.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Return the statistic of each reassignment and hypothesis: a sum in standard errors."""
         found = np.frombuffer(self.drawn.standardize(Effects.of(effects).columns))
         return found.reshape(self.permutations + 1, effects.shape[1])
 
@@ -99,16 +86,7 @@ class Reassignment:
 def reassign(
     is_before: NDArray[np.bool_], is_after: NDArray[np.bool_], permutations: int, seed: int
 ) -> Reassignment:
-    """Draw reassignments of clusters.
-
-    Args:
-        is_before: Which clusters have values before, or on the first side.
-        is_after: Which have values after, or on the second side.
-        permutations: How many reassignments to draw.
-        seed: The random seed. Each reassignment has random numbers of its own.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Draw reassignments of clusters."""
     sides = [np.ascontiguousarray(side).view(np.uint8) for side in (is_before, is_after)]
     drawn = Reassignments(sides[0], sides[1], permutations, seed)
     return Reassignment(drawn, is_before & is_after, permutations)
@@ -142,20 +120,6 @@ def max_t(
     Each hypothesis is compared with the largest statistic of those that are not larger than it
     (Westfall and Young's step-down procedure).
 
-    Args:
-        effects: One row per cluster, such as a query or a user, and one column per hypothesis, such
-            as the difference of two systems; or the entries of this matrix that aren't 0. The rows
-            are independent.
-        clusters: The number of clusters, if only entries are given.
-        permutations: The number of random sign flips.
-        seed: The random seed.
-        threads: The number of threads (default: all cores). The result doesn't depend on it.
-        check: Called about ten times a second; it stops the test by raising, for example when a
-            deadline is over.
-
-    Raises:
-        UsageError: There are fewer than two clusters or no columns, or the numbers aren't finite.
-
     Examples:
         >>> import numpy as np
         >>> random = np.random.default_rng(1)
@@ -164,8 +128,6 @@ def max_t(
         >>> (found.p_values <= 0.05).tolist()
         [False, True, False]
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if isinstance(effects, Effects):
         shape: tuple[int, ...] = (clusters or 0, len(effects.starts) - 1)
     else:

@@ -7,6 +7,7 @@ import math
 from rankscope._core import estimate_mean as compute_estimate
 from rankscope._core import fsum, t_quantile
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.clusters import average_by_cluster
 
@@ -14,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 DEFAULT = Interval(method="t")
@@ -54,15 +54,6 @@ def estimate_mean(
     1986). `"bca"` resamples whole clusters, which is slower. With thousands of clusters, `"t"`
     gives almost the same result.
 
-    Args:
-        values: The value of each ranking. Values that the policy leaves out (NaN) are ignored.
-        clusters: The cluster of each ranking, as text or integers.
-        interval: The settings of the interval.
-        threads: The number of threads, which doesn't change the interval.
-
-    Raises:
-        UsageError: The columns have different lengths.
-
     Examples:
         >>> import numpy as np
         >>> values = np.array([1.0, 0.5, 0.0, 0.5])
@@ -70,8 +61,6 @@ def estimate_mean(
         >>> mean.value, mean.clusters, mean.rankings
         (0.5, 3, 4)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     means = average_by_cluster(values, clusters)
     weights = means.rankings.astype(float)
     if interval.method == "t":
@@ -111,13 +100,6 @@ def robust_ends(
 
     Windows that are added up don't have more. With hundreds of clusters of which none has most of
     the values, it is that of `rankscope.Interval(method="t")`.
-
-    Args:
-        mean: The mean of all values.
-        squares: The sum over clusters of the squared sum of their residuals.
-        clusters: The number of clusters.
-        count: The number of values.
-        level: The confidence level.
     """
     if clusters < 2:
         return math.nan, math.nan

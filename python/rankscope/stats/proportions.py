@@ -19,13 +19,7 @@ def quantile_of(level: float) -> float:
 
 
 def wilson(share: float, count: float, quantile: float) -> Ends:
-    """Return the score interval of a proportion (Wilson, *Probable inference*, 1927).
-
-    Args:
-        share: The observed proportion, from 0 to 1.
-        count: The sample size, which doesn't have to be a whole number.
-        quantile: The result of `quantile_of`.
-    """
+    """Return the score interval of a proportion (Wilson, *Probable inference*, 1927)."""
     square = quantile * quantile
     centre = (share + square / (2 * count)) / (1 + square / count)
     spread = share * (1 - share) / count + square / (4 * count * count)
@@ -44,13 +38,6 @@ def divide(
 
     This is MOVER-R of Donner and Zou, *Closed-form confidence intervals for functions of the normal
     mean and standard deviation*, Statistical Methods in Medical Research 21(4), 2012.
-
-    Args:
-        top: The numerator, 0 or more.
-        ends: The interval of the numerator.
-        bottom: The denominator, above 0.
-        bottom_ends: The interval of the denominator, which starts above 0.
-        correlation: The correlation of the parts; 0 if they are independent.
     """
     (low, high), (bottom_low, bottom_high) = ends, bottom_ends
     product = top * bottom - correlation * (top - low) * (bottom_high - bottom)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.proportions import quantile_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -48,22 +48,12 @@ def estimate_quantile(
     above the quantile would vary as much (Korn and Graubard, *Confidence intervals for proportions
     with small expected number of positive counts estimated from survey data*, 1998).
 
-    Args:
-        values: float64 [n], n ≥ 1, without NaN.
-        probability: Which quantile, between 0 and 1.
-        level: The confidence level, between 0 and 1.
-        low: The lowest possible value.
-        high: The highest possible value.
-        clusters: int64 [n], what values depend within.
-
     Examples:
         >>> import numpy as np
         >>> found = estimate_quantile(np.arange(1.0, 101.0), 0.95)
         >>> found.value, found.lower, found.upper
         (95.0, 90.0, 100.0)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     ordered = np.sort(values)
     count = len(ordered)
     at = _find_rank(probability, count)
@@ -91,8 +81,6 @@ def find_design_effect(is_above: NDArray[np.bool_], clusters: NDArray[np.int64])
     If no value or every value is above, the data don't show it, and each cluster counts as one
     value.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = len(is_above)
     _, codes = np.unique(clusters, return_inverse=True)
     units = int(codes.max()) + 1
@@ -110,12 +98,6 @@ def count_needed(share: float, probability: float, *, level: float, power: float
     The share of values above the limit is compared with 1 − `probability` by the normal
     approximation (Fleiss, Levin and Paik, *Statistical Methods for Rates and Proportions*, 2003,
     section 2.4).
-
-    Args:
-        share: The share of values above the limit.
-        probability: Which quantile.
-        level: The confidence level.
-        power: The probability to find out.
 
     Examples:
         >>> count_needed(0.02, 0.95, level=0.95, power=0.8)
@@ -146,8 +128,6 @@ def _choose_ranks(count: int, probability: float, tail: float) -> tuple[int, int
     The number of values at or below the quantile has a binomial distribution. A rank of 0 or
     `count` + 1 means that the sample is too small for this end.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     steps = np.arange(1, count + 1)
     ratios = np.log(count - steps + 1) - np.log(steps)
     logs = np.concatenate([[0.0], np.cumsum(ratios + math.log(probability / (1 - probability)))])

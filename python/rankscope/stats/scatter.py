@@ -5,11 +5,12 @@ from __future__ import annotations
 import zlib
 from operator import methodcaller
 
+from rankscope.deferred import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
     from numpy.typing import NDArray
 
 STEP = 0x9E3779B97F4A7C15
@@ -17,8 +18,6 @@ STEP = 0x9E3779B97F4A7C15
 
 def number_texts(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a number for each text, equal for equal texts, to pass to `scatter`."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     written = map(methodcaller("encode", "utf-8", "surrogatepass"), texts)
     return np.fromiter(map(zlib.crc32, written), dtype=np.uint64)
 
@@ -29,14 +28,11 @@ def scatter(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
     This is the output function of SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom
     number generators*, 2014), twice: once for the seed and once for the number.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     start = _finish(np.array([(seed * STEP + STEP) % 2**64], dtype=np.uint64))
     return _finish((numbers + np.uint64(1)) * np.uint64(STEP) + start)
 
 
 def _finish(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     # Products of arrays wrap around, as they should here.
     mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -46,7 +42,5 @@ def _finish(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def below(numbers: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
     """Return a number below `count`, which is below 2^32, for each 64-bit number."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     drawn = (numbers >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)
     return drawn.astype(np.int64)

@@ -28,11 +28,7 @@ ORDERED_SUMS = {"duckdb", "postgres"}
 
 
 def read_dialect(given: object) -> Dialect:
-    """Return the dialect with a name.
-
-    Raises:
-        UsageError: It is not one of the supported ones.
-    """
+    """Return the dialect with a name."""
     name = ALIASES.get(given, given) if isinstance(given, str) else ""
     if name in TEXTS:
         return name  # type: ignore[return-value]  # one of the keys
@@ -55,11 +51,7 @@ def default_name(name: str, dialect: Dialect) -> str:
 
 
 def translate(text: str, dialect: Dialect) -> str:
-    """Translate a statement, and lay it out.
-
-    Raises:
-        UsageError: SQLGlot isn't installed.
-    """
+    """Translate a statement, and lay it out."""
     try:
         import sqlglot  # noqa: PLC0415 - only for SQL
         from sqlglot import exp  # noqa: PLC0415

@@ -195,11 +195,7 @@ def attribute_problems(given: QrelsAndRun | JoinedTable) -> list[str]:
 
 
 def read_columns(given: Mapping[str, str] | None, dialect: Dialect) -> dict[str, str]:
-    """Return the names of the columns by role, with the defaults of the dialect.
-
-    Raises:
-        UsageError: A role is unknown, or there are both scores and ranks.
-    """
+    """Return the names of the columns by role, with the defaults of the dialect."""
     named = dict(given or {})
     known = [*ROLES, "rank"]
     of_one = [f"{table}.{role}" for table in ("qrels", "run") for role in SHARED]
@@ -225,22 +221,14 @@ def read_columns(given: Mapping[str, str] | None, dialect: Dialect) -> dict[str,
 
 
 def read_attributes(given: Sequence[str], dialect: Dialect) -> list[str]:
-    """Return the names of columns with attributes.
-
-    Raises:
-        UsageError: One can't be a name.
-    """
+    """Return the names of columns with attributes."""
     for name in given:
         check_name(name, "an attribute", dialect)
     return [*given]
 
 
 def read_table(given: TableName, what: str, dialect: Dialect) -> TableName:
-    """Return the name of a table, whose parts are checked.
-
-    Raises:
-        UsageError: It is no name.
-    """
+    """Return the name of a table, whose parts are checked."""
     if isinstance(given, str) and set(given) & set(SIGNS):
         raise UsageError(
             f"expected {what} as the name of a table, found {quote(given)}",
@@ -268,11 +256,7 @@ def split_name(given: object) -> tuple[str, ...]:
 
 
 def check_name(name: object, what: str, dialect: Dialect) -> None:
-    """Raise an error unless a text can be a quoted name.
-
-    Raises:
-        UsageError: It can't.
-    """
+    """Raise an error unless a text can be a quoted name."""
     if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME:
         is_quotable = not set(ESCAPED.get(dialect, "")) & set(name)
         if is_quotable and name.isprintable():

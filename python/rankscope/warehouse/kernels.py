@@ -23,11 +23,7 @@ TWICE_SMOOTHING = "CAST('2e-05' AS DOUBLE PRECISION)"
 
 
 def write_value(plan: Plan, measure: Measure) -> str:
-    """Return the expression of a measure, and add what it needs to the plan.
-
-    Raises:
-        MeasureError: SQL can't compute it, or a required parameter isn't set.
-    """
+    """Return the expression of a measure, and add what it needs to the plan."""
     if measure.row.function is not None:
         raise refuse_measure(measure, "it is a Python function")
     measure.kernel_spec(grades=(), depth=1 if measure.k is None else None)

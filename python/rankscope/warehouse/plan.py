@@ -141,11 +141,7 @@ class Plan:
         )
 
     def gain(self, measure: Measure) -> str:
-        """Return the gain of `grade`, which is 0 if it is null.
-
-        Raises:
-            MeasureError: It is a Python function.
-        """
+        """Return the gain of `grade`, which is 0 if it is null."""
         gain = measure.parameters["gain"]
         is_signed = self.policy.negative == "gain"
         counted = "grade IS NOT NULL" if is_signed else "grade > 0"
@@ -169,11 +165,7 @@ class Plan:
         return expression
 
     def discount(self, measure: Measure, expression: str) -> str:
-        """Return a gain discounted by its rank.
-
-        Raises:
-            MeasureError: The discount is a Python function, or a table that is too short.
-        """
+        """Return a gain discounted by its rank."""
         whole = measure.parameters.get("ideal") == "whole"
         reach = self.reach(None if whole else measure.k)
         shape = measure.kernel_spec(depth=reach)[1]["discount"]

@@ -37,14 +37,7 @@ LARGEST = "CAST('1.7976931348623157e308' AS DOUBLE PRECISION)"
 def list_problems(
     plan: Plan, given: QrelsAndRun | JoinedTable, values: list[str], deepest: int | None
 ) -> list[str]:
-    """Return a query for each check.
-
-    Args:
-        plan: What the measures need.
-        given: The tables.
-        values: The columns of `rs_results` with the values of measures, null where undefined.
-        deepest: The largest cutoff; `None` if a measure has none.
-    """
+    """Return a query for each check."""
     policy = plan.policy
     found = given.problems() + attribute_problems(given)
     if policy.ties == "average":

@@ -101,11 +101,7 @@ def write_statements(
 
 
 def check_policy(policy: Policy, given: QrelsAndRun | JoinedTable) -> None:
-    """Raise an error for what SQL can't say, or can't say exactly.
-
-    Raises:
-        PolicyError: The policy asks for it.
-    """
+    """Raise an error for what SQL can't say, or can't say exactly."""
     if policy.ties == "input":
         why = "the rows of a table have no order"
         raise refuse_policy("ties", "input", why, "say ties=doc_id, or add a column of ranks")

@@ -21,15 +21,7 @@ def write_tables(
     columns: Iterable[str],
     dialect: Dialect,
 ) -> dict[str, str]:
-    """Return the tables up to `rs_results`, which has the value of each measure.
-
-    Args:
-        plan: What the measures need.
-        given: The tables that are read.
-        expressions: The value of each measure.
-        columns: The column of each measure; here it is called `raw_` and that.
-        dialect: The dialect.
-    """
+    """Return the tables up to `rs_results`, which has the value of each measure."""
     policy = plan.policy
     tables = given.tables(dialect)
     known = "rs_judged"

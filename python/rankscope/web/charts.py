@@ -77,10 +77,6 @@ def choose_axis(
 ) -> Axis:
     """Choose an axis for values, with ticks at round numbers.
 
-    Args:
-        values: What it has to show.
-        within: The least and the largest value there can be: it does not go beyond.
-
     Examples:
         >>> choose_axis([0.9, 1.0], within=(0.0, 1.0)).high
         1.0

@@ -29,15 +29,7 @@ LEVELS = 5
 
 
 def make_environment(*packages: str, extra: str) -> Environment:
-    """Make an environment that renders templates and escapes everything.
-
-    Args:
-        packages: Where templates are looked for, one after the other.
-        extra: What to install where Jinja is missing.
-
-    Raises:
-        UsageError: Jinja is not installed.
-    """
+    """Make an environment that renders templates and escapes everything."""
     try:
         from jinja2 import (  # noqa: PLC0415 - an extra
             ChoiceLoader,

@@ -19,15 +19,7 @@ SCIENTIFIC = r"^[0-9](\.[0-9]+)?E\+[0-9]+$"
 
 
 def read_numbers(cells: Any, role: str) -> tuple[Any, None] | tuple[None, tuple[int, FormatError]]:  # noqa: ANN401 - PyArrow has no types
-    """Read text cells as numbers. An empty cell is null.
-
-    Args:
-        cells: An Arrow array of texts.
-        role: What the column holds.
-
-    Returns:
-        The numbers; or the first cell that is none, with what is wrong with it.
-    """
+    """Read text cells as numbers. An empty cell is null."""
     arrow = load_arrow()
     compute = load_arrow("pyarrow.compute")
     try:
@@ -46,12 +38,7 @@ def read_numbers(cells: Any, role: str) -> tuple[Any, None] | tuple[None, tuple[
 
 
 def name_mistake(text: str, role: str) -> FormatError | None:
-    """Return why text is not a number, `None` if it is one.
-
-    Args:
-        text: The text.
-        role: What it stands for.
-    """
+    """Return why text is not a number, `None` if it is one."""
     is_number = DECIMAL.fullmatch(text) is not None
     word = text.lstrip("+-").lower()
     shown = text if text.isprintable() else ascii(text)[1:-1]

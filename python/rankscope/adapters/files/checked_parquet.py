@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 
 
 def read_footer(file: BinaryIO, name: str) -> ParquetFooter:
-    """Check the metadata of a file.
-
-    Args:
-        file: The file, as one of Python or PyArrow.
-        name: The name for messages.
-
-    Raises:
-        FormatError: It is damaged or encrypted, or no Parquet file.
-    """
+    """Check the metadata of a file."""
     try:
         return ParquetFooter(read_from(file), file.seek(0, io.SEEK_END))
     except FormatError as error:
@@ -55,11 +47,7 @@ def read_metadata(footer: ParquetFooter) -> Foreign:
 
 
 def open_file(file: BinaryIO, name: str, **settings: object) -> Foreign:
-    """Open a file with PyArrow, with settings of `pyarrow.parquet.ParquetFile`.
-
-    Raises:
-        FormatError: It is damaged or encrypted, or no Parquet file.
-    """
+    """Open a file with PyArrow, with settings of `pyarrow.parquet.ParquetFile`."""
     metadata = read_metadata(read_footer(file, name))
     return load_arrow("pyarrow.parquet").ParquetFile(file, metadata=metadata, **settings)
 

@@ -345,12 +345,7 @@ class ArrowFile:
 
 
 def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) -> Any:  # noqa: ANN401 - as above
-    """Read something with PyArrow, and raise a typed error if the file cannot be read.
-
-    Raises:
-        FormatError: The file is damaged.
-        OutOfMemoryError: The file may be whole, but there is not enough memory to read it.
-    """
+    """Read something with PyArrow, and raise a typed error if the file cannot be read."""
     arrow = load_arrow()
     try:
         return act()

@@ -62,26 +62,14 @@ ARCHIVES = (
 
 
 def refuse_archive_name(path: str, name: str) -> None:
-    """Raise an error for a path with the ending of an archive.
-
-    Args:
-        path: The path.
-        name: The name for messages.
-
-    Raises:
-        FormatError: It is the path of an archive.
-    """
+    """Raise an error for a path with the ending of an archive."""
     for archive in ARCHIVES:
         if path.lower().endswith(archive.endings):
             raise archive.refuse(name)
 
 
 def check_format(given: str | None) -> None:
-    """Raise an error for an unknown format.
-
-    Raises:
-        UsageError: It is none.
-    """
+    """Raise an error for an unknown format."""
     if given is not None and given not in TABLE_FORMATS:
         raise UsageError(
             f"expected one of {', '.join(TABLE_FORMATS)} as the format, found {given!r}",
@@ -104,9 +92,6 @@ def list_files(path: str) -> list[str]:
     """Return the table files that a folder or pattern matches, sorted by name.
 
     Of the folders in a folder, those count that are called as partitions are: `day=2026-11-21`.
-
-    Raises:
-        FormatError: They are of several formats, or those of a lakehouse table, as a file may be.
     """
     # pathlib and glob take long to load; a path of one file needs neither.
     if os.path.isdir(path):  # noqa: PTH112
@@ -157,17 +142,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
-    """Return the format of a file, folder or pattern.
-
-    Args:
-        path: The path; `-` is text in the format of TREC.
-        is_known: Whether any of some names is one of a column. Without one in its first line, a
-            file that ends with `.tsv` is in the format of TREC, which may have tabs as well.
-
-    Raises:
-        FormatError: It is a table of columns under another name, or several files of several
-            formats.
-    """
+    """Return the format of a file, folder or pattern."""
     files = list_files(path)
     if files:
         return tell_format(files[0])
@@ -210,11 +185,7 @@ def _open_text(path: str) -> BinaryIO:
 
 
 def refuse_binary(path: str) -> None:
-    """Raise an error for a file whose name says text and whose first bytes say Parquet or Arrow.
-
-    Raises:
-        FormatError: It is one; the hint names its format.
-    """
+    """Raise an error for a file whose name says text and whose first bytes say Parquet or Arrow."""
     try:
         # Looking into a pipe would take from it what is to be read.
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - as above

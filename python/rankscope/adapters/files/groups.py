@@ -5,25 +5,18 @@ from __future__ import annotations
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.letor import find_sizes
 from rankscope.adapters.files.table import open_batches
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
 def read_groups(
     given: str | bytes, encoding: str
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str], list[str] | None]:
-    """Read grades, group sizes, queries, and the documents that comments name.
-
-    Raises:
-        InputError: The file doesn't have the format, or the rows of a query aren't contiguous.
-        FileError: The file can't be read.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read grades, group sizes, queries, and the documents that comments name."""
     wanted = dict.fromkeys(("query", "doc", "relevance"))
     with open_batches(given, wanted=wanted, format="letor", encoding=encoding) as table:
         rows = load_arrow().Table.from_batches(list(table), table.schema)

@@ -8,6 +8,7 @@ from rankscope.adapters.arrow import load_arrow, open_text
 from rankscope.adapters.files.blocks import Block, Blocks, Lines
 from rankscope.adapters.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.adapters.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 
 TYPE_CHECKING = False
@@ -204,7 +205,6 @@ def _cut_before(block: Block, error: InputError) -> Block:
 
 
 def _find_lines_one_by_one(block: Block) -> Lines:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     rows = block.text.split(b"\n")
     starts = [number for number, row in enumerate(rows) if row.strip()]
@@ -213,8 +213,6 @@ def _find_lines_one_by_one(block: Block) -> Lines:
 
 def _is_deep(text: bytes) -> bool:
     """Check whether nesting may exceed the limit, counting brackets inside quotes, too."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     # Each line opens one object at least, and one that is too deep as many more as are too many.
     opens = text.count(b"{") + text.count(b"[")
     if opens < _count_lines(text) + DEEPEST:

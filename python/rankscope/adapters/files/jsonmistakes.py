@@ -38,16 +38,7 @@ class Kind:
 
 
 def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> dict[str, object]:
-    """Read one line of JSON strictly.
-
-    Args:
-        text: The line.
-        names: The keys that count; the others may be given twice.
-        is_cut: Whether the file ends here, without the end of the line.
-
-    Raises:
-        InputError: It is no object, or not as JSON has them.
-    """
+    """Read one line of JSON strictly."""
     reader = StrictJSON(frozenset(names), is_bounded=True)
     try:
         value = reader.load(text)
@@ -88,15 +79,7 @@ def read_object(text: bytes, names: Iterable[str], *, is_cut: bool = False) -> d
 
 
 def check_value(value: object, role: str) -> None:
-    """Raise an error for a value that a column can't hold, except nulls.
-
-    Args:
-        value: What stands there; a list is a column of several rows.
-        role: What the column holds.
-
-    Raises:
-        InputError: It is of another type, or not finite.
-    """
+    """Raise an error for a value that a column can't hold, except nulls."""
     if isinstance(value, list):
         for one in value:
             check_value(one, role)
@@ -145,15 +128,7 @@ def _is_rounded(value: object) -> bool:
 def find_mistake(
     text: bytes, line: int, roles: Mapping[str, str], kinds: Mapping[str, Kind], *, is_last: bool
 ) -> InputError | None:
-    """Find the first line that isn't a valid object.
-
-    Args:
-        text: Some whole lines.
-        line: The 1-based number of the first.
-        roles: By key, what it holds; a key within the objects of a list is `list.key`.
-        kinds: By key, of which type its values are, as the first lines have it.
-        is_last: Whether the file ends with them.
-    """
+    """Find the first line that isn't a valid object."""
     names = {part for name in roles for part in (name, name.rpartition(".")[2])}
     rows = text.split(b"\n")
     for number, row in enumerate(rows):

@@ -46,15 +46,7 @@ HUDI = Layout("Apache Hudi", ".hoodie", "Spark's spark.read.format('hudi') or th
 
 
 def refuse_lakehouse(path: str, folders: Iterable[str]) -> None:
-    """Raise an error if folders are in a table of Delta Lake, Apache Iceberg or Apache Hudi.
-
-    Args:
-        path: The path or pattern for messages.
-        folders: The folders that would be read.
-
-    Raises:
-        FormatError: One is.
-    """
+    """Raise an error if folders are in a table of Delta Lake, Apache Iceberg or Apache Hudi."""
     for folder in dict.fromkeys(folders):
         found = _find_table(folder)
         if found is not None:

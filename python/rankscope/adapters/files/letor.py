@@ -8,6 +8,7 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Blocks, Lines
 from rankscope.adapters.files.cells import read_numbers
 from rankscope.adapters.files.numbers import read_numbers_of, split_lines
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Self, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.files.blocks import Block
@@ -102,7 +102,6 @@ class LetorFile:
         if fields.null_count:
             mistakes += self._look_at_others(rows, is_row, block.first_line)
             rows, fields = rows.filter(is_row), fields.filter(is_row)
-            import numpy as np  # noqa: PLC0415 - loads with the first array
 
             lines = Lines(block.first_line, np.flatnonzero(np.asarray(is_row)))
         made = {}
@@ -166,7 +165,6 @@ class LetorFile:
         return found.field("doc").cast(load_arrow().large_string()), None
 
     def _number_queries(self, sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         ends = np.cumsum(sizes)
         rows = np.arange(self._rows, self._rows + count)
@@ -178,13 +176,7 @@ def _mistake(message: str, code: str) -> FormatError:
 
 
 def find_sizes(path: str) -> NDArray[np.int64] | None:
-    """Read group sizes from the file beside the data, as LightGBM does.
-
-    Raises:
-        InputError: It does not hold whole numbers.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read group sizes from the file beside the data, as LightGBM does."""
     beside = next((f"{path}{end}" for end in SIDECARS if os.path.isfile(f"{path}{end}")), None)  # noqa: PTH113 - pathlib loads slowly
     if beside is None:
         return None

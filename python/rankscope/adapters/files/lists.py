@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -10,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 RANK = "rank"
@@ -38,22 +38,7 @@ def explode(
     *,
     is_ranked: bool,
 ) -> tuple[dict[str, Any], NDArray[np.int64], int]:
-    """Turn each element of the lists of a batch into a row.
-
-    Args:
-        batch: An Arrow record batch.
-        columns: By role, the column; `list.field` is a field of the objects in a list.
-        lists: The columns that hold lists.
-        is_ranked: Whether to add a column of the places in the lists.
-
-    Returns:
-        The columns by name, where the rows of each list end, and how many lists were empty.
-
-    Raises:
-        FormatError: A row has no list, or lists of different lengths.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Turn each element of the lists of a batch into a row."""
     arrow = load_arrow()
     compute = load_arrow("pyarrow.compute")
     taken = {name: batch.column(name) for name in sorted(lists)}

@@ -38,11 +38,7 @@ class Allowance:
         return max(RATIO_FROM, MOST_FROM_ONE_BYTE * self.stored)
 
     def check(self, logical: int, rows: int) -> None:
-        """Raise an error for a file with more logical bytes.
-
-        Raises:
-            LimitError: It has more.
-        """
+        """Raise an error for a file with more logical bytes."""
         if logical > self.most:
             raise LimitError(
                 f"expected at most {MOST_FROM_ONE_BYTE} bytes from one stored byte, "

@@ -6,13 +6,13 @@ from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.blocks import Blocks
 from rankscope.adapters.files.cells import read_numbers
 from rankscope.adapters.files.opening import TextSource, close, open_binary
+from rankscope.deferred import np
 from rankscope.errors import EmptyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.files.opening import Progress
@@ -22,8 +22,6 @@ LONGEST_ROW = 4096
 
 def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Return the lines of text as an Arrow array that shares its memory."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     arrow = load_arrow()
     ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
     if not text.endswith(b"\n"):
@@ -37,20 +35,7 @@ def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
 def read_numbers_of(
     given: str | bytes, name: str, role: str, progress: Progress = None
 ) -> NDArray[np.float64]:
-    """Read a file with one number per line.
-
-    Args:
-        given: A path, `-` for standard input, or the bytes themselves.
-        name: The name for messages.
-        role: What the numbers are.
-        progress: A function that is called with the bytes read so far.
-
-    Raises:
-        InputError: A line holds something else.
-        FileError: The file can't be read.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a file with one number per line."""
     compute = load_arrow("pyarrow.compute")
     parts = []
     file = open_binary(given, name)

@@ -27,11 +27,7 @@ HEAD = 8
 
 
 def open_binary(given: str | bytes, name: str) -> BinaryIO:
-    """Open a path, `-` for standard input, or bytes.
-
-    Raises:
-        FileError: The operating system refuses.
-    """
+    """Open a path, `-` for standard input, or bytes."""
     if isinstance(given, bytes):
         return io.BytesIO(given)
     if given == "-":
@@ -95,13 +91,7 @@ class TextSource:
         return None
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes, none at the end.
-
-        Raises:
-            InputError: The file is an archive, or its compressed data are cut off, damaged or
-                swell.
-            FileError: Reading fails, or somebody wrote to the file meanwhile.
-        """
+        """Return about `size` bytes, none at the end."""
         try:
             text: bytes = (self._packed or self._raw).read(size)
         except OSError as error:
@@ -211,11 +201,7 @@ def facts_of(file: BinaryIO) -> tuple[int, int] | None:
 
 
 def check_unchanged(file: BinaryIO, facts: tuple[int, int] | None, name: str) -> None:
-    """Raise an error if a file has changed since its facts were taken.
-
-    Raises:
-        FileError: Somebody did.
-    """
+    """Raise an error if a file has changed since its facts were taken."""
     if facts is not None and facts_of(file) != facts:
         raise FileError(
             f"expected {facts[0]} bytes throughout, but the file changed while it was read",

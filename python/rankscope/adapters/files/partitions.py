@@ -57,11 +57,7 @@ class WantedBeside:
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
     ) -> dict[str, str]:
-        """Choose the columns by role, and return those that are in the file: see `Wanted`.
-
-        Raises:
-            FormatError: One that is named is not there, or two may be meant.
-        """
+        """Choose the columns by role, and return those that are in the file: see `Wanted`."""
         self.beside = [name for name in self._offered if name not in names]
         self.columns = self._wanted.choose([*names, *self.beside], inside, file)
         return {role: name for role, name in self.columns.items() if name not in self.beside}

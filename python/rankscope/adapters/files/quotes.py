@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rankscope.adapters.files.blocks import LONE_CR, Blocks, Lines
+from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.adapters.files.opening import TextSource
@@ -45,8 +45,6 @@ class Quoted:
 
 def find_quoted(text: bytes, delimiter: bytes) -> Quoted:
     """Find quoted fields. Quotes open where fields begin, and two inside are one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     characters = np.frombuffer(text, dtype=np.uint8)
     quotes = np.flatnonzero(characters == QUOTE)
     opens, closes = quotes[0::2], quotes[1::2]
@@ -62,8 +60,6 @@ def find_quoted(text: bytes, delimiter: bytes) -> Quoted:
 
 def _find_one_by_one(text: bytes, delimiter: bytes, quotes: list[int]) -> Quoted:
     """Find quoted fields in text that has quotes within fields, such as the sign for inches."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     starts = {LF, *delimiter}
     opens: list[int] = []
     closes: list[int] = []
@@ -144,8 +140,6 @@ class QuotedBlocks(Blocks):
 
     def find_records(self, text: bytes) -> Records:
         """Find where each non-blank record begins."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         quoted = self.find_quoted(text)
         if self._last[2] is not None:
             return self._last[2]
@@ -163,8 +157,6 @@ class QuotedBlocks(Blocks):
 
     def count_fields(self, text: bytes) -> Positions:
         """Count the fields of each non-blank record."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         delimiters = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord(self._delimiter))
         quoted = self.find_quoted(text)
         if quoted is not None:
@@ -176,7 +168,6 @@ class QuotedBlocks(Blocks):
         """Find the first record that is too long, -1 if there is none."""
         if b'"' not in text:
             return super().find_long(text)
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         records = self.find_records(text)
         ends = np.append(records.ends, len(text))
@@ -186,8 +177,6 @@ class QuotedBlocks(Blocks):
 
     def find_lone_cr(self, text: bytes) -> int:
         """Find the first carriage return outside quotes that isn't followed by a newline."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if b"\r" not in text:
             return -1
         found = np.array([match.start() for match in LONE_CR.finditer(text)], dtype=np.int64)

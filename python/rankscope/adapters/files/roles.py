@@ -43,20 +43,7 @@ class Wanted:
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
     ) -> dict[str, str]:
-        """Choose the columns of a file by role.
-
-        Args:
-            names: What they are called.
-            inside: By the name of a list of objects, the names of their fields; what is found there
-                is called `list.field`.
-            file: What messages call the file.
-
-        Returns:
-            By role the column's name, for those that there are; further columns by their own names.
-
-        Raises:
-            FormatError: One that is named is not there, or two may be meant.
-        """
+        """Choose the columns of a file by role."""
         fields = {field: f"{outer}.{field}" for outer, of in inside.items() for field in of}
         found: dict[str, str] = {}
         try:
@@ -77,11 +64,7 @@ class Wanted:
         return found
 
     def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:
-        """Raise an error for a file that lacks a required column.
-
-        Raises:
-            FormatError: It does.
-        """
+        """Raise an error for a file that lacks a required column."""
         for roles in self.needed:
             if not any(role in columns for role in roles):
                 error = no_role(names, roles[0])
@@ -98,13 +81,6 @@ def normalise(column: Any, role: str) -> Any:  # noqa: ANN401 - PyArrow has no t
     """Convert a column: ids to text or integers, UUIDs to text, numbers to float64.
 
     Other types are passed on, and rejected by their reader.
-
-    Args:
-        column: An Arrow array.
-        role: What it holds.
-
-    Raises:
-        FormatError: Bytes are no text; the line is the 1-based row.
     """
     arrow = load_arrow()
     types = arrow.types

@@ -19,21 +19,7 @@ SCORE = "score"
 def read_scored(
     labels: str | bytes, scores: str | bytes, *, encoding: str, progress: Progress = None
 ) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Read the rows of SVMlight text, and one score per row.
-
-    Args:
-        labels: The path of the rows, or their bytes.
-        scores: The path of the scores, `-` for standard input, or their bytes.
-        encoding: How the rows are encoded.
-        progress: Called with the bytes of the rows read so far.
-
-    Returns:
-        An Arrow table of queries, grades, scores and, where comments name them, documents.
-
-    Raises:
-        InputError: They are not of the format, or not as many.
-        FileError: A file can't be read.
-    """
+    """Read the rows of SVMlight text, and one score per row."""
     wanted = dict.fromkeys(("query", "doc", "relevance"))
     with open_batches(
         labels, wanted=wanted, format="letor", encoding=encoding, progress=progress

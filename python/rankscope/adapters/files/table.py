@@ -65,11 +65,7 @@ GROWTH_OF_PACKED = 4
 
 
 def open_reader(opened: OpenFile) -> File:
-    """Return the reader that the table of formats names for an open file.
-
-    Raises:
-        InputError: It is not of the format, or lacks a column.
-    """
+    """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
     # A reader loads with the first file of its format: some take longer than a small file.
     reader = getattr(import_module(f"rankscope.adapters.files.{module}"), name)
@@ -91,30 +87,7 @@ def open_batches(
     encoding: str = "utf-8",
     progress: Progress = None,
 ) -> TableFile:
-    """Open a file, or all files of a folder or pattern, to read batch by batch.
-
-    Args:
-        given: A path, `-` for standard input, a folder, a pattern such as `logs/*.parquet`, the
-            bytes of a file, or the batches of another library.
-        wanted: By role (`query`, `doc`, `relevance`, `score`, `rank`, `label`, `weight`) the name
-            of its column, or none to find it by its usual names.
-        needed: Roles of which there must be a column; of several together, one.
-        others: The names of further columns, such as those to group by.
-        besides: Columns that aren't taken for a query if there is another one.
-        is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
-        has_real_numbers: Whether numbers of further columns needn't be whole: see `Wanted`.
-        format: The format, where the name of the file does not tell it.
-        name: The name for messages (default: the path).
-        encoding: How text is encoded: `utf-8` or `latin-1`.
-        progress: A function that is called with the bytes read so far, of all files.
-
-    Returns:
-        The batches, their schema, and the columns by role, for the roles that have one.
-
-    Raises:
-        InputError: It is not of the format, or a column that is named or needed is not there.
-        FileError: The file can't be read.
-    """
+    """Open a file, or all files of a folder or pattern, to read batch by batch."""
     called = name or (given if isinstance(given, str) else "<bytes>")
     files = list_files(given) if isinstance(given, str) else []
     return TableFile(
@@ -183,14 +156,7 @@ class TableFile:
         yield from self._batches
 
     def read_ahead(self, most: int) -> bool:
-        """Read batches that come first in the next iteration, up to a limit of memory.
-
-        Args:
-            most: The bytes of memory that their rows and their evaluation may take.
-
-        Returns:
-            Whether the limit was exceeded, and there may be more batches.
-        """
+        """Read batches that come first in the next iteration, up to a limit of memory."""
         size = 0
         for batch in self._batches:
             self._ahead.append(batch)
@@ -263,11 +229,7 @@ class TableFile:
         return SourceIds(query, doc)
 
     def estimate_memory(self) -> int:
-        """Estimate the bytes of memory that all rows and their evaluation take.
-
-        Returns:
-            About as many bytes, or 0 for a pipe or batches, whose size nobody knows.
-        """
+        """Estimate the bytes of memory that all rows and their evaluation take."""
         stored = sum(map(size_of, self._files))
         estimate = getattr(self._current, "estimate", None)
         if estimate is not None:
@@ -279,11 +241,7 @@ class TableFile:
         return stored * growth * (GROWTH_OF_PACKED if is_packed else 1)
 
     def find_line(self, row: int) -> tuple[str, int]:
-        """Return the file and the line of a row, or the row number in a file without lines.
-
-        Args:
-            row: The 1-based row, counted through all batches read so far.
-        """
+        """Return the file and the line of a row, or the row number in a file without lines."""
         span = next(span for span in reversed(self._spans) if span.first < row)
         at = row - span.first - 1
         at = at if span.ends is None else int(span.ends.searchsorted(at, side="right"))

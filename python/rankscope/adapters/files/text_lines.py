@@ -25,12 +25,7 @@ NAMES = {
 
 
 def read_lines(found: Input, encoding: str) -> list[str]:
-    """Return the lines of a file of text, without blank ones.
-
-    Raises:
-        InputError: It is no text, or a line has several words.
-        FileError: It can't be read.
-    """
+    """Return the lines of a file of text, without blank ones."""
     given = "-" if found.source is None else found.source
     file = open_binary(given, found.name)
     try:
@@ -60,16 +55,7 @@ def read_lines(found: Input, encoding: str) -> list[str]:
 
 
 def refuse_unnamed_columns(found: Input, role: str) -> None:
-    """Raise an error for a file of MovieLens that doesn't name its columns.
-
-    Args:
-        found: A file that isn't a table by its name.
-        role: `history`, `items` or `qrels`. As qrels, a line of user, item, rating and time would
-            judge the rating in place of the item.
-
-    Raises:
-        FormatError: It is one; the hint says how to read it.
-    """
+    """Raise an error for a file of MovieLens that doesn't name its columns."""
     if found.kind != "file" or not isinstance(found.value, str):
         return
     line = read_first_line(found.value)

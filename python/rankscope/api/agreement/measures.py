@@ -6,6 +6,7 @@ import math
 
 from rankscope._core import compare_rankings
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.names import find_closest, quote
 from rankscope.records import record
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._core import Rankings, Run
@@ -50,11 +50,7 @@ class Compared:
 
 
 def check_measures(given: Sequence[str] | str) -> list[str]:
-    """Return the names of measures, each once.
-
-    Raises:
-        UsageError: One of them does not exist, or there is none.
-    """
+    """Return the names of measures, each once."""
     names = list(dict.fromkeys([given] if isinstance(given, str) else given))
     if not names:
         raise _no_measure("expected a measure of agreement, found none", None)
@@ -65,11 +61,7 @@ def check_measures(given: Sequence[str] | str) -> list[str]:
 
 
 def check_settings(p: object, ties: object) -> float:
-    """Return the persistence as a number.
-
-    Raises:
-        UsageError: It is not between 0 and 1, or there is no such form of ties.
-    """
+    """Return the persistence as a number."""
     check_choice("ties", ties, TIES)
     if isinstance(p, bool) or not isinstance(p, int | float) or not 0 < p < 1:
         raise UsageError(
@@ -89,13 +81,7 @@ def compare(
     ties: str,
     threads: int,
 ) -> Compared:
-    """Compute measures of all queries with documents in both.
-
-    Raises:
-        InputError: A document occurs twice in a list.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Compute measures of all queries with documents in both."""
     depths = list(dict.fromkeys(_read_depth(name) for name in measures if "@" in name))
     queries, filled, same, common, flat = compare_rankings(one, other, p, ties, depths, threads)
     table = np.frombuffer(memoryview(flat), dtype=np.float64)

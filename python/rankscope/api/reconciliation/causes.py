@@ -7,6 +7,7 @@ from shlex import quote
 
 from rankscope.api.reconciliation.target import TargetNumber
 from rankscope.conventions.rules import Rules
+from rankscope.deferred import np
 from rankscope.errors import RankscopeError
 from rankscope.records import record, replace
 from rankscope.results.reconciliation import Cause, Deviation
@@ -15,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.reconciliation.target import Target
@@ -108,13 +108,6 @@ def find_causes(
 
     One of the commonest reasons comes first, then one changed setting of a convention, then two
     reasons together, then another number of queries.
-
-    Args:
-        bench: The input.
-        asked: The measure as it was asked for.
-        wanted: The number.
-        deviations: The changed settings with which conventions give it, and the resulting rules.
-        values: The values tried so far.
     """
     candidates = sorted(_list_candidates(bench, asked, wanted), key=lambda each: each.rank)
     tried = {round(value, SAME) for value in values if value == value}  # noqa: PLR0124 - NaN alone differs
@@ -188,7 +181,6 @@ def _say_cutoff(cutoff: Value, now: int | None) -> str:
 
 
 def _longest(bench: Workbench, asked: Measure) -> int:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     lengths = np.diff(bench.rank(Rules(asked, bench.policy, "float64")).offsets)
     return int(lengths.max(initial=0))
@@ -201,8 +193,6 @@ def _evaluate(
     before: tuple[str, ...],
 ) -> Iterator[_Candidate]:
     """Evaluate measures, for all sets of queries that means are taken over."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     policy = bench.policy
     undefined = replace(policy, empty="nan")
     rules = {measure: Rules(measure, undefined, "float64") for _, measure in changed}
@@ -229,8 +219,6 @@ def _change_queries(
     change: _Change, outcome: RuleOutcome, wanted: TargetNumber, is_run: NDArray[np.bool_]
 ) -> Iterator[_Candidate]:
     """Divide the sum of a change by the numbers of queries that others divide by."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     values = outcome.values
     is_defined = ~np.isnan(values)
     total = float(np.nansum(values))

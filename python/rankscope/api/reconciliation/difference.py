@@ -6,12 +6,12 @@ import math
 
 from rankscope.api.reconciliation.explanations import explain
 from rankscope.conventions.rules import write
+from rankscope.deferred import np
 from rankscope.errors import RankscopeError
 from rankscope.results.difference import Difference, QueryDifference, RuleDifference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.api.reconciliation.workbench import RuleOutcome, Workbench
@@ -25,17 +25,7 @@ CLOSE = 1e-12
 def differ(
     bench: Workbench, one: tuple[str, Rules], other: tuple[str, Rules], *, limit: int
 ) -> Difference:
-    """Return what causes the difference between two sets of rules.
-
-    Args:
-        bench: The input.
-        one: What the first rules are called, and they.
-        other: The second.
-        limit: How many queries are explained by their documents.
-
-    Raises:
-        RankscopeError: The rules refuse this input.
-    """
+    """Return what causes the difference between two sets of rules."""
     (name, rules), (other_name, others) = one, other
     first, second = _evaluated(bench, rules), _evaluated(bench, others)
     mine, theirs = first.values, second.values
@@ -88,7 +78,6 @@ def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> RuleO
 
 
 def _unlike(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     unlike: NDArray[np.bool_] = ~np.isclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
     return unlike
@@ -101,8 +90,6 @@ def _list_queries(
     responsible: dict[str, NDArray[np.bool_]],
 ) -> list[QueryDifference]:
     """List the queries with two values, the largest difference first."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     # A query that only one of them counts differs by as much as can be.
     sizes = np.nan_to_num(np.abs(mine - theirs), nan=np.inf)
     places = np.flatnonzero(_unlike(mine, theirs)).tolist()

@@ -20,13 +20,7 @@ MOST_DOCUMENTS = 12
 def explain(
     bench: Workbench, rules: tuple[Rules, Rules], queries: Sequence[QueryDifference]
 ) -> list[QueryDifference]:
-    """Explain for each query what the differing rules do.
-
-    Args:
-        bench: The input.
-        rules: The two sets of rules.
-        queries: The queries, with the rules that make their difference.
-    """
+    """Explain for each query what the differing rules do."""
     if not queries:
         return []
     rankings = [bench.rank(each) for each in rules]

@@ -47,15 +47,7 @@ class Listed:
         number: int,
         grade_of: dict[str, float],
     ) -> Listed:
-        """Extract a query from rankings.
-
-        Args:
-            rankings: The rankings, in the order of the rules.
-            rules: The rules.
-            query_id: The query.
-            number: Its place among the queries.
-            grade_of: The grade of each judged document.
-        """
+        """Extract a query from rankings."""
         start, stop = rankings.offsets[number : number + 2].tolist()
         docs = rankings.doc_texts(query_id)
         _, parameters = rules.measure.kernel_spec(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope.api.reconciliation.causes import find_causes, list_cutoffs, list_levels
 from rankscope.api.reconciliation.difference import differ
 from rankscope.api.reconciliation.target import read_target
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS
+from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.records import record
@@ -72,26 +72,13 @@ class Question:
         got: Given | None,
         conventions: Iterable[Convention | str] | None,
     ) -> Question:
-        """Read and check the arguments before reading any input.
-
-        Raises:
-            UsageError: There is no such measure or convention, or the number is none.
-        """
+        """Read and check the arguments before reading any input."""
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(engine.read_measure(measure), None if got is None else read_target(got), rows)
+        return cls(read_measure(measure), None if got is None else read_target(got), rows)
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:
-    """Evaluate a measure under conventions.
-
-    Args:
-        bench: The input.
-        question: What is asked of it.
-
-    Raises:
-        InputError: The input doesn't have the expected format.
-        FileError: A file can't be read.
-    """
+    """Evaluate a measure under conventions."""
     asked, wanted = question.measure, question.wanted
     candidates = list(_list_candidates(question.rows, asked, bench))
     bench.evaluate(each.rules for each in candidates if not isinstance(each.rules, Exception))
@@ -175,11 +162,7 @@ def _reckon(
 def _find_deviations(
     candidates: Sequence[ConventionCandidate], bench: Workbench, wanted: Target
 ) -> tuple[list[tuple[Deviation, Rules]], set[float]]:
-    """Change one rule at a time in all conventions, those with the nearest values first.
-
-    Returns:
-        The deviations, each with the rules that it results in; and all values that were tried.
-    """
+    """Change one rule at a time in all conventions, those with the nearest values first."""
     names: dict[Rules, list[str]] = {}
     for candidate in candidates:
         rules = candidate.rules

@@ -46,9 +46,6 @@ class TargetNumber:
 
         A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.
 
-        Raises:
-            UsageError: It is not a number, or one that double precision cannot hold.
-
         Examples:
             >>> TargetNumber.read("0.4860")
             TargetNumber(text='0.4860', value=0.486, half=5e-05)
@@ -111,11 +108,7 @@ class TargetValues:
 
 
 def read_target(given: Given) -> Target:
-    """Read a number, or the number of each query.
-
-    Raises:
-        UsageError: One of them is not a number, or there is none.
-    """
+    """Read a number, or the number of each query."""
     if not isinstance(given, Mapping):
         return TargetNumber.read(given)
     if not given:

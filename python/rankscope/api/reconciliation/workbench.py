@@ -7,12 +7,13 @@ import sys
 from functools import partial
 from shlex import quote
 
-from rankscope import engine
 from rankscope.adapters import recognise, recognise_table
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import check_order
 from rankscope.data.policy import Policy, ties_of
 from rankscope.data.qrels import Qrels
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import MeasureError, PolicyError
 from rankscope.file import File
 from rankscope.records import record
@@ -76,18 +77,11 @@ class Workbench:
         duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Make a workbench for judgments and a run.
-
-        Raises:
-            InputError: The judgments are not of the format.
-            FileError: They cannot be read.
-        """
+        """Make a workbench for judgments and a run."""
         given = qrels
         if not isinstance(qrels, Qrels):
-            engine.refuse_one_stdin_for_both(qrels, run)
-            qrels = engine.load_qrels(
-                qrels, columns=columns, duplicates=duplicates, encoding=encoding
-            )
+            refuse_one_stdin_for_both(qrels, run)
+            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
         judgments = qrels.judgments
         kept: InputLike = _keep(recognise(run, "run", columns), run)  # type: ignore[assignment]  # it stays one
         rank = partial(
@@ -128,12 +122,7 @@ class Workbench:
         duplicates: Duplicates,
         encoding: Literal["utf-8", "latin-1"],
     ) -> Workbench:
-        """Make a workbench for a table whose rows hold both scores and grades.
-
-        Raises:
-            InputError: A column is missing, or holds invalid values.
-            FileError: A file can't be read.
-        """
+        """Make a workbench for a table whose rows hold both scores and grades."""
         rank = partial(
             Rankings.from_table,
             _keep(recognise_table(table), table),
@@ -156,11 +145,7 @@ class Workbench:
         return cls(rank_table, _judged_rows, grades, default, files=_name(table, "TABLE"))
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
-        """Evaluate under each of these rules, for `outcome` to return.
-
-        Raises:
-            InputError: The input doesn't have the expected format.
-        """
+        """Evaluate under each of these rules, for `outcome` to return."""
         by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
             if rules not in self._outcomes:

@@ -85,14 +85,7 @@ def _open(path: Path, clock: Clock) -> Monitor:
 
 
 def _serve(path: Path, port: int, late: int) -> None:
-    """Serve the dashboard, whose clock goes on from the end of the story.
-
-    Args:
-        path: The file of the store.
-        port: The port; 0 for a free one.
-        late: How long ago the story ended, in microseconds. By today's clock, its events would stop
-            hours ago, which is an incident.
-    """
+    """Serve the dashboard, whose clock goes on from the end of the story."""
     from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - not with --once
     from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
 

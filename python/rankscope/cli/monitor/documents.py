@@ -14,16 +14,7 @@ MOST = 5_000_000
 
 
 def read_documents(path: str) -> dict[str, list[Any]]:
-    """Return the columns of a table, or the fields of JSON objects, by name.
-
-    Args:
-        path: The path of the file, whose ending names its format.
-
-    Raises:
-        UsageError: The name has no ending of a known format.
-        InputError: The file does not have its format, or is too large.
-        FileError: The file can't be read.
-    """
+    """Return the columns of a table, or the fields of JSON objects, by name."""
     file = EventFile(path)
     columns: dict[str, list[Any]] = {}
     if file.tell_format() in {"jsonl", "json"}:

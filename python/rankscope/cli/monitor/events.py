@@ -131,12 +131,7 @@ def _add_arguments(parser: Parser, roles: Iterable[str]) -> None:
 
 
 def _store_files(options: Namespace, kind: Kind) -> int:
-    """Store the events of files, print how many there were, and return the exit status.
-
-    Raises:
-        RankscopeError: A file cannot be read to its end, or events cannot be stored. The counts up
-            to there are printed.
-    """
+    """Store the events of files, print how many there were, and return the exit status."""
     refuse_stdin_twice(options.files)
     names = _read_names(options)
     files = [EventFile(path, options.format, options.encoding) for path in options.files]

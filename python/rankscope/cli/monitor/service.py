@@ -35,18 +35,7 @@ def is_service(store: str) -> bool:
 def ask_service(
     options: Namespace, method: str, path: str, body: Mapping[str, object] | None = None
 ) -> Mapping[str, Any]:
-    """Send a request to the service that STORE names, and return its answer.
-
-    Args:
-        options: The parsed options.
-        method: The method of HTTP.
-        path: The path, with its query.
-        body: What is sent as JSON.
-
-    Raises:
-        UsageError: The service refuses the request.
-        FileError: The service cannot be reached, or cannot answer.
-    """
+    """Send a request to the service that STORE names, and return its answer."""
     if options.project != PROJECT:
         raise UsageError(
             "--project cannot be combined with the URL of a service",

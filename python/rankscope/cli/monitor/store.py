@@ -43,13 +43,7 @@ def add_history_argument(parser: ArgumentParser) -> None:
 
 
 def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
-    """Add the store, `--project`, `--json`, and `--as-of` to a command.
-
-    Args:
-        parser: The parser of the command.
-        is_timed: Whether the command depends on the current time.
-        more: What can be used instead of a store.
-    """
+    """Add the store, `--project`, `--json`, and `--as-of` to a command."""
     parser.add_argument(
         "store",
         metavar="STORE",
@@ -59,12 +53,7 @@ def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more:
 
 
 def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> None:
-    """Add `--project`, `--json`, and `--as-of` to a command.
-
-    Args:
-        parser: The parser of the command.
-        is_timed: Whether the command depends on the current time.
-    """
+    """Add `--project`, `--json`, and `--as-of` to a command."""
     parser.add_argument(
         "--project",
         action=Once,
@@ -85,11 +74,7 @@ def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> 
 
 
 def read_project(text: str) -> str:
-    """Return the name of a project.
-
-    Raises:
-        ArgumentTypeError: The name is empty, too long or not one line of text.
-    """
+    """Return the name of a project."""
     try:
         return read_name(text, "", Limits().name_bytes)
     except FormatError as error:
@@ -97,11 +82,7 @@ def read_project(text: str) -> str:
 
 
 def read_word(text: str) -> str:
-    """Return a name or an id.
-
-    Raises:
-        ArgumentTypeError: A store cannot hold the text.
-    """
+    """Return a name or an id."""
     try:
         check_text(text, "", len(text) * 4)
     except FormatError as error:
@@ -110,16 +91,7 @@ def read_word(text: str) -> str:
 
 
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
-    """Open a store to write to it.
-
-    Args:
-        options: The parsed options.
-        is_new: Whether the store is created if it does not exist.
-
-    Raises:
-        UsageError: It is a host and a port.
-        FileError: The store does not exist, or cannot be written.
-    """
+    """Open a store to write to it."""
     _refuse_host(options.store)
     path = options.store.removeprefix(SQLITE)
     problem = _find_problem(path)
@@ -156,25 +128,13 @@ def _find_problem(path: str) -> str:
 
 
 def open_reader(options: Namespace) -> Monitor:
-    """Open a store to read it, even while another process writes to it.
-
-    Raises:
-        UsageError: It is a host and a port.
-        FileError: The store cannot be read.
-    """
+    """Open a store to read it, even while another process writes to it."""
     _refuse_host(options.store)
     return _open(options, writes=False)
 
 
 def open_any(options: Namespace) -> tuple[Monitor, bool]:
-    """Open a store to write to it, or to read it if another process writes to it.
-
-    Returns:
-        The monitor, and whether it can write.
-
-    Raises:
-        FileError: The store cannot be opened.
-    """
+    """Open a store to write to it, or to read it if another process writes to it."""
     try:
         return open_writer(options), True
     except FileError as error:

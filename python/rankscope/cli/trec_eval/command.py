@@ -179,11 +179,7 @@ def run(options: Namespace) -> int:
 
 
 def _check(options: Namespace) -> None:
-    """Turn numbers in the arguments into numbers.
-
-    Raises:
-        UsageError: An argument is missing, or is no number.
-    """
+    """Turn numbers in the arguments into numbers."""
     if options.results is None:
         raise UsageError(
             "expected judgments and a run",
@@ -269,11 +265,7 @@ def _evaluate(options: Namespace) -> None:
 
 
 def _check_format(entry: Entry, given: str) -> None:
-    """Refuse a measure that needs another format of judgments.
-
-    Raises:
-        MeasureError: It needs another one.
-    """
+    """Refuse a measure that needs another format of judgments."""
     needed = "prefs" if given == "qrels_prefs" else given
     if entry.format == needed or entry.name in UNQUERIED:
         return

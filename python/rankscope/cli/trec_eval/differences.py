@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 def describe_differences(
     requests: Sequence[Requested], evaluated: Sequence[Evaluated], known: Known
 ) -> Iterator[str]:
-    """Return what to tell about this evaluation.
-
-    Args:
-        requests: The measures.
-        evaluated: The measures with their values.
-        known: The arguments of the command, the judgments, and what else is known of the queries.
-    """
+    """Return what to tell about this evaluation."""
     options, found, qrels = known.options, known.found, known.qrels
     names = {one.entry.name for one in requests}
     grades = [grade for grade in qrels.judgments.grades() if grade >= 0]

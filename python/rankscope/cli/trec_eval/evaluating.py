@@ -53,23 +53,7 @@ def evaluate_requests(
     options: Namespace,
     note: Callable[[str], None],
 ) -> tuple[list[Evaluated], QueryValues]:
-    """Evaluate measures on a run.
-
-    Args:
-        requests: The measures.
-        qrels: The judgments.
-        source: The run.
-        options: The arguments of the command.
-        note: Takes a sentence where trec_eval would do something else, or say nothing.
-
-    Returns:
-        The measures with their values, and the values of all kernels.
-
-    Raises:
-        MeasureError: Rankscope has no such measure.
-        InputError: The run is not of the format.
-        FileError: The run can't be read.
-    """
+    """Evaluate measures on a run."""
     wanted = [
         (one, name, place, kernels)
         for one in requests

@@ -42,17 +42,7 @@ class Judges:
 
 
 def read_judges(path: str, *, has_comments: bool) -> Judges:
-    """Read judgments whose second field names the judge.
-
-    Args:
-        path: The path.
-        has_comments: Whether lines that start with # are comments, as in version 10.
-
-    Raises:
-        FormatError: A line hasn't four fields.
-        DuplicateError: A judge judged a document of a query twice.
-        FileError: The file can't be read.
-    """
+    """Read judgments whose second field names the judge."""
     lines: dict[bytes, list[bytes]] = {}
     first: dict[tuple[bytes, bytes], bytes] = {}
     for number, line in read_lines(path, has_comments=has_comments):
@@ -75,18 +65,7 @@ def read_judges(path: str, *, has_comments: bool) -> Judges:
 def evaluate_judges(
     requests: Sequence[Requested], judges: Judges, source: Source, options: Namespace
 ) -> tuple[list[Evaluated], QueryValues]:
-    """Evaluate measures for each judge, and average them over the judges of each query.
-
-    Args:
-        requests: The measures.
-        judges: The judgments.
-        source: The run.
-        options: The arguments of the command.
-
-    Raises:
-        InputError: The run is not of the format.
-        FileError: The run can't be read.
-    """
+    """Evaluate measures for each judge, and average them over the judges of each query."""
     planned = [
         (one, name, measure.kernel_spec())
         for one in requests

@@ -82,14 +82,6 @@ def find_values(
 ) -> Mapping[str, float]:
     """Return the values of all measures, by name.
 
-    Args:
-        judgments: The judgments of the query.
-        documents: How many documents it has.
-        retrieved: How many of them were retrieved.
-
-    Raises:
-        ConflictError: Preferences of one group contradict each other.
-
     Examples:
         >>> better, worse = Judgment(b"u", b"s", 2, 0), Judgment(b"u", b"s", 1, 1)
         >>> find_values([better, worse], documents=2, retrieved=1)["prefs_simp"]

@@ -72,17 +72,7 @@ class Preferences:
 
 
 def read_preferences(path: str, form: str, *, has_comments: bool) -> Preferences:
-    """Read preferences.
-
-    Args:
-        path: The path.
-        form: The format: `prefs` or `qrels_prefs`.
-        has_comments: Whether lines that start with # are comments, as in version 10.
-
-    Raises:
-        FormatError: A line hasn't the fields of the format, or no level.
-        FileError: The file can't be read.
-    """
+    """Read preferences."""
     lines: dict[bytes, list[Line]] = {}
     for line in _read_preferences(path, form, has_comments=has_comments):
         lines.setdefault(line.query, []).append(line)
@@ -130,22 +120,7 @@ def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[L
 def evaluate_preferences(
     requests: Sequence[Requested], preferences: Preferences, source: Source, options: Namespace
 ) -> tuple[list[Evaluated], QueryValues]:
-    """Evaluate measures against preferences.
-
-    Args:
-        requests: The measures.
-        preferences: The preferences.
-        source: The run.
-        options: The arguments of the command.
-
-    Returns:
-        The measures with their values, and the queries.
-
-    Raises:
-        FormatError: Preferences of one group contradict each other.
-        InputError: The run is not of the format.
-        FileError: The run can't be read.
-    """
+    """Evaluate measures against preferences."""
     # Reading judgments needs no NumPy.
     from rankscope.cli.trec_eval.preference_counts import (  # noqa: PLC0415
         ConflictError,

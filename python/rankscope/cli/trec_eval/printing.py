@@ -64,15 +64,7 @@ def print_values(
     ids: Sequence[str],
     layout: Layout,
 ) -> None:
-    """Print the values of each query, and the means.
-
-    Args:
-        requests: The measures in the order in which they are printed.
-        evaluated: Those that have values of queries.
-        values: The queries.
-        ids: The names of the queries.
-        layout: What is printed.
-    """
+    """Print the values of each query, and the means."""
     moments = layout.moments
     if moments is not None:
         evaluated = [_standardize(one, ids, moments) for one in evaluated]

@@ -54,16 +54,7 @@ class Source:
         return File(self.path if self.text is None else self.text, "trec")
 
     def read(self, evaluate: Callable[[], Read], note: Callable[[str], None]) -> Read:
-        """Return what a function makes of the run, without what trec_eval ignores.
-
-        Args:
-            evaluate: Evaluates `file()`.
-            note: Takes a sentence if there are fields after the sixth.
-
-        Raises:
-            InputError: The run is not of the format.
-            FileError: The run can't be read.
-        """
+        """Return what a function makes of the run, without what trec_eval ignores."""
         with _naming("<stdin>" if self.path == "-" else self.path):
             try:
                 return evaluate()
@@ -88,11 +79,7 @@ class Source:
         return cleaned_text != text
 
     def find_run_id(self) -> str:
-        """Return the name of the run in its last line.
-
-        Raises:
-            FormatError: No line has six fields.
-        """
+        """Return the name of the run in its last line."""
         tail = self.text if self.text is not None else _read_tail(self.path)
         for line in reversed(tail.splitlines()):
             fields = line.split()
@@ -107,18 +94,7 @@ class Source:
 
 
 def read_judgments(path: str, note: Callable[[str], None], *, has_comments: bool) -> Qrels:
-    """Read judgments; grades that aren't whole numbers are cut, as trec_eval reads them.
-
-    Args:
-        path: The path.
-        note: Takes a sentence about what is unusual in them.
-        has_comments: Whether lines that start with # are comments, as in version 10.
-
-    Raises:
-        DuplicateError: A document is judged twice.
-        InputError: The judgments are not of the format.
-        FileError: The file can't be read.
-    """
+    """Read judgments; grades that aren't whole numbers are cut, as trec_eval reads them."""
     qrels = _read_qrels(path, has_comments=has_comments)
     twice = [line for code, _, line in qrels.notes if code == "duplicate_identical"]
     if twice:
@@ -154,12 +130,7 @@ def _read_qrels(path: str, *, has_comments: bool) -> Qrels:
 
 
 def read_lines(path: str, *, has_comments: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the text of each line, without blank lines.
-
-    Args:
-        path: The path.
-        has_comments: Whether lines that start with # are comments, which are left out.
-    """
+    """Yield the number and the text of each line, without blank lines."""
     text = read_text(path)
     lines = (_blank_comments(text) if has_comments else text).split(b"\n")
     return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())

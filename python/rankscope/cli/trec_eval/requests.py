@@ -76,14 +76,6 @@ class Requested:
 def read_requests(words: Sequence[str], dialect: Dialect) -> list[Requested]:
     """Return the measures that `-m` asks for, in the order in which trec_eval prints them.
 
-    Args:
-        words: What was written after each `-m`.
-        dialect: The version whose measures are known.
-
-    Raises:
-        MeasureError: A measure is unknown, or has parameters that it can't use. The exit status is
-            that of trec_eval.
-
     Examples:
         >>> for one in read_requests(["P.10,5", "map"], "9"):
         ...     print(*one.names)
@@ -124,11 +116,7 @@ def _share_gains(requests: list[Requested]) -> list[Requested]:
 
 
 def read_parameters(entry: Entry, text: str) -> Requested:
-    """Return a measure with the parameters that were written after its name.
-
-    Raises:
-        MeasureError: The measure can't use them.
-    """
+    """Return a measure with the parameters that were written after its name."""
     if not text or entry.takes == "nothing":
         return Requested(entry, "", entry.defaults)
     if entry.takes == "pairs":
@@ -147,17 +135,7 @@ def read_parameters(entry: Entry, text: str) -> Requested:
 def make_measures(
     requested: Requested, *, level: int, documents: int, dialect: Dialect
 ) -> list[Measure]:
-    """Return the measures of rankscope that have these values.
-
-    Args:
-        requested: The measure of trec_eval.
-        level: The lowest grade that counts as relevant.
-        documents: How many documents the collection has.
-        dialect: The version whose rules count.
-
-    Raises:
-        MeasureError: Rankscope has no such measure.
-    """
+    """Return the measures of rankscope that have these values."""
     entry = requested.entry
     try:
         measures = _make_measures(requested, documents)
@@ -225,12 +203,7 @@ class GainTable:
 
 
 def gain_table(requested: Requested, grades: Sequence[float]) -> GainTable:
-    """Return the gains of grades, which are the grades, except where the parameters set others.
-
-    Args:
-        requested: A measure of gains, with its pairs.
-        grades: The grades of the judgments.
-    """
+    """Return the gains of grades, which are the grades, except where the parameters set others."""
     gains = {grade: max(grade, 0.0) for grade in grades}
     unjudged, has_negative = 0.0, False
     for name, gain in requested.pairs:
@@ -246,16 +219,7 @@ def gain_table(requested: Requested, grades: Sequence[float]) -> GainTable:
 
 
 def rbp_scale(requested: Requested, grades: Sequence[float]) -> float:
-    """Return what the gains of RBP are divided by, so that none is above 1.
-
-    Args:
-        requested: RBP with gains of grades.
-        grades: The grades of the judgments.
-
-    Raises:
-        MeasureError: A gain is below 0, or the highest one isn't that of a parameter. It would then
-            depend on the grades of each query.
-    """
+    """Return what the gains of RBP are divided by, so that none is above 1."""
     given = {name: gain for name, gain in requested.pairs if name != "p"}
     if min(given.values()) < 0:
         raise _refuse(f"expected gains of 0 or more after rbp, found {quote(requested.text)}")
@@ -269,11 +233,7 @@ def rbp_scale(requested: Requested, grades: Sequence[float]) -> float:
 
 
 def rbp_kernel(requested: Requested, grades: Sequence[float]) -> Kernel:
-    """Return the computation of RBP with gains of grades: discounted gain, ranks weigh by p.
-
-    Raises:
-        MeasureError: The gains can't be scaled; see `rbp_scale`.
-    """
+    """Return the computation of RBP with gains of grades: discounted gain, ranks weigh by p."""
     scale = rbp_scale(requested, grades)
     pairs = tuple((name, gain / scale) for name, gain in requested.pairs if name != "p")
     names = dict(requested.pairs)

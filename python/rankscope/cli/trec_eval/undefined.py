@@ -82,15 +82,7 @@ def kernels_needed(
 def correct(
     requested: Requested, name: str, columns: list[Doubles], place: int, known: Known
 ) -> list[Doubles]:
-    """Return what trec_eval prints of a measure.
-
-    Args:
-        requested: The measure.
-        name: Its name as it is printed.
-        columns: Its values by query.
-        place: Its place among those of the same measure with other parameters.
-        known: What decides whether a value is defined.
-    """
+    """Return what trec_eval prints of a measure."""
     values, options, entry = columns[0], known.options, requested.entry.name
     if entry == "rbp_resid":
         unjudged = known.column(UNJUDGED)

@@ -21,15 +21,7 @@ WITHOUT_MEAN = -1_000_000.0
 
 
 def read_moments(path: str) -> Moments:
-    """Return the mean and the standard deviation by query and measure.
-
-    Args:
-        path: A file with the fields query, measure, mean and standard deviation.
-
-    Raises:
-        FormatError: A line has other fields.
-        FileError: The file can't be read.
-    """
+    """Return the mean and the standard deviation by query and measure."""
     moments = {}
     with open_binary(path, path) as file:
         for number, line in enumerate(file.read().decode("utf-8", "replace").split("\n"), start=1):
@@ -54,12 +46,6 @@ def standardize(
     values: Sequence[float], measure: str, queries: Sequence[str], moments: Moments
 ) -> array[float]:
     """Return values as deviations from their means, in standard deviations.
-
-    Args:
-        values: The values by query.
-        measure: The name of the measure.
-        queries: The names of the queries.
-        moments: The mean and the standard deviation by query and measure.
 
     Examples:
         >>> standardize([0.5, 0.5], "map", ["q1", "q2"], {("q1", "map"): (0.25, 0.5)}).tolist()

@@ -39,14 +39,7 @@ class RankedDocuments:
 def count(
     query: RankedQuery, measure: Measure, policy: Policy, kernels: Kernels
 ) -> RankedDocuments:
-    """Return which documents have ranks, and the gain at each rank.
-
-    Args:
-        query: The query.
-        measure: A measure with gains.
-        policy: The policy.
-        kernels: The core with the query.
-    """
+    """Return which documents have ranks, and the gain at each rank."""
     rows, removed = take_ranks(query, measure, policy)
     grades = [query.grades[row] for row in rows]
     gains = kernels.gains(measure, grades)

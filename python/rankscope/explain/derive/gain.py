@@ -35,17 +35,7 @@ LOSSES = ("RetrievalLoss", "TruncationLoss", "OrderingLoss")
 
 
 def derive(query: RankedQuery, measure: Measure, policy: Policy, *, limit: int) -> Explanation:
-    """Derive the value of a measure of cumulated gain.
-
-    Args:
-        query: The query.
-        measure: nDCG, DCG, IDCG or CG.
-        policy: The policy.
-        limit: The maximum number of ranks to show.
-
-    Raises:
-        UsageError: The policy refuses the measure, or there is no gain for a grade.
-    """
+    """Derive the value of a measure of cumulated gain."""
     family = Family.of(measure)
     # To see judged documents only is to remove the others.
     chosen = replace(policy, unjudged="remove") if measure.judged_only else policy

@@ -38,13 +38,7 @@ class JudgedDocument:
 def list_judged(
     query: RankedQuery, counted: RankedDocuments, gains: Sequence[float]
 ) -> list[JudgedDocument]:
-    """List the judged documents with a gain above 0: retrieved ones by rank, then others by id.
-
-    Args:
-        query: The query.
-        counted: What counts of its list.
-        gains: The gain of each judged document.
-    """
+    """List the judged documents with a gain above 0: retrieved ones by rank, then others by id."""
     rank_of = {row: rank for rank, row in enumerate(counted.rows, start=1)}
     found: list[tuple[tuple[int, str], JudgedDocument]] = []
     for place, row in enumerate(_find_rows(query)):
@@ -78,15 +72,7 @@ def rank_ideal(
     measure: Measure,
     policy: Policy,
 ) -> list[JudgedDocument]:
-    """Sort the documents of the ideal list, without those that have no gain.
-
-    Args:
-        judged: The judged documents.
-        query: The query.
-        counted: What counts of its list.
-        measure: A measure with an ideal.
-        policy: The policy.
-    """
+    """Sort the documents of the ideal list, without those that have no gain."""
     ideal = measure.parameters["ideal"]
     if ideal == "slots":
         return [JudgedDocument(None, 1.0, 1.0, None, is_retrieved=False)] * (measure.k or 0)
@@ -106,13 +92,7 @@ def rank_ideal(
 def derive_ideal(
     ranked: Sequence[JudgedDocument], measure: Measure, kernels: Kernels
 ) -> tuple[IdealRow, ...]:
-    """Return what each rank of the ideal list adds.
-
-    Args:
-        ranked: The documents of the ideal list, in its order.
-        measure: IDCG, cut at each rank.
-        kernels: The core with the query.
-    """
+    """Return what each rank of the ideal list adds."""
     if not ranked:
         return ()
     ranks = range(1, len(ranked) + 1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from itertools import accumulate, chain
 
-from rankscope import engine
 from rankscope._core import Plan, Rankings
-from rankscope.engine import Request, make_plan
+from rankscope.engine import Request, evaluating, make_plan
+from rankscope.engine.requests import read_request
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as measure_named
 from rankscope.records import record, replace
@@ -74,12 +74,7 @@ class Kernels:
         return _known(plan.discounted(0, list(gains), list(ranks)))
 
     def mean_gains(self, cumulated: Measure, ties: Sequence[Sequence[float]]) -> list[float]:
-        """Return the mean gain of each tie, which is the expected gain at each of its ranks.
-
-        Args:
-            cumulated: CG at cutoff 1.
-            ties: The grades of the documents of each tie.
-        """
+        """Return the mean gain of each tie, which is the expected gain at each of its ranks."""
         if not ties:
             return []
         offsets = [0, *accumulate(map(len, ties))]
@@ -185,18 +180,10 @@ MOST_RANKS = 10_000
 
 
 def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
-    """Return the weights of the first ranks: what a gain of 1 adds at each.
-
-    Args:
-        measure: DCG with the discount.
-        ranks: How many ranks, from 1 on.
-
-    Raises:
-        MeasureError: A table of weights is shorter.
-    """
-    request = engine.read_request(
+    """Return the weights of the first ranks: what a gain of 1 adds at each."""
+    request = read_request(
         measure @ ranks, None, convention=None, score_type=None, grades=[0.0, 1.0]
     )
-    plan = engine.make_plan(request, "input", [0.0, 1.0], "error")
+    plan = evaluating.make_plan(request, "input", [0.0, 1.0], "error")
     # Of DCG there always are some.
     return tuple(plan.discounted(0, [1.0] * ranks, [*range(1, ranks + 1)]) or ())

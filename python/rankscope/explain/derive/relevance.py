@@ -33,18 +33,7 @@ if TYPE_CHECKING:
 def derive_relevance(
     query: RankedQuery, measure: Measure, policy: Policy, *, limit: int
 ) -> RelevanceExplanation:
-    """Derive the value of a measure that counts documents as relevant or not.
-
-    Args:
-        query: The query.
-        measure: AP, RR, P or R.
-        policy: The policy.
-        limit: The maximum number of ranks to show.
-
-    Raises:
-        MeasureError: AP or RR is asked for where documents of one score are relevant and not.
-        UsageError: The policy refuses the measure.
-    """
+    """Derive the value of a measure that counts documents as relevant or not."""
     chosen = replace(policy, missing_gain=None)  # which relevance has none of
     if measure.judged_only:
         chosen = replace(chosen, unjudged="remove")
@@ -107,11 +96,7 @@ def _count(query: RankedQuery, measure: Measure, policy: Policy, rel: float) -> 
 
 
 def _refuse_mixed_ties(measure: Measure, counted: RankedDocuments, k: int) -> None:
-    """Raise an error for ties whose order matters, because their terms depend on each other.
-
-    Raises:
-        MeasureError: There is one down to the cutoff.
-    """
+    """Raise an error for ties whose order matters, because their terms depend on each other."""
     for first, last in sorted(set(counted.ties.values())):
         if first <= k and 0 < counted.rank_gains[first - 1] < 1:
             raise MeasureError(

@@ -22,15 +22,7 @@ def find_extremes(
     measure: Measure,
     kernels: Kernels,
 ) -> tuple[Order, Order]:
-    """Find the best and the worst order of the documents.
-
-    Args:
-        query: The query.
-        counted: What counts of its list.
-        weights: What a gain of 1 is worth at each rank, 0 below the cutoff.
-        measure: The measure.
-        kernels: The core with the query.
-    """
+    """Find the best and the worst order of the documents."""
     places = sorted(range(len(weights)), key=lambda place: -weights[place])
     removed = [query.grades[row] for row in counted.removed]
 
@@ -54,16 +46,7 @@ def find_swap(
     *,
     value: float,
 ) -> BestSwap | None:
-    """Find the swap of two documents that gains most, if any swap gains.
-
-    Args:
-        query: The query.
-        counted: What counts of its list.
-        weights: What a gain of 1 is worth for each document where it stands.
-        measure: The measure.
-        kernels: The core with the query.
-        value: The value before.
-    """
+    """Find the swap of two documents that gains most, if any swap gains."""
     found = find_best_swap(counted.gains, weights)
     if found is None:
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -35,14 +35,6 @@ def find_best_swap(
     Two documents of gains g and h at ranks of discounts d and e gain (h - g)(d - e) / ideal, which
     is the |ΔnDCG| of LambdaRank (Burges et al., *Learning to rank with nonsmooth cost functions*,
     2006). It is exact for one swap; what several gain does not add up.
-
-    Args:
-        gains: The gain of each document of the whole list, in rank order.
-        discounts: What a gain of 1 is worth at each of these ranks; 0 below the cutoff.
-        ideal: What the value is divided by, such as IDCG.
-
-    Returns:
-        The swap, or one of several that gain the same; None where no swap gains anything.
 
     Examples:
         >>> find_best_swap([0, 3, 2, 3], [1.0, 0.5, 0.25, 0.125])
@@ -89,19 +81,7 @@ def find_best_swaps(
     discounts: NDArray[np.float64],
     ideals: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Find the swap of each query that gains most, for queries that have one.
-
-    Args:
-        offsets: Where the documents of each query begin, and the last ones end.
-        gains: The gain of each document, in rank order.
-        discounts: What a gain of 1 is worth for each of them.
-        ideals: What the value of each query is divided by.
-
-    Returns:
-        Queries, the places of the upper and of the lower document, and what their swap gains.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Find the swap of each query that gains most, for queries that have one."""
     rows = _pick(offsets, gains, discounts)
     ends = np.searchsorted(rows, offsets)
     places: list[tuple[int, int, int]] = []
@@ -123,8 +103,6 @@ def _pick(
     offsets: NDArray[np.int64], gains: NDArray[np.float64], discounts: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Pick the documents that may be in the best swap of their query, in order."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     descends = np.ones(len(gains), dtype=bool)
     descends[1:] = discounts[1:] <= discounts[:-1]
     filled = offsets[:-1][np.diff(offsets) > 0]

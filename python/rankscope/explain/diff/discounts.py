@@ -35,17 +35,7 @@ def name_discounts(
     powers: Sequence[float],
     tables: Mapping[str, Sequence[float]],
 ) -> dict[str, Settings]:
-    """List the discounts by name, each as what a measure is given for it.
-
-    Args:
-        bases: The bases of `log` (default: e) and `jk` (default: 2).
-        powers: The powers of `zipf`.
-        tables: Weights by rank, by name.
-
-    Raises:
-        UsageError: Two have one name, or a name is taken.
-        MeasureError: A base, a power or a table is none.
-    """
+    """List the discounts by name, each as what a measure is given for it."""
     found: list[tuple[str, dict[str, object]]] = [("log2", {"discount": "log2"})]
     for kind, usual in (("log", math.e), ("jk", 2.0)):
         for base in [usual] if bases is None else bases:
@@ -68,15 +58,7 @@ def name_discounts(
 
 
 def tabulate(ranks: int, discounts: Mapping[str, Settings]) -> Discounts:
-    """Return the weights of the first ranks by discount, compared with the attention table.
-
-    Args:
-        ranks: How many ranks.
-        discounts: The discounts by name.
-
-    Raises:
-        UsageError: There are too few or too many ranks, or a table gives rank 1 no weight.
-    """
+    """Return the weights of the first ranks by discount, compared with the attention table."""
     if ranks not in range(1, MOST_RANKS + 1):
         raise UsageError(
             f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks!r}",
@@ -108,11 +90,7 @@ ATTENTION = {1: 1.0, 2: 0.6, 3: 0.4, 4: 0.3, 10: 0.1}
 
 
 def compare_with_attention(weights: Sequence[float]) -> Discrepancy:
-    """Return the distance of weights from the attention table, over the ranks of both.
-
-    Args:
-        weights: By rank, relative to rank 1.
-    """
+    """Return the distance of weights from the attention table, over the ranks of both."""
     ranks = [rank for rank in ATTENTION if rank <= len(weights)]
     errors = {rank: weights[rank - 1] - ATTENTION[rank] for rank in ranks}
     # Errors that are one but for rounding are so here; the first counts.
@@ -124,15 +102,7 @@ def compare_with_attention(weights: Sequence[float]) -> Discrepancy:
 def pair_measures(
     measure: Measure, discounts: Mapping[str, Settings]
 ) -> dict[str, tuple[Measure, Measure]]:
-    """Return nDCG and DCG under each discount.
-
-    Args:
-        measure: nDCG, whose discount is exchanged.
-        discounts: The discounts by name.
-
-    Raises:
-        MeasureError: It is another measure, or has a discount of its own.
-    """
+    """Return nDCG and DCG under each discount."""
     if measure.row is not nDCG.row or {"discount", "base", "s"} & measure.settings.keys():
         raise MeasureError(
             f"expected nDCG without a discount of its own, found {measure}",
@@ -150,13 +120,7 @@ def pair_measures(
 def compare(
     measure: Measure, pairs: Pairs, evaluations: Mapping[str, Evaluation]
 ) -> DiscountComparison:
-    """Compare runs under each discount.
-
-    Args:
-        measure: nDCG as it was asked for.
-        pairs: By discount, nDCG and DCG.
-        evaluations: By run, the values of all of them.
-    """
+    """Compare runs under each discount."""
     ndcg, dcg = (
         {
             name: {run: evaluation[pair[at]] for run, evaluation in evaluations.items()}
@@ -204,10 +168,6 @@ def correlate_orders(one: Mapping[str, float], other: Mapping[str, float]) -> fl
     It is 1 for one order and -1 for opposite ones; without ties, each pair that changes places
     takes 2 from the number of pairs, by which all is divided. NaN where there is no pair that
     either orders.
-
-    Args:
-        one: The value of each system.
-        other: The same systems, by other values.
     """
     signs = [
         (_compare(one[a], one[b]), _compare(other[a], other[b])) for a, b in combinations(one, 2)
@@ -218,12 +178,7 @@ def correlate_orders(one: Mapping[str, float], other: Mapping[str, float]) -> fl
 
 
 def find_exchanged(one: Mapping[str, float], other: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Find the pairs of systems whose order differs between `one` and `other`.
-
-    Args:
-        one: The value of each system.
-        other: The same systems, by other values.
-    """
+    """Find the pairs of systems whose order differs between `one` and `other`."""
     return [
         (a, b) if other[a] > other[b] else (b, a)
         for a, b in combinations(one, 2)

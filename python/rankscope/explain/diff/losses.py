@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope.data.diagnostics import describe
+from rankscope.deferred import np
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures import (
     CG,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.diagnostics import Diagnostic
@@ -69,11 +69,7 @@ class Parts:
 
     @classmethod
     def of(cls, measure: Measure) -> Parts:
-        """List the measures that make up the loss ledger of a measure.
-
-        Raises:
-            MeasureError: It is not a sum of discounted gains, held against that of an ideal order.
-        """
+        """List the measures that make up the loss ledger of a measure."""
         row = measure.row
         if row.name not in {nDCG.row.name, DCG.row.name, CG.row.name}:
             raise MeasureError(
@@ -124,11 +120,7 @@ class Accounts:
 
 
 def check_policy(policy: Policy) -> None:
-    """Raise an error for a policy under which losses don't add up.
-
-    Raises:
-        PolicyError: It brings the values of queries together by something that is no sum.
-    """
+    """Raise an error for a policy under which losses don't add up."""
     if policy.aggregate not in {"mean", "ratio_of_sums"}:
         raise PolicyError(
             "expected aggregate=mean or ratio_of_sums, under which losses add up, found "
@@ -139,11 +131,7 @@ def check_policy(policy: Policy) -> None:
 
 
 def check_stages(stages: Mapping[str, object]) -> None:
-    """Raise an error for stages without names, or with the names of other columns.
-
-    Raises:
-        UsageError: They are.
-    """
+    """Raise an error for stages without names, or with the names of other columns."""
     if not isinstance(stages, Mapping):
         raise UsageError(
             f"expected stages as a mapping of name to run, found {type(stages).__name__}",
@@ -161,8 +149,6 @@ def check_stages(stages: Mapping[str, object]) -> None:
 
 def make_ledger(accounts: Accounts) -> Losses:
     """Make a loss ledger from evaluations."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     parts, values = accounts.parts, accounts.values
     rows = _split(accounts, lambda evaluation, measure: evaluation.per_query(measure))
     means = _split(accounts, lambda evaluation, measure: np.asarray(evaluation[measure]))
@@ -187,8 +173,6 @@ def make_ledger(accounts: Accounts) -> Losses:
 
 def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
     """Split the loss by query, as means, or as means of slices."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     parts = accounts.parts
     whole = None if parts.ideal is None else view(accounts.values, parts.ideal)
 
@@ -215,7 +199,6 @@ def _split(accounts: Accounts, view: View) -> dict[str, Amount]:
 
 def _slice(accounts: Accounts, slices: Slices) -> Slices:
     """Make the table of means by slice."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def view(evaluation: Evaluation, measure: Measure) -> Amount:
         return np.array((evaluation.slices or slices).column(measure.name), dtype=np.float64)
@@ -269,16 +252,7 @@ def group_regrets(
     regrets: NDArray[np.float64],
     by: Mapping[str, object],
 ) -> Table:
-    """Sum the regrets of documents by an attribute, the largest first.
-
-    Args:
-        doc_ids: The documents.
-        ranks: Their ranks; 0 where they were not retrieved.
-        regrets: Their shares of what the mean lacks.
-        by: The attribute of each document.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Sum the regrets of documents by an attribute, the largest first."""
     values = [MISSING if doc is None else str(by.get(doc, MISSING)) for doc in doc_ids]
     names = sorted({*values})
     codes = {value: code for code, value in enumerate(names)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.data.diagnostics import describe
+from rankscope.deferred import np
 from rankscope.engine import order_queries
 from rankscope.errors import EmptyError, UsageError
 from rankscope.explain.derive.counted import count
@@ -21,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.diagnostics import Diagnostic
@@ -66,13 +66,7 @@ class Side:
 
 
 def find_unpaired(one: Side, other: Side) -> NDArray[np.bool_]:
-    """Find the queries that the policy excludes from one run only.
-
-    Raises:
-        EmptyError: There are some, and no query has a value under both runs.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Find the queries that the policy excludes from one run only."""
     none, neither = np.isnan(one.columns["value"]), np.isnan(other.columns["value"])
     unpaired: NDArray[np.bool_] = none != neither
     if unpaired.any() and (none | neither).all():
@@ -99,24 +93,7 @@ def compare_runs(
     tied: TieRange | None,
     comparison: Compared | None,
 ) -> RunDifference:
-    """Compare two runs.
-
-    Args:
-        sides: The runs, over the same queries in the same order.
-        measure: The measure.
-        policy: The policy.
-        read_ids: Gives the identifiers of the queries as text.
-        source: The columns of identifiers as the caller has them.
-        unpaired: How many queries only one of them has a value for.
-        observes_retrieval: Whether documents are known that were not retrieved.
-        explain: Says what became of the documents of a query.
-        bound: Bounds the difference, whatever the unjudged documents are.
-        comparison: The interval of the difference and its p-value, if values are averaged.
-        unjudged: How far unjudged documents could change the difference.
-        tied: How far the order of tied documents could change it.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Compare two runs."""
     one, other = sides
     mine, theirs = one.columns["value"], other.columns["value"]
     difference = theirs - mine
@@ -169,11 +146,7 @@ def compare_runs(
 
 
 def _check_names(runs: tuple[str, str], others: Sequence[str]) -> None:
-    """Raise an error if two columns of the table of queries would have one name.
-
-    Raises:
-        UsageError: They would.
-    """
+    """Raise an error if two columns of the table of queries would have one name."""
     doubled = next((name for name in runs if name in others or runs.count(name) > 1), None)
     if doubled is not None:
         raise UsageError(
@@ -222,16 +195,7 @@ def list_moves(
     is_sum: bool,
     source: SourceIds,
 ) -> DocumentMoves:
-    """List the documents at or above the cutoff in either of two runs.
-
-    Args:
-        queries: The query in each of them.
-        measure: The measure.
-        policy: The policy.
-        values: The value of each.
-        is_sum: Whether the value is a sum over documents, each of which has a part in it.
-        source: The columns of ids as the caller has them.
-    """
+    """List the documents at or above the cutoff in either of two runs."""
     pairs = zip(queries, values, strict=True)
     one, other = (_place(query, measure, policy, value, is_sum=is_sum) for query, value in pairs)
     grade_of = {doc: grade for query in queries for doc, grade in _list_grades(query)}

@@ -69,13 +69,7 @@ def write_share(measure: Measure, *, is_latex: bool = False) -> str:
 
 
 def list_terms(measure: Measure, rows: Iterable[Row | IdealRow], digits: int | None) -> list[Term]:
-    """Write the discounted gains at ranks, without those that are 0.
-
-    Args:
-        measure: The measure; CG discounts nothing.
-        rows: The ranks.
-        digits: Places after the point; none to write numbers so that they can be read back.
-    """
+    """Write the discounted gains at ranks, without those that are 0."""
     return [_term(measure, row, digits) for row in rows if row.gain != 0]
 
 
@@ -196,13 +190,7 @@ def write_relevance(explanation: RelevanceExplanation) -> str:
 
 
 def list_relevant(measure: Measure, rows: Iterable[RelevanceRow], digits: int | None) -> list[Term]:
-    """Write the terms of relevant documents: precisions for AP, the first rank for RR, else 1 each.
-
-    Args:
-        measure: The measure.
-        rows: The ranks.
-        digits: Places after the point; none to write numbers so that they can be read back.
-    """
+    """Write the terms of relevant documents: precisions for AP, the first rank for RR, else 1."""
     terms = []
     for row in rows:
         if row.contribution == 0:

@@ -46,9 +46,5 @@ TABLE |= {row.name: row for family in FAMILIES for row in family.ROWS}
 
 
 def measure(name: str) -> Measure:
-    """Return the measure of a row, with the default of every parameter.
-
-    Args:
-        name: The exact name of the row.
-    """
+    """Return the measure of a row, with the default of every parameter."""
     return default_measure(TABLE[name])

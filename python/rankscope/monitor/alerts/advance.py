@@ -87,20 +87,6 @@ def advance_rules(
     all is done. If the process ends before, the same periods are looked at again, with the same
     result. A clock that jumps makes no difference to that: what is next is stored, and not taken
     from the clock.
-
-    Args:
-        store: The store that holds the events and the rules.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        slicing: Which values have slices of their own.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: The number of threads; the result does not depend on it.
-        find_cause: Traces the cause of a new incident about quality.
-        is_replay: Whether notices are written as of the moments that they tell of, and not as of
-            now: as if the rules had been checked all the time.
-
-    Raises:
-        FileError: The store does not take what is to be stored.
     """
     for _ in range(TRIES):
         walk = _Walk(
@@ -263,11 +249,7 @@ class _Walk:
         )
 
     def run(self, store: Store | None) -> bool:
-        """Pass all moments by now, and return whether no rule was changed by others meanwhile.
-
-        Args:
-            store: Where the conclusions are stored; `None` to store nothing.
-        """
+        """Pass all moments by now, and return whether no rule was changed by others meanwhile."""
         self._end_restarted()
         moment = 0
         while True:

@@ -62,12 +62,7 @@ FIELDS: tuple[str, ...] = DataProgress.__match_args__
 
 
 def begin_data(rule: Rule, now: int) -> DataProgress:
-    """Return the progress of a rule about data before its first hour.
-
-    Args:
-        rule: The rule.
-        now: The current time, in microseconds since 1970 in UTC.
-    """
+    """Return the progress of a rule about data before its first hour."""
     at = now if rule.since is None else to_micros(rule.since)
     first = at - at % HOUR
     return DataProgress(first=first, following=first)
@@ -85,11 +80,7 @@ def find_default_row(store: StoreReader, project: str, now: int) -> RuleRow | No
 
 
 def add_data_rule(store: Store, project: str, now: int) -> None:
-    """Create the rule about data if a project lacks it and nobody has removed it.
-
-    Raises:
-        FileError: That is not stored, or not surely.
-    """
+    """Create the rule about data if a project lacks it and nobody has removed it."""
     row = find_default_row(store, project, now)
     if row is not None:
         # If somebody else has created one meanwhile, it stays.
@@ -106,11 +97,7 @@ def restart_data(row: RuleRow, keys: Iterable[StreamKey], now: int) -> RuleRow:
 
 
 def make_default_row(now: int) -> RuleRow:
-    """Return the row of the rule about data that a project has unless somebody changes it.
-
-    Args:
-        now: The current time, in microseconds since 1970 in UTC.
-    """
+    """Return the row of the rule about data that a project has unless somebody changes it."""
     rule = default_rule()
     return RuleRow(
         name=rule.name,

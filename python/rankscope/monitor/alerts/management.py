@@ -55,10 +55,6 @@ def summarize_rules(
     """Return the states of rules, by name.
 
     A rule is in ALERT while it has incidents that are open, acknowledged or snoozed.
-
-    Args:
-        rows: The rules.
-        incidents: The incidents that are open, acknowledged or snoozed.
     """
     by_rule: dict[str, list[Incident]] = {}
     for incident in incidents:
@@ -157,18 +153,6 @@ def set_rule(
 
     A change of what is measured voids the evidence that was collected: the streams start anew with
     the newest period, or with that of `since`. The audit says so.
-
-    Args:
-        store: The store that holds the rules.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        rule: The rule.
-        now: The current time, in microseconds since 1970 in UTC.
-        actor: The name for the audit log.
-
-    Raises:
-        UsageError: What it asks for is not measured, or there are too many rules.
-        FileError: It is not stored, or not surely.
     """
     check_fewest(rule)
     checked = check_rule(rule, configuration)
@@ -198,12 +182,7 @@ def set_rule(
 
 
 def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
-    """Remove a rule; its incidents are resolved, and stay.
-
-    Raises:
-        UsageError: There is none.
-        FileError: That is not stored, or not surely.
-    """
+    """Remove a rule; its incidents are resolved, and stay."""
     audit = AuditEntry(now, actor, "rule.remove", name)
     row = store.find_rule(project, name)
     if row is None:
@@ -223,20 +202,7 @@ def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) 
 def silence_rule(
     store: Store, project: str, name: str, until: int | None, *, now: int, actor: str
 ) -> None:
-    """Send no notifications of a rule until a time; it is still checked.
-
-    Args:
-        store: The store that holds the rules.
-        project: The name of the project.
-        name: The rule.
-        until: Until when, in microseconds since 1970 in UTC; `None` to tell again.
-        now: The time.
-        actor: The name for the audit log.
-
-    Raises:
-        UsageError: There is no such rule.
-        FileError: That is not stored, or not surely.
-    """
+    """Send no notifications of a rule until a time; it is still checked."""
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
         return replace(_known(row, name), silenced_until=until), "rule.silence", ""
@@ -249,17 +215,6 @@ def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str)
     """Resolve all incidents of a rule and discard its evidence.
 
     What its streams are held against stays.
-
-    Args:
-        store: The store that holds the rules.
-        project: The name of the project.
-        name: The rule.
-        now: The current time, in microseconds since 1970 in UTC.
-        actor: The name for the audit log.
-
-    Raises:
-        UsageError: There is no such rule.
-        FileError: That is not stored, or not surely.
     """
 
     def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
@@ -290,18 +245,7 @@ def _write(
     actor: str,
     more: str = "",
 ) -> None:
-    """Change the current version of a rule, again if it changes in between.
-
-    Args:
-        store: The store that holds the rules.
-        project: The name of the project.
-        name: The rule.
-        change: Returns the new row, the action for the audit log, and why its incidents are
-            resolved; nothing where they are not.
-        now: The time.
-        actor: The name for the audit log.
-        more: What is added to the name in the audit log.
-    """
+    """Change the current version of a rule, again if it changes in between."""
     for _ in range(TRIES):
         known = store.find_rule(project, name)
         changed, action, note = change(known)

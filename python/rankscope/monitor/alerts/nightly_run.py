@@ -70,13 +70,7 @@ FIELDS: tuple[str, ...] = NightlyProgress.__match_args__
 
 
 def begin_nights(rule: Rule, basis: str, now: int) -> NightlyProgress:
-    """Return the progress of a rule before its first night.
-
-    Args:
-        rule: The rule.
-        basis: The hash of what is measured.
-        now: The current time, in microseconds since 1970 in UTC.
-    """
+    """Return the progress of a rule before its first night."""
     at = now if rule.since is None else to_micros(rule.since)
     first = at - at % DAY
     return NightlyProgress(basis=basis, first=first, following=first)

@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 
 def begin_progress(rule: Rule, configuration: Configuration, *, now: int, seq: int) -> str:
-    """Return the stored progress of a rule that has looked at no period yet.
-
-    Args:
-        rule: The rule.
-        configuration: The configuration of the project.
-        now: The current time, in microseconds since 1970 in UTC.
-        seq: The number of the newest event.
-    """
+    """Return the stored progress of a rule that has looked at no period yet."""
     if rule.kind == "data":
         return begin_data(rule, now).to_json()
     basis = name_basis(rule, configuration)

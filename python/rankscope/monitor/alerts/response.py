@@ -68,19 +68,7 @@ def list_incidents(
     rule: str | None = None,
     limit: int | None = None,
 ) -> tuple[Incident, ...]:
-    """List incidents, those that were opened last first.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        state: `open` for all that last, whether they are acknowledged, snoozed or neither; another
-            state for those in it; or `all`.
-        rule: Only those of a rule.
-        limit: How many are listed at most.
-
-    Raises:
-        UsageError: There is no such state.
-    """
+    """List incidents, those that were opened last first."""
     if state not in CHOICES:
         raise UsageError(
             f"state: expected one of {', '.join(CHOICES)}, found {state!a:.100}",
@@ -95,11 +83,7 @@ def list_incidents(
 def find_incident(
     store: StoreReader, project: str, incident_id: str
 ) -> tuple[Incident, tuple[Change, ...]]:
-    """Return an incident by its ID, and its history, the oldest change first.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return an incident by its ID, and its history, the oldest change first."""
     found = read_incident(_find(store, project, incident_id))
     (incident,) = _name_recipients(store, project, [found])
     return incident, tuple(map(read_change, store.list_changes(project, incident_id)))
@@ -108,12 +92,7 @@ def find_incident(
 def acknowledge_incident(
     store: Store, project: str, incident_id: str, *, now: int, actor: str, note: str = ""
 ) -> Incident:
-    """Acknowledge an incident, and return it.
-
-    Raises:
-        UsageError: There is none, or it is over.
-        FileError: That is not stored, or not surely.
-    """
+    """Acknowledge an incident, and return it."""
 
     def change(incident: Incident, time: datetime) -> Turn:
         return transitions.acknowledge(incident, time, actor=actor, note=note)
@@ -131,12 +110,7 @@ def snooze_incident(
     actor: str,
     note: str = "",
 ) -> Incident:
-    """Send no notifications of an incident until a time, and return it.
-
-    Raises:
-        UsageError: There is none, it is over, or the time is.
-        FileError: That is not stored, or not surely.
-    """
+    """Send no notifications of an incident until a time, and return it."""
 
     def change(incident: Incident, time: datetime) -> Turn:
         return transitions.snooze(incident, time, to_datetime(until), actor=actor, note=note)
@@ -147,12 +121,7 @@ def snooze_incident(
 def resolve_incident(
     store: Store, project: str, incident_id: str, *, now: int, actor: str, note: str = ""
 ) -> Incident:
-    """Resolve an incident, discard the evidence of its stream, and return the incident.
-
-    Raises:
-        UsageError: There is none, or it is resolved already.
-        FileError: That is not stored, or not surely.
-    """
+    """Resolve an incident, discard the evidence of its stream, and return the incident."""
 
     def change(incident: Incident, time: datetime) -> Turn:
         return transitions.resolve(incident, time, actor=actor, note=note)
@@ -163,16 +132,7 @@ def resolve_incident(
 def end_incidents(
     store: StoreReader, project: str, row: RuleRow, *, now: int, actor: str, note: str
 ) -> Ended:
-    """Return the rows that resolve all incidents of a rule, to be stored with the rule.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        row: The rule.
-        now: The current time, in microseconds since 1970 in UTC.
-        actor: Who ends them.
-        note: Why.
-    """
+    """Return the rows that resolve all incidents of a rule, to be stored with the rule."""
     time = to_datetime(now)
     rows = store.list_incidents(project, states=LASTING, rule=row.name)
     lasting = sorted(map(read_incident, rows), key=lambda one: (one.opened, one.incident_id))

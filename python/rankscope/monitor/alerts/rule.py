@@ -7,7 +7,7 @@ import math
 from datetime import timedelta
 from hashlib import sha256
 
-from rankscope import engine
+from rankscope.engine.requests import read_measure
 from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.fields import can_be_stored
@@ -286,21 +286,7 @@ class Rule:
 
 
 def check_rule(rule: Rule, configuration: Configuration) -> Rule:
-    """Check that the project measures what a rule needs.
-
-    Args:
-        rule: The rule.
-        configuration: The configuration of the project.
-
-    Returns:
-        The rule, its measure called by its own name, and pairs of attributes in the order in which
-        the project has them.
-
-    Raises:
-        UsageError: The measure, an attribute or a pair is not in the configuration, the values of
-            the measure are no numbers from 0 to 1, which a drop has to have, or an early age is not
-            below the attribution window.
-    """
+    """Check that the project measures what a rule needs."""
     if rule.kind == "trace":
         _check_nights(rule)
     slices = tuple(_check_slice(name, configuration) for name in rule.slices)
@@ -313,11 +299,7 @@ def check_rule(rule: Rule, configuration: Configuration) -> Rule:
 
 
 def check_fewest(rule: Rule) -> None:
-    """Refuse a minimum of users where it has no effect.
-
-    Raises:
-        UsageError: The rule isn't a threshold, and has another minimum than the default.
-    """
+    """Refuse a minimum of users where it has no effect."""
     if rule.fewest != FEWEST and rule.kind not in USED_BY["fewest"]:
         raise _bad(
             "fewest",
@@ -342,7 +324,7 @@ def _check_measure(rule: Rule, configuration: Configuration) -> str:
     if rule.kind == "data" or (rule.measure == EMPTY and rule.kind != "trace"):
         return rule.measure
     try:
-        measure = engine.read_measure(rule.measure)
+        measure = read_measure(rule.measure)
     except MeasureError as error:
         raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
     names = [one.name for one in configuration.definition.measures]
@@ -388,10 +370,6 @@ def _check_slice(name: str, configuration: Configuration) -> str:
 def find_dimension(name: str, attributes: Collection[str]) -> tuple[str, ...]:
     """Return the attributes that a rule's slice names: one, two, or none if there are none such.
 
-    Args:
-        name: An attribute, or two of them with a colon between.
-        attributes: The attributes of the project, whose names may have colons in them.
-
     Examples:
         >>> find_dimension("device:country", ("country", "device"))
         ('device', 'country')
@@ -409,10 +387,6 @@ def find_dimension(name: str, attributes: Collection[str]) -> tuple[str, ...]:
 
 def choose_lanes(rule: Rule, window: int) -> tuple[int, ...]:
     """Return the ages at which early values are checked, in microseconds, the youngest first.
-
-    Args:
-        rule: The rule.
-        window: The attribution window, in microseconds.
 
     Examples:
         >>> rule = Rule(name="quality", measure="nDCG@5")

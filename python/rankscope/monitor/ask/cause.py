@@ -121,17 +121,6 @@ class CauseFinder:
 
         All rankings of the version are searched, not only the slice of the incident, so incidents
         of one release have the same cause. What contradicts the slice is no cause of its fall.
-
-        Args:
-            measure: The measure of the rule.
-            model: The model; empty for all.
-            version: Its version; empty or `<all>` for all.
-            began: When the fall seems to have begun, in microseconds since 1970 in UTC (default: a
-                week before `now`).
-            now: The time as of which labels count.
-            age: The age, in microseconds, at which values are compared (default: when they are
-                final).
-            place: The slice that fell; empty for all rankings.
         """
         definition = self._definition
         if age is not None:
@@ -183,15 +172,7 @@ def find_baseline_span(
     version: str,
     began: int,
 ) -> Span | None:
-    """Return the rankings that a rule compares with, or `None` if there are none.
-
-    Args:
-        choice: The baseline of the project.
-        versions: The versions that have rankings.
-        model: The model; empty for all.
-        version: Its version; empty for all.
-        began: When the fall seems to have begun, in microseconds since 1970 in UTC.
-    """
+    """Return the rankings that a rule compares with, or `None` if there are none."""
     if choice is None:
         return None
     if choice.kind == "set":
@@ -225,10 +206,6 @@ def explain_fall(found: Trace, at: int = 0) -> FoundCause | None:
     """Return a cause of a trace in one sentence, or `None` if it has no such cause.
 
     If no slice fell, a shift of the mix that lowered the mean is the cause.
-
-    Args:
-        found: The trace.
-        at: The number of the cause.
     """
     named = _list_named(found)
     if at >= len(named):
@@ -285,10 +262,6 @@ def _choose(found: Trace, place: Slice) -> int | None:
 def explains(cause: Slice, place: Slice) -> bool:
     """Return whether a fall within one slice may be the cause of that of another one.
 
-    Args:
-        cause: The slice of the cause.
-        place: The slice that fell; empty for all rankings.
-
     Examples:
         >>> explains((("device", "tv"),), (("country", "de"), ("device", "tv")))
         True
@@ -321,12 +294,7 @@ def _write_sentence(cause: Cause, share: float | None) -> str:
 
 
 def shorten(span: Span, versions: Sequence[Version]) -> Span:
-    """Return the newest part of a span that has few enough rankings to read for a sample.
-
-    Args:
-        span: The span.
-        versions: The versions that have rankings; those of each are taken to be spread evenly.
-    """
+    """Return the newest part of a span that has few enough rankings to read for a sample."""
     while _count(span, versions) > MOST_READ:
         half = _halve(span)
         if half == span:

@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import closing
 
 from rankscope import _core
+from rankscope.deferred import np
 from rankscope.errors import LimitError
 from rankscope.monitor.evaluate.clusters import ClusterCodes, list_texts
 from rankscope.monitor.evaluate.grades import read_integers
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
@@ -56,8 +56,6 @@ class ComparedRankings:
 
     def find(self, contexts: Mapping[int, Context], version: str) -> NDArray[np.bool_]:
         """Return which of them a version ranked."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         mine = [number for number, one in contexts.items() if one.version == version]
         return np.isin(self.context, mine)
 
@@ -65,8 +63,6 @@ class ComparedRankings:
         self, contexts: Mapping[int, Context], attributes: Sequence[str]
     ) -> NDArray[np.int64]:
         """Return the cell of each: the values of its attributes, the rare ones together."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         numbers, at, sizes = np.unique(self.context, return_inverse=True, return_counts=True)
         said = [dict(contexts[number].attributes) for number in numbers.tolist()]
         cells = [tuple(one.get(name) for name in attributes) for one in said]
@@ -80,8 +76,6 @@ class ComparedRankings:
 
     def look_up(self, known: Mapping[bytes, float]) -> NDArray[np.float64]:
         """Return what is known of the query of each; NaN where nothing is."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         by_query = np.array([*(known.get(name, math.nan) for name in self.queries), math.nan])
         return by_query[self.query]
 
@@ -109,13 +103,7 @@ class RankingSource:
     def read(
         self, contexts: Mapping[int, Context], since: int, until: int
     ) -> ComparedRankings | None:
-        """Read the rankings of some contexts and of a span, or `None` if there are none.
-
-        Raises:
-            LimitError: There are too many.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Read the rankings of some contexts and of a span, or `None` if there are none."""
         wanted = np.array([*contexts], dtype=np.int64)
         clusters, queries = ClusterCodes(), _core.TextCodes()
         columns: list[tuple[NDArray[Any], ...]] = []
@@ -145,13 +133,7 @@ class RankingSource:
         return ComparedRankings(value, cluster, day, context, query, list_texts(queries))
 
     def read_queries(self, contexts: Mapping[int, Context], until: int) -> dict[bytes, float]:
-        """Return the mean value of each query in the two weeks before a time.
-
-        Returns:
-            Nothing where there are no query keys, or too many rankings.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Return the mean value of each query in the two weeks before a time."""
         # Only what was final by then: it can't depend on the version that came.
         end = until - self.definition.window * SECOND
         try:
@@ -169,8 +151,6 @@ class RankingSource:
 
     def _count(self, chunks: Iterator[Chunk], wanted: NDArray[np.int64]) -> Iterator[Chunk]:
         """Yield the chunks that have some of the contexts, and refuse too many rankings."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         count = 0
         for chunk in chunks:
             here = int(np.isin(chunk.contexts, wanted).sum())

@@ -180,12 +180,6 @@ def find_pair(
     """Return two versions of a model that served at the same time, the older one first.
 
     These are the newest version and, of those before it, the newest one that served with it.
-
-    Args:
-        versions: The versions in production, in the order in which they were first shown.
-        model: The model (default: any).
-        old: The older version (default: any).
-        new: The newer version (default: any).
     """
     listed = [
         one
@@ -228,29 +222,7 @@ def compare_served(
     most: int = MOST_RANKINGS,
     threads: int | None = None,
 ) -> VersionComparison:
-    """Compare two versions of a model over the time in which both serve.
-
-    Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        now: The time as of which labels count, in microseconds since 1970 in UTC.
-        measure: One of the measures (default: the last one).
-        model: The model (default: the one with the newest version that serves beside another).
-        old: The older version (default: the newest before the new one).
-        new: The newer version (default: the newest that serves beside another).
-        place: Pairs of an attribute and its value; empty for all rankings.
-        since: The first time that is compared (default: when both serve).
-        until: The time before which rankings are compared (default: when one stops).
-        level: The probability that the intervals of all days contain the true difference.
-        most: How many rankings are compared at most.
-        threads: The number of threads.
-
-    Raises:
-        UsageError: There is no such measure or version, or no attribute of that name.
-        EmptyError: No two versions served at the same time, or there are no values to compare.
-        LimitError: There are too many rankings.
-    """
+    """Compare two versions of a model over the time in which both serve."""
     definition = configuration.definition
     alone = definition.only(definition.measures[-1] if measure is None else measure)
     versions = list_versions(store, project)

@@ -20,15 +20,6 @@ def rank_slices(table: Table, causes: Iterable[Mapping[str, str]]) -> Table:
     with a large difference therefore doesn't stand above what made the mean fall. A contribution is
     confirmed if the slice is the cause of an incident, as a trace has found it.
 
-    Args:
-        table: The slices, as `tabulate_slices` returns them.
-        causes: The slices of causes, such as `{"device": "tv", "version": "4"}`. The model and the
-            version are not looked at, because the table is of one or all of them.
-
-    Returns:
-        The table with the columns `contribution` and `is_confirmed` (1 or 0): confirmed slices
-        first, then the lowest contribution.
-
     Examples:
         >>> table = Table(
         ...     {

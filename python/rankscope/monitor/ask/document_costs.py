@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from rankscope import _core
 from rankscope._core import IdSet
+from rankscope.deferred import np
 from rankscope.errors import FormatError, MeasureError
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.evaluate.grades import (
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
@@ -49,14 +49,6 @@ IDS = ("doc_id", "item_id", "document_id")
 
 def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     """Read a table of documents: a column of IDs, and a column for each attribute.
-
-    Args:
-        documents: Columns by name, such as `{"doc_id": ["d1", "d2"], "genre": ["jazz", "pop"]}`. Of
-            a document that comes twice, the last value counts; `None` is no value.
-
-    Raises:
-        FormatError: There is no column of ids, columns differ in length, or an attribute is called
-            as one that is known of every document.
 
     Examples:
         >>> read_catalogue({"doc_id": ["d1", "d2"], "genre": ["jazz", None]})
@@ -133,24 +125,13 @@ class CostCollector:
         """The documents of all rankings so far."""
 
     def show(self, chunk: Chunk, is_wanted: NDArray[np.bool_]) -> None:
-        """Remember what rankings of the window before showed, whether they have a value or not.
-
-        Args:
-            chunk: The rankings.
-            is_wanted: Which of them are of the window.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Remember what rankings of the window before showed, whether they have a value or not."""
         if self._known is None:
             is_shown = np.repeat(is_wanted, np.diff(chunk.items.offsets))
             self.shown.add(chunk.items.doc_ids, np.flatnonzero(is_shown))
 
     def measure(self, each: Evaluated) -> tuple[Evaluated, DocumentCosts | None]:
-        """Measure what the documents of a chunk cost; several chunks can be measured at once.
-
-        Returns:
-            The chunk, and its documents with a gain; `None` for measures without regrets.
-        """
+        """Measure what the documents of a chunk cost; several chunks can be measured at once."""
         items = list_items(each.chunk.items, each.graded.relevance)
         try:
             columns = _core.measure_costs(items, self._plan.choices)
@@ -167,16 +148,7 @@ class CostCollector:
     def take(
         self, chunk: Chunk, costs: DocumentCosts | None, kept: NDArray[np.int64], first: int
     ) -> None:
-        """Add some rankings of a chunk.
-
-        Args:
-            chunk: The chunk.
-            costs: What its documents cost.
-            kept: The places of the rankings that are taken.
-            first: How many were taken before.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Add some rankings of a chunk."""
         self._is_told &= costs is not None
         if not self._is_told or costs is None:
             return
@@ -193,8 +165,6 @@ class CostCollector:
         self, chunk: Chunk, documents: NDArray[np.int64], grades: NDArray[np.float64]
     ) -> None:
         """Record the attributes of documents."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         different, of_documents = np.unique(grades, return_inverse=True)
         self._put(GRADE, [f"{grade:g}" for grade in different.tolist()], of_documents)
         buckets = np.searchsorted(np.array(RANKS), chunk.items.ranks[documents])
@@ -210,8 +180,6 @@ class CostCollector:
 
     def _put(self, name: str, texts: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
         """Add the values of an attribute."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         places = self._places[name]
         numbers = [places.setdefault(text, len(places)) for text in texts]
         # Most attributes have few values, so that a byte holds each.
@@ -219,8 +187,6 @@ class CostCollector:
 
     def keep(self, is_kept: NDArray[np.bool_]) -> None:
         """Keep some of the rankings that were taken."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if not len(self._rows):
             return
         rows = self._rows.finish()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from rankscope.api.explain import EXPLAINED, OF_RELEVANCE, derive_value
-from rankscope.api.rankings import rank_groups
+from rankscope.api.rankings import Rankings, rank_groups
+from rankscope.api.regrets import measure_regrets
+from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
 from rankscope.explain.derive.query import RankedQuery
 from rankscope.explain.explanation import LIMIT, Explanation
@@ -47,20 +49,7 @@ def explain_logged(
     now: int,
     measure: Measure | str | None = None,
 ) -> LoggedExplanation:
-    """Explain the value of a logged ranking as of a moment.
-
-    Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        definition: The definition to evaluate with.
-        ranking_id: The ranking.
-        now: The time as of which labels count, in microseconds since 1970 in UTC. Of a set that
-            was uploaded all labels count.
-        measure: One of the measures of the definition (default: that which is traced).
-
-    Raises:
-        UsageError: There is no such ranking, or the measure is not in the definition.
-    """
+    """Explain the value of a logged ranking as of a moment."""
     ranking = store.find_ranking(project, ranking_id)
     if ranking is None:
         raise UsageError(
@@ -82,15 +71,7 @@ def explain_ranking(
     measure: Measure,
     now: int | None,
 ) -> LoggedExplanation:
-    """Explain the value of a ranking.
-
-    Args:
-        ranking: The ranking.
-        labels: Its labels, in the order in which they count.
-        definition: The definition to evaluate with.
-        measure: One of its measures.
-        now: The moment; without one, all labels count and nothing is pending.
-    """
+    """Explain the value of a ranking."""
     alone = definition.only(measure)
     chunk = take_alone(ranking, labels)
     graded = grade_chunk(chunk, alone, now)
@@ -206,9 +187,11 @@ def _find_regrets(placed: PlacedItems, definition: Definition) -> Numbers:
     (measure,) = definition.measures
     if measure.row.name not in {"nDCG", "DCG", "CG"}:
         return {}
-    rankings = rank_groups(placed.groups, "input")
+    rankings = rank_groups(placed.groups, "input", Rankings)
     try:
-        found = rankings.regrets(measure, policy=replace(definition.policy, empty="skip"))
+        found = measure_regrets(
+            rankings, measure, by=None, policy=replace(definition.policy, empty="skip")
+        )
     except UsageError:
         return {}
     ranks = [rank if isinstance(rank, int) else 0 for rank in found.column("rank")]
@@ -266,8 +249,6 @@ def _number(value: float) -> float | None:
 
 def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
     """Return a chunk that holds one ranking."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     said = list(dict.fromkeys(label.labels for label in labels))
     count = len(labels)
     return Chunk(
@@ -294,7 +275,6 @@ def take_alone(ranking: Ranking, labels: Sequence[Label]) -> Chunk:
 
 
 def _join(texts: list[str]) -> Texts:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     encoded = [text.encode() for text in texts]
     sizes = np.array([len(one) for one in encoded], dtype=np.int64)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 ROOM = 2
@@ -39,14 +40,10 @@ class GrowingColumn:
     @property
     def values(self) -> NDArray[Any]:
         """What it holds."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return np.empty(0) if self._held is None else self._held[: self._count]
 
     def extend(self, piece: NDArray[Any]) -> None:
         """Add some numbers."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         held = self._held
         kind = piece.dtype if held is None else np.result_type(held.dtype, piece.dtype)
         count = self._count + len(piece)

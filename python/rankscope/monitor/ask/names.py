@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 def find_mismatches(
     store: StoreReader, project: str, configuration: Configuration, since: int, until: int
 ) -> tuple[Mismatch, ...]:
-    """Compare the names in the rankings of a span, and in their labels, with the configuration.
-
-    Args:
-        store: Where the events are.
-        project: The name of the project.
-        configuration: Its configuration.
-        since: The earliest time of a ranking, in microseconds since 1970.
-        until: The first time that doesn't count.
-    """
+    """Compare the names in the rankings of a span, and in their labels, with the configuration."""
     names = NameCounts()
     contexts = store.contexts(project)
     for _, number, count in store.count_by_hour(project, since, until):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import TextCodes
+from rankscope.deferred import np
 from rankscope.engine import count_threads
 from rankscope.errors import EmptyError, MeasureError
 from rankscope.monitor.ask.growing import GrowingColumn
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.measures import Measure
@@ -101,14 +101,7 @@ class QueryCollector:
         """How many rankings the span has, with those that have no final value."""
 
     def read(self, chunks: Iterable[Chunk], *, now: int | None, threads: int | None = None) -> None:
-        """Read the rankings and their labels.
-
-        Args:
-            chunks: The rankings.
-            now: The time as of which labels count, in microseconds since 1970 in UTC; without one,
-                all labels count.
-            threads: The number of threads.
-        """
+        """Read the rankings and their labels."""
         evaluated = evaluate_chunks(
             self._choose(chunks), self._definition, now=now, threads=threads
         )
@@ -121,8 +114,6 @@ class QueryCollector:
 
     def _choose(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Yield the chunks that have wanted rankings, of users who may be in the sample."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         for chunk in chunks:
             is_wanted = self._finder.find(chunk.contexts) >= 0
             count = int(is_wanted.sum())
@@ -141,8 +132,6 @@ class QueryCollector:
 
     def _take(self, each: Evaluated, cost: DocumentCosts | None) -> None:
         """Add the rankings of a chunk that have a final value."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         chunk, graded = each.chunk, each.graded
         (measured,) = each.values.measures
         places = self._finder.find(chunk.contexts)
@@ -184,17 +173,7 @@ class QueryCollector:
             texts.keep(is_kept)
 
     def finish(self, attributes: Collection[str] = ()) -> QueryColumns:
-        """Return the columns.
-
-        Args:
-            attributes: By what rankings are to be sliced; `model` and `version` are those that
-                ranked.
-
-        Raises:
-            EmptyError: There is no ranking.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Return the columns."""
         if not len(self._places):
             raise EmptyError(
                 "there are no rankings with a final value",
@@ -233,7 +212,6 @@ class _ContextFinder:
     """
 
     def __init__(self, contexts: Collection[int]) -> None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         self.wanted = np.array(sorted(contexts), dtype=np.int64)
         self._table: NDArray[np.int32] | None = None
@@ -244,8 +222,6 @@ class _ContextFinder:
 
     def find(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the place of each context, -1 where it is not wanted."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if not len(self.wanted):
             return np.full(len(numbers), -1, dtype=np.int32)
         if self._table is not None and (not len(numbers) or numbers.min() >= 0):
@@ -261,8 +237,6 @@ def _leave_costs(each: Evaluated) -> tuple[Evaluated, None]:
 
 def _narrow(column: NDArray[np.float64]) -> NDArray[Any]:
     """Return numbers as bytes where all are 0 or 1, as what is undefined nearly always is."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     small = column.astype(np.uint8)
     return small if bool((small == column).all()) else column
 
@@ -277,8 +251,6 @@ class _Codes:
 
     def take(self, columns: Sequence[tuple[bytes, Texts]], places: NDArray[np.int64]) -> None:
         """Add the texts at some places: the first that is not empty, with its prefix."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         codes = read_integers(self._texts.number(columns, places))
         self.codes.extend(codes.astype(np.int32))
 
@@ -289,8 +261,6 @@ class _Codes:
 
     def finish(self) -> TextColumn:
         """Return the column."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         offsets, text = self._texts.texts()
         self._texts = TextCodes()
         texts = TextList(read_integers(offsets), np.frombuffer(memoryview(text), np.uint8))
@@ -313,8 +283,6 @@ class _Ids:
 
     def take(self, column: Texts, places: NDArray[np.int64]) -> None:
         """Add the texts at some places."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         offsets, text = column
         starts = offsets[places]
         sizes = offsets[places + 1] - starts
@@ -337,8 +305,6 @@ def _take_runs(
     text: NDArray[np.uint8], starts: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
     """Return runs of a text, end to end."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     ends = offsets_of(sizes)
     if len(starts) and starts[-1] + sizes[-1] - starts[0] == ends[-1]:
         # They are one run.

@@ -109,11 +109,7 @@ class Series:
 
 
 def read_length(every: str) -> int:
-    """Return the length of windows as the store counts time.
-
-    Raises:
-        UsageError: It is neither an hour nor a day.
-    """
+    """Return the length of windows as the store counts time."""
     if every not in LENGTHS:
         raise UsageError(
             f"expected every='hour' or 'day', found {every!r}",
@@ -146,11 +142,7 @@ def make_series(
     slice: Slice = (),  # noqa: A002 - the word for it
     coverage: Coverage | None = None,
 ) -> Series:
-    """Return the series of a measure from the cells of one slice.
-
-    Raises:
-        UsageError: There is no such measure, or windows are of neither length.
-    """
+    """Return the series of a measure from the cells of one slice."""
     name = definition.only(measure).measures[0].name
     [made] = make_all_series(
         cells, definition, [(model, version)], every=every, slice=slice, coverage=coverage
@@ -170,12 +162,6 @@ def make_all_series(
     """Return the series of all measures for several versions from the cells of one slice.
 
     The cells of a window are added up once, however many measures there are.
-
-    Returns:
-        For each part, the series by measure.
-
-    Raises:
-        UsageError: Windows are neither hours nor days.
     """
     length = read_length(every)
     shown = [one for one in cells if one.key.environment == "production"]
@@ -211,11 +197,7 @@ def make_all_series(
 
 
 def sum_window(cells: list[StoredCell], definition: Definition) -> dict[str, tuple[Any, ...]]:
-    """Sum the cells of a window, and return what `SUMMED` lists, by measure.
-
-    Raises:
-        DeadlineError: It takes longer than the read that it is part of may.
-    """
+    """Sum the cells of a window, and return what `SUMMED` lists, by measure."""
     check_deadline()
     total, spread = add_cells(cells)
     is_final = all(one.key.is_mature for one in cells)
@@ -244,16 +226,7 @@ def tabulate_slices(
     model: str | None = None,
     version: str | None = None,
 ) -> Table:
-    """Tabulate the slices of rankings in production.
-
-    Returns:
-        One row a slice, the lowest difference to the baseline first, those without one last, by the
-        number of rankings.
-
-    Raises:
-        UsageError: There is no such measure.
-        DeadlineError: It takes longer than the read that it is part of may.
-    """
+    """Tabulate the slices of rankings in production."""
     name = definition.only(measure).measures[0].name
     at = name_columns(definition).index(name)
     number = [each.name for each in definition.measures].index(name)

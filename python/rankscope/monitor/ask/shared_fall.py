@@ -94,22 +94,6 @@ def compare_fall(
 
     Only rankings since the fall began count. That time was chosen by the version's own low values,
     which makes it look worse than the other: a fall is rather called its own than shared.
-
-    Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        measure: The measure that fell.
-        model: The model.
-        version: The version that fell.
-        place: The slice that fell; empty for all rankings.
-        began: When the fall seems to have begun, in microseconds since 1970 in UTC.
-        fall: By how much the value is below what was expected, above 0.
-        now: The time as of which labels count.
-        threads: The number of threads.
-
-    Returns:
-        `None` if no other version of the model served then, or they can't be compared.
     """
     since = began - began % DAY
     served = [one for one in list_versions(store, project) if one.model == model]
@@ -156,10 +140,6 @@ def add_comparison(cause: Mapping[str, Any] | None, beside: FallComparison) -> d
 
     If both fell alike, the release is not named as the cause. What the trace has found within both
     comes second.
-
-    Args:
-        cause: What the trace has found; `None` if nothing.
-        beside: The comparison.
     """
     traced = "" if cause is None else str(cause.get("sentence") or "")
     is_alike = beside.conclusion == "alike"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, MeasureError, UsageError
 from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
 from rankscope.monitor.ask.queries import QueryCollector
@@ -48,34 +49,7 @@ def trace_spans(
     sample: int | None = None,
     threads: int | None = None,
 ) -> Trace:
-    """Find out why the mean of a measure changed between two spans.
-
-    Args:
-        store: The store that holds the events.
-        project: The name of the project.
-        definition: The definition to evaluate with.
-        before: The first window; a set, too, such as that of validation.
-        after: The second window.
-        now: The time as of which labels count, in microseconds since 1970 in UTC.
-        measure: An nDCG measure of the definition (default: the one with the largest cutoff).
-        attributes: The attributes to search, at most 20 (default: all that rankings of both spans
-            have). `model` and `version` are searched, too, if there are several.
-        choices: How it is traced.
-        documents: A table of documents, such as `{"doc_id": [...], "genre": [...]}`, by whose
-            columns losses are broken down, as they are by grade, rank, and whether the document
-            was shown in the span before.
-        sample: How many rankings of a window to trace at most (default: all). Of a window with
-            more, those of a random sample of users are traced, the same users in both windows, and
-            the result says how far that may be off.
-        threads: The number of threads.
-
-    Raises:
-        UsageError: The measure is not in the definition, or an attribute is unknown.
-        MeasureError: It has no losses that add up to 1.
-        EmptyError: A window has no mature rankings with a value.
-        LimitError: There are too many attributes.
-        DeadlineError: It takes longer than the read that it is part of may.
-    """
+    """Find out why the mean of a measure changed between two spans."""
     choices = TraceChoices() if choices is None else choices
     chosen = find_traced(definition, measure)
     wanted = choices.attributes if attributes is None else tuple(attributes)
@@ -124,12 +98,7 @@ def trace_spans(
 
 
 def find_traced(definition: Definition, measure: Measure | str | None = None) -> Measure:
-    """Return the measure to trace (default: the one with the largest cutoff).
-
-    Raises:
-        UsageError: The one asked for is not in the definition.
-        MeasureError: None has losses that add up to 1.
-    """
+    """Return the measure to trace (default: the one with the largest cutoff)."""
     if measure is not None:
         return definition.only(measure).measures[0]
     parted = [each for each in definition.measures if len(name_columns(definition.only(each))) > 1]
@@ -206,7 +175,6 @@ def _leave_out_alike(
     windows: Sequence[QueryColumns], keep: Collection[str]
 ) -> tuple[QueryColumns, QueryColumns]:
     """Drop the model and the version if all rankings of both spans share them."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def texts(column: TextColumn | None) -> set[str | None]:
         if column is None:
@@ -353,10 +321,6 @@ def suggest_spans(
     attribution windows are closed, with the last week before it appeared. If no model has two
     versions, the last week is compared with the week before; with less than two weeks, the second
     half of the time with the first.
-
-    Returns:
-        The span before and the one after; `None` where production has no mature rankings, or none
-        but those of one hour.
     """
     closed = now - definition.window * SECOND + 1
     seen = [each for each in versions if each.environment == "production" and each.first < closed]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.monitor.evaluate.clusters import number_clusters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.records import Chunk
@@ -60,14 +60,10 @@ class UserSample:
 
     def number(self, chunk: Chunk, places: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the hash of the user of each ranking at some places of a chunk."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return number_clusters(chunk, places).view(np.uint64)
 
     def has(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which users are in it, by their hashes."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if not self.level:
             return np.ones(len(numbers), dtype=np.bool_)
         is_in: NDArray[np.bool_] = numbers >> np.uint64(64 - self.level) == 0

@@ -102,15 +102,7 @@ class Sender:
         return self._spool.has(self._sizes.batch_events, self._sizes.batch_bytes)
 
     def step(self, now: float, *, hurries: bool = False) -> float | None:
-        """Send a batch, if one is due.
-
-        Args:
-            now: What the clock says, which only grows.
-            hurries: Whether to wait for no others, nor for a better time.
-
-        Returns:
-            After how many seconds the next is due, `None` if nothing waits.
-        """
+        """Send a batch, if one is due."""
         with self._lock:
             if not self._batches:
                 since = self._spool.since()

@@ -257,11 +257,7 @@ class Client(Hinted):
         return waits
 
     def _write_line(self, path: str, fields: Mapping[str, Any]) -> bytes:
-        """Serialize an event with its time, as the service accepts it.
-
-        Raises:
-            RefusedError: The service would reject it.
-        """
+        """Serialize an event with its time, as the service accepts it."""
         now = self._now()
         try:
             event = dict(fields)

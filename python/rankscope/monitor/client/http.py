@@ -115,32 +115,17 @@ class HTTPTransport:
         self._seconds = seconds
 
     def post(self, path: str, body: bytes) -> Answer:
-        """Send a gzipped body of JSON lines.
-
-        Raises:
-            OSError: The service cannot be reached, or hangs.
-            HTTPException: It answers something that is not HTTP.
-        """
+        """Send a gzipped body of JSON lines."""
         status, said, seconds = self._ask("POST", path, body, PACKED_LINES)
         counts, items, mismatches = _read_answer(said) if status == 200 else ({}, (), ())
         return Answer(status, counts, seconds, items, mismatches)
 
     def put_lines(self, path: str, body: bytes) -> Told:
-        """Send a gzipped body of JSON lines that takes the place of what is there.
-
-        Raises:
-            OSError: The service cannot be reached, or hangs.
-            HTTPException: It answers something that is not HTTP.
-        """
+        """Send a gzipped body of JSON lines that takes the place of what is there."""
         return _tell(*self._ask("PUT", path, body, PACKED_LINES))
 
     def ask(self, method: str, path: str, said: object = None) -> Told:
-        """Send JSON if there is some, and read JSON.
-
-        Raises:
-            OSError: The service cannot be reached, or hangs.
-            HTTPException: It answers something that is not HTTP.
-        """
+        """Send JSON if there is some, and read JSON."""
         if said is None:
             return _tell(*self._ask(method, path, None, {}))
         body = json.dumps(said).encode()

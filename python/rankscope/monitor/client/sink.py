@@ -71,11 +71,7 @@ class ServiceSink:
         return False
 
     def take(self, reading: Reading[Event]) -> Sequence[str | Rejection]:
-        """Send the events of a batch.
-
-        Raises:
-            FileError: The service cannot be reached, or takes none of them.
-        """
+        """Send the events of a batch."""
         told: list[Mapping[str, str]] = []
         for path, lines in _cut(reading.events):
             told += self._post(path, lines)
@@ -96,11 +92,7 @@ class ServiceSink:
         return statuses
 
     def read_attributes(self) -> list[str]:
-        """Return the attributes that the project slices by.
-
-        Raises:
-            FileError: The service cannot be reached, or doesn't tell.
-        """
+        """Return the attributes that the project slices by."""
         told = self._ask("GET", "/v1/attributes")
         names = told.get("attributes", [])
         return [name for name in names if isinstance(name, str)]
@@ -108,11 +100,7 @@ class ServiceSink:
     def replace_set(
         self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
     ) -> int:
-        """Replace a set of the project, and return how many rankings it had.
-
-        Raises:
-            FileError: The service cannot be reached, or refuses the set, which stays as it was.
-        """
+        """Replace a set of the project, and return how many rankings it had."""
         path = f"/v1/sets/{environment}"
         body = gzip.compress(b"\n".join(_embed_labels(events)), LEVEL, mtime=0)
         told = self._retry(lambda: self._transport.put_lines(path, body), "the set")
@@ -137,11 +125,7 @@ class ServiceSink:
         return self._retry(lambda: self._transport.ask(method, path, said), "a request")
 
     def _retry(self, ask: Callable[[], Told], what: str) -> Mapping[str, Any]:
-        """Ask until the service answers, and return the answer.
-
-        Raises:
-            FileError: It can't be reached, or refuses.
-        """
+        """Ask until the service answers, and return the answer."""
         problem = hint = ""
         for failures in range(1, MOST_TRIES + 1):
             told: Told | None = None

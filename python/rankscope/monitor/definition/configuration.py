@@ -246,11 +246,7 @@ def find_expected(store: StoreReader, project: str) -> Expected | None:
 
 
 def find_configuration(store: StoreReader, project: str) -> Configuration:
-    """Return the configuration of a project.
-
-    Raises:
-        UsageError: The project has none yet.
-    """
+    """Return the configuration of a project."""
     text = store.configuration(project)
     if text is None:
         raise UsageError(

@@ -69,12 +69,6 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
 def read_configuration(given: Mapping[str, Any]) -> Configuration:
     """Read a configuration; only the labels that count and the attribution window are required.
 
-    Args:
-        given: JSON whose fields have the right types, as the API has checked them.
-
-    Raises:
-        UsageError: A part can't be meant, or they don't fit each other.
-
     Examples:
         >>> clicks = {"attribution": {"positive": {"click": 1}}, "window": "24h", "policy": {}}
         >>> found = read_configuration({"definition": clicks})

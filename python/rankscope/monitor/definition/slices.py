@@ -57,11 +57,6 @@ def extend_slicing(slicing: Slicing, contexts: Mapping[int, Context], most: int)
     What has a slice keeps it, so that windows that were summed before stay right. Values beyond are
     counted, and are `<other>`.
 
-    Args:
-        slicing: The slices there are.
-        contexts: The contexts of rankings, by number, in the order in which it came.
-        most: How many values of an attribute have a slice of their own.
-
     Examples:
         >>> from rankscope.monitor.store.records import Context
         >>> said = [(("device", name),) for name in ("tv", "phone", "car")]

@@ -21,9 +21,6 @@ PLAIN = re.compile(r'[^\s,"]+')
 def split_words(text: str) -> list[str]:
     r"""Split a text into words; a part of a word may be between quotes.
 
-    Raises:
-        UsageError: A quote has no end, or what is between quotes cannot be meant.
-
     Examples:
         >>> split_words('click=1, "add to basket"=2 it\'s')
         ['click=1', 'add to basket=2', "it's"]
@@ -56,9 +53,6 @@ def _unquote(word: str) -> str:
 
 def read_weight(text: str) -> tuple[str, float]:
     """Read a label and its weight; a label alone weighs 1.
-
-    Raises:
-        UsageError: What follows the last sign of equality is no number.
 
     Examples:
         >>> read_weight("buy=5"), read_weight("click"), read_weight("a=b=2")

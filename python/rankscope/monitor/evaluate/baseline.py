@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
-from rankscope import _core, engine
+from rankscope import _core
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
+from rankscope.engine.requests import count_threads
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import ClusterCodes
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
@@ -85,21 +86,13 @@ class Baseline:
         )
 
     def find(self, measure: str, definition: Definition) -> Mean:
-        """Return the mean of a measure, after a check that its values are comparable.
-
-        Raises:
-            UsageError: The values are of another definition, or there is no such measure.
-        """
+        """Return the mean of a measure, after a check that its values are comparable."""
         check_comparable(self.definition.only(measure), definition.only(measure))
         return self.means[measure]
 
 
 def find_previous(versions: Iterable[Version], *, model: str, version: str) -> str | None:
-    """Find the version that appeared last before another one; of two at once, by name.
-
-    Returns:
-        The version; `None` where there is none before, or the other was not shown.
-    """
+    """Find the version that appeared last before another one; of two at once, by name."""
     first = {
         one.version: one.first
         for one in versions
@@ -140,8 +133,6 @@ class BaselineSample:
 
     def take(self, chunks: Iterable[Chunk]) -> None:
         """Add the rankings of chunks."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         wanted = np.array(sorted(self._contexts), dtype=np.int64)
         chosen = (chunk for chunk in chunks if np.isin(chunk.contexts, wanted).any())
         for each in evaluate_chunks(chosen, self._definition, now=self._now, threads=self._threads):
@@ -154,19 +145,13 @@ class BaselineSample:
     def average(
         self, kind: Kind, of: str, interval: Interval, slicing: Slicing | None = None
     ) -> Baseline:
-        """Return the means of what was added.
-
-        Raises:
-            EmptyError: There is nothing.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Return the means of what was added."""
         if not any(map(len, self._clusters)):
             raise _empty(f"mature rankings of {of}")
         # Numbered in the order of their names, so that no order of events matters.
         clusters = self._names.sort()[np.concatenate(self._clusters)]
         columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
-        threads = engine.count_threads(self._threads)
+        threads = count_threads(self._threads)
         means = {
             measure.name: estimate_mean(values, clusters, interval, threads)
             for measure, values in zip(self._definition.measures, columns, strict=True)
@@ -178,8 +163,6 @@ class BaselineSample:
         self, columns: list[NDArray[np.float64]], slicing: Slicing
     ) -> dict[Slice, tuple[float, ...]]:
         """Average the rankings of each slice."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         numbers, at = np.unique(np.concatenate(self._numbers), return_inverse=True)
         found = [self._contexts[number] for number in numbers.tolist()]
         averaged: dict[Slice, tuple[float, ...]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankscope import _core
+from rankscope.deferred import np
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.records import record
 from rankscope.stats.means import robust_ends
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.evaluate.values import Evaluated
@@ -60,8 +60,6 @@ class ClusterCodes:
 
     def sort(self) -> NDArray[np.int64]:
         """Return the place of each number in the order of the names."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         names = list_texts(self._names)
         places = np.empty(len(names), dtype=np.int64)
         places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
@@ -110,15 +108,6 @@ class ClusterSpread:
         """Return the t interval with the cluster-robust standard error of a mean.
 
         It is that of `rankscope.stats.means.estimate_mean` where no cluster is in two parts.
-
-        Args:
-            measure: The place of the measure.
-            mean: The mean of all values.
-            count: How many values there are.
-            level: The probability with which the interval covers.
-
-        Returns:
-            Its ends; NaN where there are fewer than two clusters.
         """
         clusters, sizes, products, squares = self.moments[measure]
         # Rounding may take what is 0 below it.
@@ -128,8 +117,6 @@ class ClusterSpread:
 
 def add_spreads(spreads: Sequence[ClusterSpread]) -> ClusterSpread:
     """Add up the clusters of several cells, at least one, one after the other."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     moments = np.array([one.moments for one in spreads])
     # Added in order, as no other sum of NumPy promises to be.
     total = np.add.accumulate(moments, axis=0)[-1]
@@ -156,15 +143,7 @@ class SpreadSums:
         self._closed: dict[Key, ClusterSpread] = {}
 
     def take(self, evaluated: Evaluated, keys: list[Key], groups: NDArray[np.int64]) -> None:
-        """Take the rankings of a chunk.
-
-        Args:
-            evaluated: The rankings with their values.
-            keys: The cells that they are in.
-            groups: For each ranking the place of its cell among those.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Take the rankings of a chunk."""
         if not keys:
             return
         for key in keys:

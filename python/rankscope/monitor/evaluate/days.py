@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from rankscope.deferred import np
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.contexts import Contexts
 from rankscope.monitor.evaluate.stored_windows import (
@@ -28,7 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.configuration import Configuration
@@ -75,17 +75,7 @@ def sum_day(
     now: int,
     threads: int | None,
 ) -> SummedDay:
-    """Sum hours of one day, and the day, whose other hours are as they were stored.
-
-    Args:
-        store: Where the rankings and the other hours are.
-        starts: When the hours begin, ascending.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        slicing: The slices.
-        now: The time as of which values are computed, in microseconds since 1970 in UTC.
-        threads: How many threads may work; the sums do not depend on it.
-    """
+    """Sum hours of one day, and the day, whose other hours are as they were stored."""
     day = starts[0] - starts[0] % DAY
     closed = find_closed(configuration, now)
     contexts = Contexts(store, project)
@@ -191,7 +181,6 @@ class _Hours:
     """
 
     def __init__(self, starts: list[int]) -> None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         self._starts = starts
         self._ages = np.zeros((len(starts), len(AGES) + 1), dtype=np.int64)
@@ -224,8 +213,6 @@ class _Hours:
 
     def _count(self, each: Evaluated) -> None:
         """Count the labels of the hours by age, and those that count for nothing."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         graded = each.graded
         hour = np.searchsorted(np.array(self._starts), each.chunk.times, side="right") - 1
         size = len(self._starts)
@@ -255,7 +242,6 @@ class _Hours:
 
 
 def _sum_by(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     # Sums of fewer than 2^53 are whole numbers, exactly.
     return np.bincount(groups, counts, size).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope import _core
+from rankscope.deferred import np
 from rankscope.monitor.events.limits import SECOND
 from rankscope.records import record
 
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
@@ -80,12 +80,6 @@ def grade_chunk(chunk: Chunk, definition: Definition, now: int | None = None) ->
     ranking. Labels are worth what `rankscope.attribute` says, and grades that were sent are
     combined with that likewise. A document without any is pending while the window is open, and has
     the grade of what is unlabelled from then on.
-
-    Args:
-        chunk: Rankings and their labels.
-        definition: What labels are worth, and how long they count.
-        now: Microseconds since 1970 in UTC. Where it is left out there is no window: all labels
-            count, and nothing is pending, as in a set that was judged beforehand.
     """
     columns, _ = _core.grade_items(*list_columns(chunk, definition, now), None)
     return read_grades(columns)
@@ -141,22 +135,16 @@ def read_grades(columns: Sequence[_core.Column]) -> Graded:
 
 def read_numbers(column: _core.Column) -> NDArray[np.float64]:
     """Return a column of the core as doubles, without copying it."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.frombuffer(memoryview(column), np.float64)
 
 
 def read_integers(column: _core.Column) -> NDArray[np.int64]:
     """Return a column of the core as integers, without copying it."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.frombuffer(memoryview(column), np.int64)
 
 
 def read_marks(column: _core.Column) -> NDArray[np.bool_]:
     """Return a column of the core as truth values, without copying it."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.frombuffer(memoryview(column), np.bool_)
 
 
@@ -199,14 +187,7 @@ class JudgedLabel:
 def judge_labels(
     ranking: Ranking, labels: Sequence[Label], definition: Definition, now: int | None
 ) -> tuple[JudgedLabel, ...]:
-    """Return whether each label of a ranking counts, or why not.
-
-    Args:
-        ranking: The ranking.
-        labels: Its labels, in the order in which they count.
-        definition: How long labels count.
-        now: The moment; without one, all labels count, as in `grade_chunk`.
-    """
+    """Return whether each label of a ranking counts, or why not."""
     shown = set(ranking.items.doc_ids)
     worth = definition.attribution.weights.keys()
     closes = ranking.time + definition.window * SECOND

@@ -11,7 +11,7 @@ import json
 from functools import partial
 from itertools import groupby
 
-from rankscope import engine
+from rankscope.engine.requests import count_threads
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.retained import take_over
@@ -67,20 +67,7 @@ def refresh(
     threads: int | None = None,
     is_thorough: bool = True,
 ) -> Refreshed:
-    """Recompute the windows of a project that have changed.
-
-    Args:
-        store: The store that holds the events and windows.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: How many threads may work; the windows do not depend on it.
-        is_thorough: Whether all that has come is to be in the windows. If not, large hours that are
-            not closed may wait, as `find_later` says.
-
-    Raises:
-        FileError: The store cannot be written.
-    """
+    """Recompute the windows of a project that have changed."""
     refreshed = None
     while refreshed is None:
         # Once more if a set was replaced meanwhile: parts of both may have been read.
@@ -129,7 +116,7 @@ def _refresh_once(
     rankings = 0
     days = [tuple(hours) for _, hours in groupby(sorted(starts), lambda start: start - start % DAY)]
     work = partial(sum_day, project=project, configuration=configuration, slicing=slicing, now=now)
-    for summed in _sum_days(store, days, work, engine.count_threads(threads)):
+    for summed in _sum_days(store, days, work, count_threads(threads)):
         is_written = store.put_windows(
             project,
             digest,
@@ -186,12 +173,6 @@ def find_later(
     a label a minute after the ranking is there after seconds, one that came a day later after
     three hours at most. Once an hour is closed, it is summed whatever happens.
 
-    Args:
-        known: The hours that were open when they were summed.
-        starts: The hours to which events have come.
-        closed: The last hour that is closed begins here or before.
-        now: The current time, in microseconds since 1970 in UTC.
-
     Examples:
         >>> early = OpenHour(0, as_of=100 * HOUR, rankings=40_000, is_behind=False)
         >>> young = early._replace(start=99 * HOUR)
@@ -227,13 +208,7 @@ def write_slicing(slicing: Slicing) -> str:
 
 
 def find_slicing(store: StoreReader, project: str, configuration: Configuration) -> Slicing:
-    """Return the slices that the windows of a project have once they are up to date.
-
-    Args:
-        store: The store that holds the events and windows.
-        project: The name of the project.
-        configuration: The configuration of the project.
-    """
+    """Return the slices that the windows of a project have once they are up to date."""
     before = store.progress(project, configuration.digest)
     start = _start_slicing(before, configuration)
     return extend_slicing(start, store.contexts(project), configuration.most)

@@ -32,19 +32,7 @@ NOTHING = (0.0, 0.0, 0.0, 0.0)
 def take_over(
     store: Store, project: str, configuration: Configuration, *, slicing: str, until: int, now: int
 ) -> None:
-    """Take over the windows from before a time from the configuration that was evaluated last.
-
-    Args:
-        store: The store that holds the windows.
-        project: The name of the project.
-        configuration: The configuration, which has no windows yet.
-        slicing: The slices that it has, as JSON.
-        until: The time up to which events were deleted, in microseconds since 1970 in UTC.
-        now: The current time.
-
-    Raises:
-        FileError: The store cannot be written.
-    """
+    """Take over the windows from before a time from the configuration that was evaluated last."""
     before = _find_before(store, project, configuration)
     if before is None:
         return

@@ -72,21 +72,7 @@ def find_baseline(
     now: int,
     threads: int | None = None,
 ) -> str:
-    """Compute the baseline of a project, or return the known one if it still holds.
-
-    Args:
-        store: Where events and windows are; the windows are up to date.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        slicing: The slices whose means are wanted, too.
-        known: What was found before.
-        changed: The hours whose rankings changed since.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: The number of threads.
-
-    Returns:
-        The baseline as JSON; empty where there is none.
-    """
+    """Compute the baseline of a project, or return the known one if it still holds."""
     if configuration.baseline is None:
         return ""
     rows = store.cells(project, configuration.digest, slice=name_place(()))
@@ -127,11 +113,7 @@ def plan_baseline(
     *,
     now: int,
 ) -> Plan | None:
-    """Return which rankings a baseline is computed from.
-
-    Returns:
-        The plan; `None` where there is nothing to take, such as no version before the newest.
-    """
+    """Return which rankings a baseline is computed from."""
     environment = choice.environment if choice.kind == "set" else "production"
     model, version = choice.model, choice.version
     since, until = read_span(choice.since, choice.until)

@@ -78,11 +78,7 @@ def unpack_cell(row: CellRow) -> StoredCell:
 
 
 def unpack_cells(rows: Iterable[CellRow]) -> Iterator[StoredCell]:
-    """Unpack cells one after the other.
-
-    Raises:
-        DeadlineError: It takes longer than the read that it is part of may.
-    """
+    """Unpack cells one after the other."""
     for number, row in enumerate(rows):
         if not number % CHECK_EVERY:
             check_deadline()

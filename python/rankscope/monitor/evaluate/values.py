@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope import _core, engine
+from rankscope import _core
 from rankscope._core import EMPTY_VALUES
 from rankscope.adapters.arrays import Groups
 from rankscope.data.policy import Policy
+from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_request
 from rankscope.errors import MeasureError
 from rankscope.explain.diff.losses import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
@@ -25,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._core import Column, Plan
@@ -134,7 +136,7 @@ class ChunkPlan:
         asked = {
             measure: (measure, *_parts(measure, definition)) for measure in definition.measures
         }
-        request = engine.read_request(
+        request = read_request(
             [one for all_of_it in asked.values() for one in all_of_it],
             replace(definition.policy, empty="skip"),
             default=Policy(ties="input"),
@@ -147,7 +149,7 @@ class ChunkPlan:
             measure: tuple(map(places.__getitem__, all_of_it))
             for measure, all_of_it in asked.items()
         }
-        return cls(definition, columns, engine.make_plan(request, "input", [], "error"))
+        return cls(definition, columns, make_plan(request, "input", [], "error"))
 
     @property
     def choices(self) -> tuple[Plan, float, int]:
@@ -161,8 +163,6 @@ class ChunkPlan:
         found: tuple[list[Column], tuple[Column, Column, Column, Column]],
     ) -> ChunkValues:
         """Return the values of a chunk from the columns of the core."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         columns = [*map(read_numbers, found[0])]
         is_tied, has_gaps, is_refused = map(read_marks, found[1][1:])
         relevant = read_integers(found[1][0])
@@ -189,11 +189,6 @@ def evaluate_chunk(chunk: Chunk, graded: Graded, definition: Definition) -> Chun
 
     The rank of a document is the one that was logged: where ranks were not logged, such as those of
     advertisements or of the page before, there are places without gain.
-
-    Args:
-        chunk: The rankings.
-        graded: What is known of their documents.
-        definition: The definition to evaluate with.
     """
     plan = ChunkPlan.of(definition)
     items = list_items(chunk.items, graded.relevance)
@@ -221,8 +216,6 @@ def _fill(
     is_refused: NDArray[np.bool_],
 ) -> MeasureValues:
     """Return the values of rankings for which a measure is undefined."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     value, *parts = found
     is_undefined = np.isnan(value) & ~is_refused
     filled = value if fill is None else np.where(is_undefined, fill, value)
@@ -261,15 +254,7 @@ class PlacedItems:
 
 
 def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) -> PlacedItems:
-    """Place each document at its rank down to a depth; documents below it follow in order.
-
-    Args:
-        items: The documents.
-        relevance: Their grades, NaN where there is none.
-        depth: The largest cutoff.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Place each document at its rank down to a depth; documents below it follow in order."""
     sizes = np.diff(items.offsets)
     rankings = np.repeat(np.arange(len(sizes)), sizes)
     places = np.arange(1, len(rankings) + 1) - items.offsets[rankings]
@@ -321,18 +306,7 @@ def evaluate_chunks(
     now: int | None,
     threads: int | None = None,
 ) -> Iterator[Evaluated]:
-    """Evaluate rankings by what is known of them as of a moment.
-
-    Args:
-        chunks: The rankings and their labels.
-        definition: The definition to evaluate with.
-        now: The current time, in microseconds since 1970 in UTC; without one, all labels count and
-            nothing is pending.
-        threads: The number of threads; the values do not depend on it.
-
-    Returns:
-        Each chunk, evaluated, in their order.
-    """
+    """Evaluate rankings by what is known of them as of a moment."""
     plan = ChunkPlan.of(definition)
 
     def evaluate(chunk: Chunk) -> Evaluated:
@@ -342,4 +316,4 @@ def evaluate_chunks(
             raise RuntimeError("expected values, as there is a plan")
         return Evaluated(chunk, graded, plan.read(chunk, graded, values))
 
-    return map_ahead(evaluate, chunks, engine.count_threads(threads))
+    return map_ahead(evaluate, chunks, count_threads(threads))

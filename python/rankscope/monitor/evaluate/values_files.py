@@ -74,19 +74,7 @@ class WrittenValues:
 def write_missing_values(
     store: Store, project: str, definition: Definition, *, before: int, is_new: bool = False
 ) -> WrittenValues:
-    """Write the values of the archived hours that have none of a definition.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        definition: The definition.
-        before: The last hour that is final under the definition begins here or before, in
-            microseconds since 1970.
-        is_new: Whether hours with values of an earlier definition stay as they are.
-
-    Raises:
-        FileError: A file of an hour cannot be read, or one with values cannot be written.
-    """
+    """Write the values of the archived hours that have none of a definition."""
     place = store.history
     if place is None:
         return WrittenValues(0, 0, 0)
@@ -154,17 +142,7 @@ def describe_values(definition: Definition) -> Foreign:
 
 
 def write_values(path: Path, file: HourFile, definition: Definition, start: int) -> None:
-    """Write the values of the rankings of an hour to a file, in their order.
-
-    Args:
-        path: The file.
-        file: The rankings.
-        definition: The definition.
-        start: When the hour begins, in microseconds since 1970.
-
-    Raises:
-        FileError: The rankings cannot be read.
-    """
+    """Write the values of the rankings of an hour to a file, in their order."""
     parquet = load_arrow("pyarrow.parquet")
     schema = describe_values(definition)
     waiting: deque[Foreign] = deque()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope import _core
+from rankscope.deferred import np
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.events.limits import HOUR
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.slices import Slice
@@ -134,8 +134,6 @@ def _sum_dimensions(
     evaluated: Evaluated, parts: GroupCodes, dimensions: Sequence[tuple[str, ...]]
 ) -> Iterator[tuple[Key, Cell]]:
     """Sum the rankings of a chunk by each combination of attributes."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     contexts = evaluated.chunk.contexts
     starts, moments = parts.moments
     used, groups = number_codes(contexts * len(starts) + moments)
@@ -181,8 +179,6 @@ class Grouping:
 
     def divide(self, evaluated: Evaluated) -> GroupCodes:
         """Return what each ranking of a chunk is in."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         chunk, is_mature = evaluated.chunk, evaluated.graded.is_mature
         self._learn(chunk.contexts)
         moments, at = number_codes((chunk.times // HOUR) * 2 + is_mature)
@@ -200,8 +196,6 @@ class Grouping:
 
     def _learn(self, numbers: NDArray[np.int64]) -> None:
         """Look up the contexts that were not met before."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         most = int(numbers.max(initial=-1)) + 1
         for name in self._places:
             known = self._of_contexts.get(name, np.zeros(0, dtype=np.int64))
@@ -246,8 +240,6 @@ class GroupCodes:
 
     def group(self, attributes: tuple[str, ...] = ()) -> tuple[list[Key], NDArray[np.int64]]:
         """Return the keys of slices by some attributes, and the key of each ranking by place."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         parts = [self.moments, self.makers, *(self.values[name] for name in attributes)]
         sizes = [max(len(things), 1) for things, _ in parts]
         joined = np.ravel_multi_index([codes for _, codes in parts], sizes)
@@ -270,8 +262,6 @@ def _fold(
     foldings: Foldings,
 ) -> _Codes:
     """Number the environments, models and versions whose windows are kept apart."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     used, inverse = np.unique(at * len(contexts) + of_ranking, return_inverse=True)
     places: dict[Any, int] = {}
     codes = []
@@ -290,16 +280,7 @@ def _sum(
     count: int,
     divisions: Sequence[tuple[list[Key], NDArray[np.int64]]],
 ) -> Iterator[tuple[Key, Cell]]:
-    """Sum the rankings of each group, and add up groups.
-
-    Args:
-        evaluated: The rankings.
-        groups: The group of each.
-        count: How many groups there are.
-        divisions: The keys of cells, and the place of the key of each group.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Sum the rankings of each group, and add up groups."""
     graded, values = evaluated.graded, evaluated.values
     marks = (
         graded.is_labelled,

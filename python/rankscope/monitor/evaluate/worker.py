@@ -77,16 +77,7 @@ class Worker:
         self.close()
 
     def run(self, work: Callable[[Store], T]) -> T:
-        """Run a function in the worker process and return its result.
-
-        Args:
-            work: A function of a module, with what it is given besides the store; both it and what
-                it returns can be pickled.
-
-        Raises:
-            FileError: The process has ended before the work was done.
-            Exception: Whatever the work raises.
-        """
+        """Run a function in the worker process and return its result."""
         with self._one_at_a_time:
             process = self._start()
             try:
@@ -107,12 +98,7 @@ class Worker:
         return said  # type: ignore[no-any-return]  # what the work returned
 
     def close(self, seconds: float | None = None) -> None:
-        """End the process and the work it is doing; it holds nothing that could be lost.
-
-        Args:
-            seconds: How long to wait for the thread that has work done; as long as it takes by
-                default. The process has ended either way.
-        """
+        """End the process and the work it is doing; it holds nothing that could be lost."""
         self._is_closed = True
         process = self._process
         if process is not None:
@@ -198,12 +184,7 @@ class Workers:
         self.close()
 
     def run(self, work: Callable[[Store], T]) -> T:
-        """Run a function in the first idle worker, as `Worker.run` does.
-
-        Raises:
-            FileError: The process has ended before the work was done.
-            Exception: Whatever the work raises.
-        """
+        """Run a function in the first idle worker, as `Worker.run` does."""
         worker = self._idle.get()
         try:
             return worker.run(work)
@@ -211,28 +192,13 @@ class Workers:
             self._idle.put(worker)
 
     def close(self, seconds: float | None = None) -> None:
-        """End all processes and the work they are doing.
-
-        Args:
-            seconds: How long to wait for each; see `Worker.close`.
-        """
+        """End all processes and the work they are doing."""
         for worker in self._workers:
             worker.close(seconds)
 
 
 def run_in_order(store: Store, works: Iterable[Callable[[Store], T]], most: int) -> Iterator[T]:
-    """Run functions in worker processes and yield their results in order.
-
-    Args:
-        store: The store, which this process writes.
-        works: What is to be done; each as for `Worker.run`.
-        most: How many processes there are. Twice as many pieces may be done ahead of their
-            turn.
-
-    Raises:
-        FileError: A process has ended before its work was done.
-        Exception: Whatever a piece of work raises.
-    """
+    """Run functions in worker processes and yield their results in order."""
     with (
         ThreadPoolExecutor(most, "rankscope-worker") as threads,
         # Closed first, however this ends: threads wait for them.
@@ -260,21 +226,13 @@ class Messages:
         self._outgoing = outgoing
 
     def send(self, *message: object) -> None:
-        """Send objects together.
-
-        Raises:
-            OSError: The other process has ended.
-        """
+        """Send objects together."""
         # All of it at once: what cannot be pickled sends nothing.
         self._outgoing.write(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
         self._outgoing.flush()
 
     def receive(self) -> tuple[Any, ...]:
-        """Receive what was sent together.
-
-        Raises:
-            EOFError: The other process has ended.
-        """
+        """Receive what was sent together."""
         try:
             received: tuple[Any, ...] = pickle.load(self._incoming)  # noqa: S301 - of our own
         except pickle.UnpicklingError as error:

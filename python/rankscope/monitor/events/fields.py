@@ -17,11 +17,7 @@ INTEGERS = range(-(2**63), 2**63)
 
 
 def read_text(value: object, where: str, most: int) -> str:
-    """Read text, which may be empty. An integer becomes its decimal text.
-
-    Raises:
-        RefusedError: It is something else, too long, or no text that can be stored.
-    """
+    """Read text, which may be empty. An integer becomes its decimal text."""
     if type(value) is int:
         value = write_integer(value, where)
     if not isinstance(value, str):
@@ -33,11 +29,7 @@ def read_text(value: object, where: str, most: int) -> str:
 
 
 def write_integer(value: int, where: str) -> str:
-    """Return an integer as decimal text.
-
-    Raises:
-        RefusedError: It is beyond 64 bits.
-    """
+    """Return an integer as decimal text."""
     if value not in INTEGERS:
         raise RefusedError(
             where,
@@ -50,11 +42,7 @@ def write_integer(value: int, where: str) -> str:
 
 
 def read_id(value: object, where: str, most: int) -> str:
-    """Read an id.
-
-    Raises:
-        RefusedError: It is empty, or no text.
-    """
+    """Read an id."""
     text = read_text(value, where, most)
     if not text:
         raise RefusedError(where, "an id", "empty text", code="missing_id", hint="name it")
@@ -62,11 +50,7 @@ def read_id(value: object, where: str, most: int) -> str:
 
 
 def read_name(value: object, where: str, most: int) -> str:
-    """Read a name: an id on one line.
-
-    Raises:
-        RefusedError: It is empty, no text, or has characters that no line has.
-    """
+    """Read a name: an id on one line."""
     text = read_id(value, where, most)
     if not text.isprintable():
         raise RefusedError(
@@ -80,11 +64,7 @@ def read_name(value: object, where: str, most: int) -> str:
 
 
 def check_text(text: str, where: str, most: int) -> None:
-    """Raise an error for text that is too long or can't be stored.
-
-    Raises:
-        RefusedError: It is.
-    """
+    """Raise an error for text that is too long or can't be stored."""
     try:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
@@ -120,16 +100,7 @@ def can_be_stored(text: object, most: int) -> bool:
 
 
 def read_number(value: object, where: str, code: str) -> float:
-    """Read a finite number.
-
-    Args:
-        value: The number.
-        where: The field.
-        code: The code if it is none.
-
-    Raises:
-        RefusedError: It is none, or has more digits than double precision.
-    """
+    """Read a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RefusedError(where, "a number", show(value), code=code)
     try:
@@ -150,11 +121,7 @@ def read_number(value: object, where: str, code: str) -> float:
 
 
 def read_labels(value: object, where: str, limits: Limits) -> tuple[str, ...]:
-    """Read one or more labels.
-
-    Raises:
-        RefusedError: They are no texts, or too many.
-    """
+    """Read one or more labels."""
     labels = [value] if isinstance(value, str) else value
     if not isinstance(labels, list | tuple) or not all(type(label) is str for label in labels):
         raise RefusedError(
@@ -177,9 +144,6 @@ def read_attributes(
     values: Iterable[tuple[str, object]], limits: Limits
 ) -> tuple[tuple[str, str], ...]:
     """Read attributes: objects of names and values. Null means that the attribute is missing.
-
-    Raises:
-        RefusedError: They are no such objects, too many or too long, or say two things of one name.
 
     Examples:
         >>> from rankscope.monitor.events.limits import Limits
@@ -227,11 +191,7 @@ def _read_attribute(value: object, where: str, limits: Limits) -> str:
 
 
 def check_depth(value: object, where: str, most: int) -> None:
-    """Raise an error for lists and objects that are nested too deeply.
-
-    Raises:
-        RefusedError: They do.
-    """
+    """Raise an error for lists and objects that are nested too deeply."""
     layer = [value]
     for _ in range(most):
         layer = [

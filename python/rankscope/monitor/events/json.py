@@ -25,11 +25,7 @@ class EventJSON:
         self._json = StrictJSON()
 
     def load(self, text: bytes) -> object:
-        """Read JSON. A `Flaw` takes the place of each value that isn't accepted.
-
-        Raises:
-            RefusedError: It is not JSON.
-        """
+        """Read JSON. A `Flaw` takes the place of each value that isn't accepted."""
         try:
             return self._json.load(text)
         except JSONMistake as mistake:

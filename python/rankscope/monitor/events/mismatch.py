@@ -143,12 +143,6 @@ class NameCounts:
     def compare(self, expected: Expected) -> tuple[Mismatch, ...]:
         """Compare the names with those that are configured.
 
-        Args:
-            expected: The names that are configured.
-
-        Returns:
-            What doesn't match, near misses first, 20 at most.
-
         Examples:
             >>> counts = NameCounts()
             >>> counts.add_labels(["Click"], 2)

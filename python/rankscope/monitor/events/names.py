@@ -157,11 +157,7 @@ class Aliases:
         self._known: dict[tuple[str, ...], Fields] = {}
 
     def find(self, keys: Iterable[str]) -> Fields:
-        """Find the fields of an object.
-
-        Raises:
-            RefusedError: Two of them hold the same.
-        """
+        """Find the fields of an object."""
         shape = tuple(keys)
         fields = self._known.get(shape)
         if fields is None:
@@ -199,19 +195,7 @@ def check_columns(
     option: str,
     argument: str,
 ) -> None:
-    """Check that a table has the columns that it needs.
-
-    Args:
-        needed: Roles, one of which has to be there, of each group.
-        found: The roles that were found.
-        columns: The names of all columns.
-        usual: By role, the usual names of its column.
-        option: The option of commands that names columns.
-        argument: The argument in Python that does.
-
-    Raises:
-        FormatError: Some are missing; the message names all of them.
-    """
+    """Check that a table has the columns that it needs."""
     missing = [some for some in needed if not any(role in found for role in some)]
     if not missing:
         return

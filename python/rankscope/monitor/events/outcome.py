@@ -58,12 +58,7 @@ def count_rejections(reading: Reading[Any]) -> Counter[str]:
 
 
 def tell_statuses(reading: Reading[Any], outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the status of each object from the outcomes of its events.
-
-    Args:
-        reading: What the objects were read as.
-        outcomes: What became of its events, in order.
-    """
+    """Return the status of each object from the outcomes of its events."""
     told = iter(outcomes)
     return [
         "rejected" if isinstance(answer, Rejection) else _tell_status(len(answer), told)

@@ -96,39 +96,19 @@ class EventReader:
     def find_roles(
         self, names: Sequence[str], kind: str, attributes: Sequence[str] = ()
     ) -> Mapping[str, str]:
-        """Find the columns by role in a table with one document or label per row.
-
-        Args:
-            names: Its columns.
-            kind: `rankings` or `labels`.
-            attributes: Those of what belongs to the ranking.
-
-        Raises:
-            RefusedError: Two of them hold the same.
-        """
+        """Find the columns by role in a table with one document or label per row."""
         aliases = self._labels if kind == "labels" else self._rows
         return aliases.find([name for name in names if name not in attributes]).roles
 
     def read_rankings(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
-        """Read rankings.
-
-        Args:
-            objects: One ranking each: its documents are a list of objects or of ids in `items`, or
-                fields that are lists, one for the ids, one for the ranks, and so on.
-            now: The time, in microseconds since 1970 in UTC.
-        """
+        """Read rankings."""
         batch = Batch()
         for given in objects:
             batch.add(given, lambda given: self._read_ranking(given, now, batch))
         return batch.finish()
 
     def read_labels(self, objects: Iterable[object], *, now: int) -> Reading[Event]:
-        """Read labels.
-
-        Args:
-            objects: What came to be known of one document of one ranking, each.
-            now: The time, in microseconds since 1970 in UTC.
-        """
+        """Read labels."""
         batch = Batch()
         for given in objects:
             batch.add(given, lambda given: (self._read_label(given, now, batch),))
@@ -137,21 +117,7 @@ class EventReader:
     def read_ranking_rows(
         self, table: object, *, now: int, attributes: Sequence[str] = ()
     ) -> Reading[Event]:
-        """Read rankings from a table with one document a row.
-
-        Args:
-            table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to
-                columns. Rows of a ranking need not be together; without a column of ranks, they are
-                ranked by score.
-            now: The time, in microseconds since 1970 in UTC.
-            attributes: The columns of what belongs to the ranking, such as its country.
-
-        Returns:
-            An answer for each ranking, in the order of their first rows.
-
-        Raises:
-            FormatError: It is no table, or lacks a column.
-        """
+        """Read rankings from a table with one document a row."""
         batch = Batch()
         for group in group_rows(table, self._rows, attributes):
             batch.add(
@@ -161,15 +127,7 @@ class EventReader:
         return batch.finish()
 
     def read_label_rows(self, table: object, *, now: int) -> Reading[Event]:
-        """Read labels from a table with one label a row.
-
-        Args:
-            table: As in `read_ranking_rows`.
-            now: The time, in microseconds since 1970 in UTC.
-
-        Raises:
-            FormatError: It is no table.
-        """
+        """Read labels from a table with one label a row."""
         return self.read_labels(list_rows(table), now=now)
 
     def _read_ranking(
@@ -335,11 +293,7 @@ class EventReader:
 
 
 def check_time(time: int, where: str, now: int, limits: Limits) -> None:
-    """Raise an error for a time that is too far from now.
-
-    Raises:
-        RefusedError: It is ahead, or too old.
-    """
+    """Raise an error for a time that is too far from now."""
     if time > now + limits.ahead:
         raise RefusedError(
             where,

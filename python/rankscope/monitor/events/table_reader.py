@@ -8,6 +8,7 @@ from operator import ge
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.open_column import is_null, open_column
 from rankscope.adapters.tables import open_table
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.event import Items, unless_all_none
 from rankscope.monitor.events.fields import read_id, read_number
@@ -27,14 +28,7 @@ MANY = tuple(role for role in ITEM_NAMES if role != "labels")
 
 
 def list_rows(table: object) -> list[dict[str, Any]]:
-    """Return the rows of a table as objects, without nulls and NaN.
-
-    Args:
-        table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to columns.
-
-    Raises:
-        FormatError: It is no table.
-    """
+    """Return the rows of a table as objects, without nulls and NaN."""
     source = open_table(table)
     columns = [list_values(source.columns[name], name) for name in source.names]
     return [
@@ -50,19 +44,7 @@ def list_rows(table: object) -> list[dict[str, Any]]:
 def group_rows(
     table: object, aliases: Aliases, attributes: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Return the rankings of a table with one document per row, in any order.
-
-    Args:
-        table: As in `list_rows`.
-        aliases: Finds its columns.
-        attributes: The columns of what belongs to the ranking, such as its country.
-
-    Yields:
-        By role, the values of the rows of a ranking, and by `attributes` those of its attributes.
-
-    Raises:
-        FormatError: It is no table, or lacks a column.
-    """
+    """Return the rankings of a table with one document per row, in any order."""
     source = open_table(table)
     roles = aliases.find([name for name in source.names if name not in attributes]).roles
     for needed in (("ranking_id",), ("doc_id",), ("time",), ("rank", "score")):
@@ -94,9 +76,6 @@ def see_ranking(group: Mapping[str, Any]) -> dict[str, Any]:
 
     Equal scores go by document, descending by bytes, as trec_eval has them: no order of the rows
     tells which came first.
-
-    Raises:
-        RefusedError: Rows differ in what belongs to the ranking.
     """
     said: dict[str, Any] = {
         role: values if role in MANY else _agree(values, role)
@@ -137,8 +116,6 @@ def _agree(values: Sequence[object], name: str) -> object:
 
 def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     values = open_column(column, name, lambda found: no_column(name, found))
     if isinstance(values, list):
         return [None if is_null(value) else value for value in values]
@@ -172,22 +149,7 @@ def read_items(
     relevance: Sequence[object] | None,
     limits: Limits,
 ) -> tuple[Items, list[str]]:
-    """Read the documents of a ranking.
-
-    Args:
-        doc_ids: The documents.
-        ranks: Their ranks, from 1 or from 0; `None` where they are in rank order.
-        scores: Their scores, if there are any; null is none.
-        relevance: Their grades, likewise.
-        limits: How many there may be.
-
-    Returns:
-        The documents in rank order, and what is to be noted: `zero_based_ranks`, `rank_gaps`,
-        `rank_score_disagree`, `int_ids`, `empty_ranking`.
-
-    Raises:
-        RefusedError: They cannot be meant.
-    """
+    """Read the documents of a ranking."""
     count = len(doc_ids)
     if count > limits.items:
         raise RefusedError(

@@ -59,13 +59,6 @@ def to_micros(moment: Time) -> int:
 def read_moment(value: object, where: str) -> datetime:
     """Read a time that somebody gave to the Python API.
 
-    Args:
-        value: A `datetime` with a time zone, or ISO text such as `2026-11-21T18:00:00Z`.
-        where: The name of the argument, for messages.
-
-    Raises:
-        UsageError: It is something else, or has no time zone.
-
     Examples:
         >>> read_moment("2026-11-21T19:00:00+01:00", "since").isoformat()
         '2026-11-21T18:00:00+00:00'
@@ -92,11 +85,7 @@ def read_moment(value: object, where: str) -> datetime:
 
 
 def set_times(made: object, *names: str) -> None:
-    """Keep the times that a record was made with as `datetime` objects in UTC.
-
-    Raises:
-        UsageError: A time is something else, or has no time zone.
-    """
+    """Keep the times that a record was made with as `datetime` objects in UTC."""
     for name in names:
         given = getattr(made, name)
         if given is not None:
@@ -112,11 +101,7 @@ def to_datetimes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_span(since: Time | None, until: Time | None) -> tuple[int | None, int | None]:
-    """Read both ends of a span of the Python API, in microseconds since 1970.
-
-    Raises:
-        UsageError: An end is not a time.
-    """
+    """Read both ends of a span of the Python API, in microseconds since 1970."""
     return (
         None if since is None else to_micros(read_moment(since, "since")),
         None if until is None else to_micros(read_moment(until, "until")),
@@ -125,17 +110,6 @@ def read_span(since: Time | None, until: Time | None) -> tuple[int | None, int |
 
 def read_time(value: object, where: str) -> tuple[int, bool]:
     """Read a time.
-
-    Args:
-        value: Text such as `2026-11-21T18:00:00.5Z`, or milliseconds since 1970.
-        where: The field.
-
-    Returns:
-        Microseconds since 1970 in UTC, and whether it was a leap second: those are read as the
-        second before.
-
-    Raises:
-        RefusedError: It is no such time, or has no zone.
 
     Examples:
         >>> read_time("1970-01-01T01:00:00.000001+01:00", "time"), read_time(1500, "time")
@@ -214,9 +188,6 @@ WRITTEN = (("d", DAY, 2), ("h", HOUR, 1), ("m", MINUTE, 1))
 def read_duration(text: str) -> int:
     """Read a duration such as `24h` as microseconds.
 
-    Raises:
-        UsageError: It is not a duration, or one of more than a thousand years.
-
     Examples:
         >>> read_duration("24h") == read_duration("1d")
         True
@@ -241,9 +212,6 @@ def read_duration(text: str) -> int:
 def read_length(value: Duration, where: str) -> timedelta:
     """Read a duration that somebody gave to the Python API: a `timedelta`, or text such as `24h`.
 
-    Raises:
-        UsageError: It is neither.
-
     Examples:
         >>> read_length("36h", "grace")
         datetime.timedelta(days=1, seconds=43200)
@@ -266,9 +234,6 @@ def count_micros(value: Duration) -> int:
 
 def write_duration(duration: int | Duration) -> str:
     """Write a duration in the largest unit that divides it.
-
-    Args:
-        duration: Microseconds, or what `read_length` takes.
 
     Examples:
         >>> [write_duration(hours * HOUR) for hours in (1, 24, 36, 48, 168)]
@@ -300,9 +265,6 @@ def describe_time(moment: int | datetime) -> str:
 
 def describe_duration(duration: int | Duration) -> str:
     """Return a duration as people say it.
-
-    Args:
-        duration: Microseconds, or what `read_length` takes.
 
     Examples:
         >>> [describe_duration(minutes * MINUTE) for minutes in (60, 90, 1440, 3840)]

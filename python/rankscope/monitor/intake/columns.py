@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.open_column import decode
+from rankscope.deferred import np
 from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.intake.tables import differs_from_next
 from rankscope.monitor.store.arrays import read_texts
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
@@ -52,14 +52,7 @@ class Columns:
 
 
 def find_starts(columns: Mapping[str, Foreign], name: str) -> NDArray[np.int64]:
-    """Return where the rows of each ranking begin, and where the last end.
-
-    Args:
-        columns: Columns whose rows of a ranking are together.
-        name: The column of ids.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return where the rows of each ranking begin, and where the last end."""
     ids = columns[name]
     starts = np.flatnonzero(differs_from_next(ids)) + 1
     return np.concatenate([[0], starts, [len(ids)]]).astype(np.int64)
@@ -67,8 +60,6 @@ def find_starts(columns: Mapping[str, Foreign], name: str) -> NDArray[np.int64]:
 
 def list_rows(bounds: NDArray[np.int64], places: Sequence[int]) -> NDArray[np.int64]:
     """Return the rows of the rankings at some places."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     some = [np.arange(bounds[place], bounds[place + 1]) for place in places]
     return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
 
@@ -79,19 +70,7 @@ def split_documents(
     attributes: Sequence[str],
     bounds: NDArray[np.int64],
 ) -> Columns:
-    """Return rankings of which each row has one document.
-
-    Args:
-        columns: Arrays of Arrow, by name.
-        roles: The names of columns by role.
-        attributes: The names of columns of attributes.
-        bounds: Where the rows of each ranking begin, and where the last end.
-
-    Raises:
-        UnusualColumnError: A column is missing, or of another type.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return rankings of which each row has one document."""
     needed = ["ranking_id", "doc_id", "time", "rank" if "rank" in roles else "score"]
     if not {roles.get(role) for role in needed} | set(attributes) <= columns.keys():
         raise UnusualColumnError
@@ -122,18 +101,7 @@ def split_lists(
     names: Sequence[Mapping[str, str]],
     attributes: Sequence[str],
 ) -> Columns:
-    """Return rankings of which each is a row, with lists of documents.
-
-    Args:
-        columns: Arrays of Arrow, by name.
-        names: The roles of names, as `EventReader` has them.
-        attributes: The names of columns of attributes, where there are such columns.
-
-    Raises:
-        UnusualColumnError: A column is missing, or of another type.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return rankings of which each is a row, with lists of documents."""
     count = len(next(iter(columns.values())))
     # A column without any value is not there.
     columns = {name: one for name, one in columns.items() if one.null_count < count}
@@ -167,8 +135,6 @@ def _split_items(
     attributes: Sequence[str],
 ) -> Columns:
     """Return rankings whose documents are one list, of objects or of ids."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not {"ranking_id", "time"} <= roles.keys():
         raise UnusualColumnError
     items = columns[roles["items"]]
@@ -224,8 +190,6 @@ def _read_rows(
 
 def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
     """Find the rows that have lists of one length each."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     types, compute = load_arrow().types, load_arrow("pyarrow.compute")
     if not all(types.is_list(one.type) or types.is_large_list(one.type) for one in lists.values()):
         raise UnusualColumnError
@@ -241,8 +205,6 @@ def _find_usual(lists: Mapping[str, Foreign]) -> NDArray[np.bool_]:
 
 def open_list(column: Foreign) -> tuple[NDArray[np.int64], Foreign]:
     """Return the bounds of lists, and their values."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets = np.asarray(column.offsets).astype(np.int64)
     first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
     return offsets - first, column.values.slice(first, last - first)
@@ -268,8 +230,6 @@ def _read_documents(
     nan_is_none: Sequence[str],
 ) -> tuple[Any, ...]:
     """Return ids, whether these are integers, ranks, scores and grades."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     compute = load_arrow("pyarrow.compute")
     ids = columns["doc_id"]
     numbers: dict[str, NDArray[np.float64]] = {}
@@ -292,11 +252,7 @@ def _exclude(plain: NDArray[np.uint8], bounds: NDArray[np.int64], rows: NDArray[
 
 
 def read_ids(column: Foreign) -> Texts:
-    """Return texts, or integers as texts.
-
-    Raises:
-        UnusualColumnError: They are neither.
-    """
+    """Return texts, or integers as texts."""
     pa = load_arrow()
     kind = column.type
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
@@ -307,19 +263,11 @@ def read_ids(column: Foreign) -> Texts:
 
 def _read_missing(column: Foreign) -> NDArray[np.uint8]:
     """Return whether each value is there; empty where all are."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return read_has(column) if column.null_count else np.zeros(0, dtype=np.uint8)
 
 
 def read_has(column: Foreign) -> NDArray[np.uint8]:
-    """Return whether each value is there.
-
-    Raises:
-        UnusualColumnError: They are lists or objects.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return whether each value is there."""
     if load_arrow().types.is_nested(column.type):
         raise UnusualColumnError
     return np.asarray(column.is_valid()).astype(np.uint8)
@@ -333,8 +281,6 @@ def _read_attribute(column: Foreign) -> Texts:
 
 def _read_maps(column: Foreign) -> list[Any]:
     """Return the attributes of rows, from a map or an object in each."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     types = load_arrow().types
     if types.is_struct(column.type):
         names = [field.name for field in column.type]
@@ -355,17 +301,7 @@ def _read_maps(column: Foreign) -> list[Any]:
 def read_times(
     column: Foreign,
 ) -> Texts | tuple[bool, NDArray[np.int64]] | NDArray[np.float64]:
-    """Return times; null is no time.
-
-    Returns:
-        Texts, integers and whether these are microseconds or milliseconds, or milliseconds with
-        a fraction.
-
-    Raises:
-        UnusualColumnError: They are something else.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return times; null is no time."""
     pa = load_arrow()
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -380,13 +316,7 @@ def read_times(
 
 
 def read_numbers(column: Foreign) -> NDArray[np.float64]:
-    """Return numbers, null as NaN.
-
-    Raises:
-        UnusualColumnError: They are none, or no doubles.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return numbers, null as NaN."""
     pa = load_arrow()
     kind = column.type
     if kind not in {pa.float64(), pa.float32()} and not pa.types.is_integer(kind):
@@ -399,8 +329,6 @@ def read_numbers(column: Foreign) -> NDArray[np.float64]:
 
 def _read_ranks(column: Foreign) -> NDArray[np.int64]:
     """Return ranks; -1, which no rank is, in the place of what is not a whole number."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     if pa.types.is_integer(column.type) and column.type != pa.uint64():
         return np.asarray(column.cast(pa.int64()).fill_null(-1))
@@ -410,11 +338,7 @@ def _read_ranks(column: Foreign) -> NDArray[np.int64]:
 
 
 def find_list_roles(names: Sequence[str], roles: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the names of columns by role, from the roles of all names.
-
-    Raises:
-        UnusualColumnError: Two columns have one role.
-    """
+    """Return the names of columns by role, from the roles of all names."""
     found: dict[str, str] = {}
     for name in names:
         role = roles.get(name)

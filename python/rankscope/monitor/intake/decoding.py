@@ -102,21 +102,7 @@ class EventDecoder:
         now: int,
         is_plain: bool = False,
     ) -> Reading[PreparedEvent] | None:
-        """Decode a body that holds an object, a list of them, or one on each line.
-
-        Args:
-            body: The body.
-            kind: `rankings` or `labels`.
-            is_lines: Whether there is an object on each line.
-            most: The most objects in it.
-            now: The time, in microseconds since 1970 in UTC.
-            is_plain: Whether only a body is wanted of which the core decodes every object. That
-                takes little time, most of it while other threads run.
-
-        Returns:
-            The events; `None` where the body as a whole cannot be accepted, or only a parser that
-            reads it at once can tell, or it is not plain and has to be.
-        """
+        """Decode a body that holds an object, a list of them, or one on each line."""
         texts = _cut_body(body, most, is_lines=is_lines)
         if not 0 < len(texts) <= most:
             return None
@@ -135,13 +121,7 @@ class EventDecoder:
     def decode(
         self, texts: Sequence[bytes | RefusedError], kind: str, *, now: int
     ) -> Reading[PreparedEvent]:
-        """Decode texts of JSON, an object each.
-
-        Args:
-            texts: The texts; in the place of what is none, a `RefusedError` that says why.
-            kind: `rankings` or `labels`.
-            now: The time, in microseconds since 1970 in UTC.
-        """
+        """Decode texts of JSON, an object each."""
         given = [b"" if isinstance(text, RefusedError) else text for text in texts]
         decoded = self._decode(given, kind, now)
         rest = [text for text, one in zip(texts, decoded[0], strict=True) if one is None]
@@ -154,13 +134,7 @@ class EventDecoder:
     def decode_columns(
         self, columns: Columns, rest: Callable[[Sequence[int]], Reading[Event]], *, now: int
     ) -> Reading[PreparedEvent]:
-        """Decode rankings from columns.
-
-        Args:
-            columns: The columns.
-            rest: Reads the rankings at some places.
-            now: The time, in microseconds since 1970 in UTC.
-        """
+        """Decode rankings from columns."""
 
         def decode(span: tuple[int, int]) -> Decoded:
             return _core.decode_columns(self._core, columns.heads, columns.documents, span)
@@ -223,14 +197,7 @@ class EventDecoder:
 def merge(
     decoded: Decoded, rest: Reading[Event], kind: str, read_all: Callable[[], Reading[Event]]
 ) -> Reading[PreparedEvent]:
-    """Put together the objects that the core decoded, and the others.
-
-    Args:
-        decoded: What the core decoded.
-        rest: The others, in order.
-        kind: `rankings` or `labels`.
-        read_all: Reads all objects.
-    """
+    """Put together the objects that the core decoded, and the others."""
     found, said = decoded
     if said and _are_many(_list_unknown(said).union(rest.unknown)):
         # Which names are counted depends on the order of all objects.
@@ -277,12 +244,7 @@ def _cut_body(body: bytes, most: int, *, is_lines: bool) -> list[bytes]:
 
 
 def move_attributes(given: object, attributes: Sequence[str]) -> object:
-    """Move fields of an object into its attributes.
-
-    Args:
-        given: The object; what is none stays as it is.
-        attributes: The fields.
-    """
+    """Move fields of an object into its attributes."""
     if not attributes or not isinstance(given, Mapping):
         return given
     moved = {name: given[name] for name in attributes if name in given}

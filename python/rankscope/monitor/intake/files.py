@@ -84,12 +84,7 @@ class EventFile:
         return self.given == "-" or not os.path.isfile(self.given)  # noqa: PTH113 - pathlib loads slowly
 
     def tell_format(self) -> str:
-        """Return the format.
-
-        Raises:
-            UsageError: It is unknown, or the name of the file has no known ending.
-            FormatError: The name is that of an archive.
-        """
+        """Return the format."""
         if self.format is not None:
             if self.format not in EVENT_FORMATS:
                 raise _bad_format(self.format)
@@ -101,15 +96,7 @@ class EventFile:
         raise _bad_format(self.name)
 
     def read_objects(self) -> Iterator[Objects[object]]:
-        """Read a file of JSON.
-
-        Yields:
-            Its objects, some at a time.
-
-        Raises:
-            InputError: It is no text, or too large to be read at once.
-            FileError: It cannot be read.
-        """
+        """Read a file of JSON."""
         if self.tell_format() != "json":
             json = EventJSON()
             for some in self.read_lines():
@@ -118,32 +105,13 @@ class EventFile:
         yield self.parse_body(self.read_body())
 
     def read_lines(self) -> Iterator[Objects[bytes | RefusedError]]:
-        """Read the lines of a file that has an object on each.
-
-        Yields:
-            Their texts, some at a time.
-
-        Raises:
-            InputError: It is no text.
-            FileError: It cannot be read.
-        """
+        """Read the lines of a file that has an object on each."""
         with self._open() as file:
             source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
             yield from _gather(_split_lines(source))
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
-        """Read a file as tables. Numbers in CSV stay text.
-
-        Args:
-            only: The columns to read (default: all).
-
-        Yields:
-            Record batches of Arrow, and the lines of their rows.
-
-        Raises:
-            InputError: It is no such file.
-            FileError: It cannot be read.
-        """
+        """Read a file as tables. Numbers in CSV stay text."""
         wanted: Any = _Columns(only)
         form = self.tell_format()
         with self._open() as file:
@@ -169,12 +137,7 @@ class EventFile:
             close(file)
 
     def read_body(self) -> bytes:
-        """Read a file of one JSON text at once.
-
-        Raises:
-            InputError: It is no text, has nothing in it, or is too large.
-            FileError: It cannot be read.
-        """
+        """Read a file of one JSON text at once."""
         text = bytearray()
         with self._open() as file:
             source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
@@ -198,11 +161,7 @@ class EventFile:
         return plain
 
     def parse_body(self, body: bytes) -> Objects[object]:
-        """Parse what `read_body` read: one object, or a list of them.
-
-        Raises:
-            FormatError: It is not JSON.
-        """
+        """Parse what `read_body` read: one object, or a list of them."""
         reader = EventJSON()
         try:
             value = reader.load(body)

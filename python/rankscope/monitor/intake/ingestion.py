@@ -163,11 +163,7 @@ class StoreSink:
         return self.begin([reading])()
 
     def begin(self, readings: Sequence[Reading[Any]]) -> Callable[[], list[str | Rejection]]:
-        """Begin to store the events of batches in one transaction.
-
-        Returns:
-            A function that waits until they are on the disk, and returns the status of each object.
-        """
+        """Begin to store the events of batches in one transaction."""
         events = [event for reading in readings for event in reading.events]
         rejected: Counter[str] = sum(map(count_rejections, readings), Counter())
         stored = self._store.submit(self._project, events, rejected) if events or rejected else None
@@ -266,13 +262,7 @@ class Ingestion:
         )
 
     def take(self, given: object) -> None:
-        """Ingest objects, a data frame, or the file at a path.
-
-        Raises:
-            UsageError: It is none of them.
-            InputError: A file or a frame cannot be read to its end; what came before was taken.
-            FileError: A file can't be read.
-        """
+        """Ingest objects, a data frame, or the file at a path."""
         if isinstance(given, str | os.PathLike):
             self.take_file(EventFile(os.fspath(given)))
         elif isinstance(given, Mapping) or is_table(given):
@@ -297,12 +287,7 @@ class Ingestion:
             self._settle()
 
     def take_file(self, file: EventFile) -> None:
-        """Ingest the events of a file.
-
-        Raises:
-            InputError: It cannot be read to its end; what came before was taken.
-            FileError: Likewise.
-        """
+        """Ingest the events of a file."""
         # What comes slowly, such as the log of a process that runs, is stored as it comes.
         self._most_held = 0 if file.is_stream else HELD
         try:
@@ -349,15 +334,7 @@ class Ingestion:
         return True
 
     def take_table(self, table: object) -> None:
-        """Ingest the events of a data frame.
-
-        Args:
-            table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to
-                columns; a document or a label a row, or a ranking a row whose documents are lists.
-
-        Raises:
-            FormatError: It is no table, or lacks a column.
-        """
+        """Ingest the events of a data frame."""
         try:
             self._take_table(table)
         finally:

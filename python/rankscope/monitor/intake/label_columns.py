@@ -6,6 +6,7 @@ Only columns of the usual types are taken; the reader of rows has the others.
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.intake.columns import (
     UnusualColumnError,
     find_list_roles,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.intake.columns import Foreign, Texts
@@ -34,17 +34,7 @@ UBI_FIELD = "event_attributes"
 
 
 def split_labels(columns: Mapping[str, Foreign], role_of: Mapping[str, str]) -> LabelColumns:
-    """Return labels of which each is a row.
-
-    Args:
-        columns: Arrays of Arrow, by name.
-        role_of: The roles of names.
-
-    Raises:
-        UnusualColumnError: A column is missing, or of another type.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return labels of which each is a row."""
     count = len(next(iter(columns.values()), ()))
     # A column without any value is not there.
     columns = {name: one for name, one in columns.items() if one.null_count < count}
@@ -85,15 +75,12 @@ def _read_labels(
     if not (types.is_list(column.type) or types.is_large_list(column.type)):
         return _read_words(column)
     bounds, labels = open_list(column)
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return bounds, np.asarray(column.is_valid()).astype(np.uint8), _read_words(labels)
 
 
 def _read_given(column: Foreign) -> NDArray[np.uint8]:
     """Return which rows have something in a column; NaN is nothing."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     has = read_has(column)
     if load_arrow().types.is_floating(column.type):
         has &= ~np.isnan(np.asarray(column.fill_null(0))).astype(bool)

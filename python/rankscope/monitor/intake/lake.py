@@ -7,6 +7,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from rankscope.deferred import np
 from rankscope.engine import count_threads
 from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -100,32 +101,7 @@ def connect_lake(
     now: int,
     actor: str,
 ) -> bool:
-    """Connect a project with a lake, or change its lake.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        rankings: The path or URL of the rankings.
-        labels: That of the labels, or `None`.
-        layout: How tables are stored (default: found out by their folders).
-        names: By role, the name of a column of rankings that has none of the usual names.
-        label_names: Likewise for labels.
-        attributes: The columns that describe a ranking.
-        window: The attribution window, in microseconds.
-        within: How long after a ranking another one with its id is repeated.
-        timezone: The time zone of times that have none.
-        now: The current time, in microseconds since 1970 in UTC.
-        actor: The name for the audit log.
-
-    Returns:
-        Whether anything changed.
-
-    Raises:
-        UsageError: The URL cannot be read, there is no such time zone, or events were ingested
-            into the project.
-        FileError: There are no files, they cannot be read, or the store cannot be written.
-        InputError: A file does not have the columns that are needed.
-    """
+    """Connect a project with a lake, or change its lake."""
     from rankscope.monitor.store.lake.cells import check_zone  # noqa: PLC0415 - needs Arrow
     from rankscope.monitor.store.lake.formats import find_layout  # noqa: PLC0415 - needs Arrow
 
@@ -213,23 +189,7 @@ def scan_lake(
     threads: int | None = None,
     is_thorough: bool = True,
 ) -> Scan | None:
-    """Read the files of a lake that are new or have changed, and the hours that have their rows.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        window: The attribution window, in microseconds.
-        now: The current time, in microseconds since 1970 in UTC.
-        threads: How many hours are read at once (default: all cores).
-        is_thorough: Whether files are listed even if that was done in the last minute.
-
-    Returns:
-        What was found; `None` if the project has no lake, or files are not listed yet.
-
-    Raises:
-        FileError: Files cannot be read, or there are none any more.
-        InputError: A file does not have the columns that are needed.
-    """
+    """Read the files of a lake that are new or have changed, and the hours that have their rows."""
     reader = store.open_lake(project)
     if reader is None:
         return None
@@ -387,13 +347,7 @@ class _Scanner:
     def _find_earlier(
         self, moved: set[int], before: Mapping[int, KnownHour], files: Sequence[KnownFile]
     ) -> dict[int, set[int]]:
-        """Return the earlier hours that may have rankings of an hour, by its start.
-
-        Args:
-            moved: The hours whose rankings have changed.
-            before: All hours as they were known.
-            files: All files.
-        """
+        """Return the earlier hours that may have rankings of an hour, by its start."""
         found = {start: set(one.earlier) - moved for start, one in before.items() if one.earlier}
         for start in moved:
             found.pop(start, None)
@@ -501,8 +455,6 @@ def _see_again(
 
 def _see(start: int, hour: LakeHour) -> tuple[SeenHour, Counter[str]]:
     """Count what an hour has."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     from rankscope.monitor.store.lake.state import SeenHour  # noqa: PLC0415 - loads SQLAlchemy
 
     shown = hour.shown

@@ -22,14 +22,6 @@ def count_unshown(store: StoreReader, project: str, events: Iterable[Any]) -> tu
     """Count the first labels of a batch whose rankings are stored.
 
     Labels whose rankings come later, or are archived, are left out.
-
-    Args:
-        store: Where the rankings are.
-        project: The name of the project.
-        events: Labels, whether they are prepared or not.
-
-    Returns:
-        How many labels there are, and how many are for documents that their rankings don't have.
     """
     labels = [(label.ranking_id, label.doc_id) for label in islice(events, LOOKED_UP)]
     if not labels:

@@ -59,20 +59,7 @@ class SetSink:
         return [self._collect(at, answer) for at, answer in enumerate(reading.answers)]
 
     def replace(self, ingested: Ingested) -> int:
-        """Replace the stored set by what was collected.
-
-        Args:
-            ingested: What became of the objects.
-
-        Returns:
-            The number of rankings that the old set had.
-
-        Raises:
-            FormatError: Objects were rejected; the set stays as it was.
-            EmptyError: There are no rankings.
-            UsageError: An id is that of a ranking outside the set.
-            FileError: It cannot be stored.
-        """
+        """Replace the stored set by what was collected."""
         if ingested.reasons:
             raise FormatError(
                 f"{sum(ingested.reasons.values())} of {ingested.objects} rankings were rejected; "

@@ -7,6 +7,7 @@ from functools import partial
 
 from rankscope.adapters.arrow import load_arrow, open_text
 from rankscope.adapters.files.blocks import Lines
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.rejection import count_unknown
 from rankscope.monitor.intake.table_decoder import TableDecoder
@@ -38,13 +39,6 @@ def read_stream(body: bytes, most: int) -> list[Rows]:
 
     Nothing in it becomes larger than the stream itself: compressed buffers, dictionaries, and types
     whose values take no room are refused.
-
-    Args:
-        body: The stream.
-        most: The most rows.
-
-    Raises:
-        FormatError: It is damaged, has more rows, or something in it is refused.
     """
     pa = load_arrow()
     try:
@@ -74,18 +68,7 @@ def read_stream(body: bytes, most: int) -> list[Rows]:
 def decode_stream(
     body: bytes, kind: str, reader: EventReader, *, most: int, now: int
 ) -> Reading[Any]:
-    """Decode a stream of rankings or labels.
-
-    Args:
-        body: The stream. It has a label a row, a document a row, or a ranking a row with lists.
-        kind: `rankings` or `labels`.
-        reader: Reads what is not plain.
-        most: The most rankings or labels.
-        now: The time, in microseconds since 1970 in UTC.
-
-    Raises:
-        FormatError: It can't be read, or has more of them.
-    """
+    """Decode a stream of rankings or labels."""
     rows = _read_rows(body, most if kind == "labels" else most * reader.limits.items)
     if kind == "labels":
         _check_count(len(rows.places), most)
@@ -111,7 +94,6 @@ def decode_stream(
 
 
 def _read_rows(body: bytes, most: int) -> Rows:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     parts = read_stream(body, most)
     if not parts:

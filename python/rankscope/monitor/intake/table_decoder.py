@@ -48,18 +48,7 @@ class TableDecoder:
     def decode_documents(
         self, rows: Rows, name: str, roles: Mapping[str, str], *, now: int
     ) -> tuple[Reading[PreparedEvent], list[int]] | None:
-        """Decode rankings in rows of documents, those of a ranking together.
-
-        Args:
-            rows: The rows.
-            name: The column of the ids of rankings.
-            roles: The names of columns by role.
-            now: The time, in microseconds since 1970 in UTC.
-
-        Returns:
-            The events, and the place of the first row of each ranking; `None` where the columns
-            are not of the usual types.
-        """
+        """Decode rankings in rows of documents, those of a ranking together."""
         typed = type_cells(rows, roles) if self._is_text else rows
         if typed is None or not len(rows.places):
             return None
@@ -79,16 +68,7 @@ class TableDecoder:
     def decode_lists(
         self, rows: Rows, read: Callable[[Sequence[object]], Reading[Event]], *, now: int
     ) -> Reading[PreparedEvent] | None:
-        """Decode rankings in rows with lists of documents.
-
-        Args:
-            rows: The rows.
-            read: Reads rows as objects.
-            now: The time, in microseconds since 1970 in UTC.
-
-        Returns:
-            The events; `None` where the columns are not of the usual types.
-        """
+        """Decode rankings in rows with lists of documents."""
         try:
             found = split_lists(rows.columns, self._reader.names, self._attributes)
         except UnusualColumnError:
@@ -100,16 +80,7 @@ class TableDecoder:
     def decode_labels(
         self, rows: Rows, roles: Mapping[str, str], *, now: int
     ) -> Reading[PreparedEvent] | None:
-        """Decode labels, one a row.
-
-        Args:
-            rows: The rows.
-            roles: The names of columns by role, which only cells of text need.
-            now: The time, in microseconds since 1970 in UTC.
-
-        Returns:
-            The events; `None` where the columns are not of the usual types.
-        """
+        """Decode labels, one a row."""
         typed = type_cells(rows, roles) if self._is_text else rows
         if typed is None or not len(rows.places):
             return None

@@ -11,6 +11,7 @@ from rankscope.adapters.files.cells import NUMBER_ROLES, name_mistake
 from rankscope.adapters.files.lists import is_list
 from rankscope.adapters.open_column import decode, is_null, open_column
 from rankscope.adapters.tables import open_table
+from rankscope.deferred import np
 from rankscope.errors import LimitError
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -50,8 +50,6 @@ class Rows:
 
 def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
     """Yield the rows of batches in pieces, decoded and with their positions."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     for batch, lines in batches:
         whole = {
             name: _without_nanoseconds(decode(column))
@@ -87,8 +85,6 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
 
 def take_rows(rows: Rows, places: Sequence[int] | NDArray[np.int64]) -> Rows:
     """Return the rows at some places, from 0."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     at = np.asarray(places, dtype=np.int64)
     taken = load_arrow().array(at)
     columns = {name: column.take(taken) for name, column in rows.columns.items()}
@@ -96,12 +92,7 @@ def take_rows(rows: Rows, places: Sequence[int] | NDArray[np.int64]) -> Rows:
 
 
 def read_cells(rows: Rows, roles: Mapping[str, str]) -> Rows:
-    """Convert CSV text to numbers for numeric roles. Invalid numbers stay text.
-
-    Args:
-        rows: The rows.
-        roles: By role, the name of a column.
-    """
+    """Convert CSV text to numbers for numeric roles. Invalid numbers stay text."""
     columns = dict(rows.columns)
     for role, name in roles.items():
         if role in NUMBERS:
@@ -110,15 +101,7 @@ def read_cells(rows: Rows, roles: Mapping[str, str]) -> Rows:
 
 
 def type_cells(rows: Rows, roles: Mapping[str, str]) -> Rows | None:
-    """Convert CSV text as `read_cells` does, whole columns at once.
-
-    Args:
-        rows: The rows.
-        roles: By role, the name of a column.
-
-    Returns:
-        The rows; `None` where a column holds something else than usual numbers and times.
-    """
+    """Convert CSV text as `read_cells` does, whole columns at once."""
     compute = load_arrow("pyarrow.compute")
     columns = dict(rows.columns)
 
@@ -148,13 +131,7 @@ def _read_cell(text: str | None, role: str) -> str | float | None:
 
 
 def are_together(runs: Iterable[Any]) -> bool:
-    """Check whether equal ids are contiguous.
-
-    Args:
-        runs: The ids, some at a time, as arrays of Arrow.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Check whether equal ids are contiguous."""
     seen = array("q")
     last: object = None
     for ids in runs:
@@ -168,15 +145,7 @@ def are_together(runs: Iterable[Any]) -> bool:
 
 
 def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
-    """Split rows so that contiguous rows with one id stay together.
-
-    Args:
-        parts: The rows.
-        name: The column of ids.
-        most: How many rows with one id are of use; of more, one more is kept.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Split rows so that contiguous rows with one id stay together."""
     waiting: Rows | None = None
     for part in parts:
         rows = part if waiting is None else _join(waiting, part)
@@ -190,16 +159,7 @@ def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
 
 
 def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
-    """Sort rows by id, stably.
-
-    Args:
-        parts: The rows; all are held at once.
-        name: The column of ids.
-        file: What messages call the file.
-
-    Raises:
-        LimitError: They are too many.
-    """
+    """Sort rows by id, stably."""
     arrow = load_arrow()
     tables, size = [], 0
     for rows in parts:
@@ -241,7 +201,6 @@ def differs_from_next(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array
 
 
 def _join(one: Rows, other: Rows) -> Rows:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     arrow = load_arrow()
     columns = {
@@ -264,14 +223,7 @@ def _without_nanoseconds(column: Any) -> Any:  # noqa: ANN401 - an array of Arro
 
 
 def cut_frame(table: object) -> Iterator[Rows] | None:
-    """Return the rows of a data frame, `None` if a column has mixed types.
-
-    Args:
-        table: A data frame of pandas or Polars, an Arrow table, or a mapping of names to columns.
-
-    Raises:
-        FormatError: It is no table.
-    """
+    """Return the rows of a data frame, `None` if a column has mixed types."""
     arrow = load_arrow()
     source = open_table(table)
     columns = {name: _to_arrow(source.columns[name], name) for name in source.names}

@@ -44,12 +44,7 @@ class AccessLog:
         self._now = now
 
     def write(self, event: str, fields: Mapping[str, object]) -> None:
-        """Write a line.
-
-        Args:
-            event: What happened.
-            fields: Its fields; a `Secret` is refused, like anything else that isn't JSON.
-        """
+        """Write a line."""
         line = {"time": format_time(self._now()), "event": event, **fields}
         self._write(json.dumps(line) + "\n")
 
@@ -121,11 +116,7 @@ class LogWriter:
                 self._append(line)
 
     def deliver(self, line: str) -> None:
-        """Write a line that must not be dropped, and wait until it is written.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write a line that must not be dropped, and wait until it is written."""
         with self._changed:
             number = self._append(line)
             self._changed.wait_for(lambda: self._written >= number or not self._thread.is_alive())
@@ -179,11 +170,7 @@ class LogWriter:
 
 
 def write_stderr(text: str) -> None:
-    """Write to stderr without a buffer, so that a thread that blocks here holds no lock.
-
-    Raises:
-        OSError: The reader is gone, or the disk is full.
-    """
+    """Write to stderr without a buffer, so that a thread that blocks here holds no lock."""
     left = memoryview(text.encode())
     while left:
         left = left[os.write(2, left) :]

@@ -203,20 +203,7 @@ def make_app(
     run: Run | None = None,
     deadlines: Deadlines | None = None,
 ) -> ASGIApp:
-    """Make the application, for any ASGI server.
-
-    Args:
-        store: The store of events and keys; it isn't closed.
-        settings: Limits, and the hosts it answers for.
-        write_log: Takes the lines of the log.
-        clock: Returns monotonic seconds.
-        now: Returns the time, in microseconds since 1970 in UTC.
-        poster: Posts to webhooks (default: to public addresses only).
-        sender: Sends messages to services (default: Apprise does).
-        is_late: Returns whether scheduled evaluation is late; `None` if nothing evaluates.
-        run: Runs the decoding of a large body, such as `Worker.run` (default: in a thread).
-        deadlines: Limits how long reads take.
-    """
+    """Make the application, for any ASGI server."""
     settings = settings or Settings()
     deadlines = deadlines or Deadlines(clock)
     service = Service(

@@ -38,11 +38,7 @@ class Deadlines:
 
     @contextmanager
     def limit(self, seconds: float) -> Iterator[None]:
-        """Apply a deadline to the reads of this task, and stop them if the task is cancelled.
-
-        Args:
-            seconds: How long they may take, from now on.
-        """
+        """Apply a deadline to the reads of this task, and stop them if the task is cancelled."""
         deadline = Deadline(seconds, self._clock)
         with self._lock:
             self._open.add(deadline)

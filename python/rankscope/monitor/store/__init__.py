@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 def open_store(url: str, *, accept_loss: bool = False) -> Store:
     """Open a store by its URL, to write to it.
 
-    Args:
-        url: `sqlite:///events.db` for a file here, `sqlite:////data/events.db` for one elsewhere,
-            or `postgresql://user@host/database` for a database of PostgreSQL.
-        accept_loss: Open it although transactions that it acknowledged are lost; SQLite only.
-
-    Raises:
-        UsageError: It is not the URL of a store.
-        FileError: The store cannot be opened, or has lost what it acknowledged.
-
     Examples:
         >>> open_store("mysql://host/events")
         Traceback (most recent call last):
@@ -48,15 +39,7 @@ def open_store(url: str, *, accept_loss: bool = False) -> Store:
 
 
 def open_reader(url: str) -> StoreReader:
-    """Open a store by its URL, to read it while any process may write to it.
-
-    Args:
-        url: As for `open_store`.
-
-    Raises:
-        UsageError: It is not the URL of a store.
-        FileError: There is none, or it is of another version.
-    """
+    """Open a store by its URL, to read it while any process may write to it."""
     if url.startswith(POSTGRES):
         from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
             open_postgres_reader,
@@ -71,15 +54,7 @@ def open_reader(url: str) -> StoreReader:
 
 
 def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> Store:
-    """Open a store by its URL that another process writes.
-
-    Args:
-        url: As for `open_store`.
-        ask: Lets the other process do some work that writes.
-
-    Raises:
-        UsageError: It is not the URL of a store.
-    """
+    """Open a store by its URL that another process writes."""
     if url.startswith(POSTGRES):
         from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
             BorrowedPostgres,

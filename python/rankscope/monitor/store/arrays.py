@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rankscope.adapters.arrow import check_whole, load_arrow
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.records import Texts
@@ -27,16 +27,7 @@ def read_texts(column: Foreign, name: str) -> Texts:
     """Read ids or other texts: the offsets of the texts, and the texts in UTF-8, end to end.
 
     A whole number becomes its digits, and a missing text an empty one. Dictionaries are resolved.
-
-    Args:
-        column: An array or a chunked array.
-        name: The name of the column for messages.
-
-    Raises:
-        FormatError: They are neither text nor whole numbers.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     array = _join(column)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
@@ -84,11 +75,7 @@ def find_texts(column: Texts, wanted: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
-    """Read whole numbers.
-
-    Raises:
-        FormatError: They are something else, or some are missing.
-    """
+    """Read whole numbers."""
     pa = load_arrow()
     array = _join(column)
     kind = array.type
@@ -101,11 +88,7 @@ def read_integers(column: Foreign, name: str) -> NDArray[np.int64]:
 
 
 def read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
-    """Read numbers, with NaN where one is missing.
-
-    Raises:
-        FormatError: They are something else.
-    """
+    """Read numbers, with NaN where one is missing."""
     pa = load_arrow()
     array = _join(column)
     kind = array.type
@@ -122,11 +105,7 @@ def write_numbers(column: NDArray[np.float64]) -> Foreign:
 
 
 def read_times(column: Foreign, name: str) -> NDArray[np.int64]:
-    """Read times, in microseconds since 1970.
-
-    Raises:
-        FormatError: They are something else, have no time zone, or some are missing.
-    """
+    """Read times, in microseconds since 1970."""
     pa = load_arrow()
     array = _join(column)
     kind = array.type
@@ -154,12 +133,7 @@ def read_lists(column: Foreign, name: str) -> tuple[NDArray[np.int64], Foreign]:
     """Read a column of lists: the offsets of the lists, and all their elements.
 
     A missing list is an empty one; a column of maps is one of lists of keys and items.
-
-    Raises:
-        FormatError: They are no lists.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     types = pa.types
     array = _join(column)
@@ -182,13 +156,7 @@ def repeat_nan(count: int) -> NDArray[np.float64]:
 
 
 def count_ranks(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the positions in their lists, from 1, of all elements of lists; it may be shared.
-
-    Args:
-        offsets: Where each list begins, and where the last one ends.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the positions in their lists, from 1, of all elements of lists; it may be shared."""
     sizes, total = np.diff(offsets), int(offsets[-1])
     most = int(sizes.max(initial=0))
     if total == most * len(sizes):
@@ -204,8 +172,6 @@ def _round_up(count: int) -> int:
 @lru_cache(maxsize=2)
 def _share_nan(count: int) -> NDArray[np.float64]:
     """Return NaN, over and over."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     values = np.full(count, np.nan)
     values.flags.writeable = False
     return values
@@ -214,8 +180,6 @@ def _share_nan(count: int) -> NDArray[np.float64]:
 @lru_cache(maxsize=2)
 def _share_ranks(length: int, total: int) -> NDArray[np.int64]:
     """Return positions in lists of one length, over and over."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     ranks = np.arange(total, dtype=np.int64) % max(length, 1) + 1
     ranks.flags.writeable = False
     return ranks
@@ -224,17 +188,7 @@ def _share_ranks(length: int, total: int) -> NDArray[np.int64]:
 def number_lists(
     offsets: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
-    """Find the different ones among many lists of whole numbers.
-
-    Args:
-        offsets: List `i` has the elements `offsets[i]:offsets[i + 1]`.
-        codes: All elements.
-
-    Returns:
-        Every different list once, and the place of each list among them.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Find the different ones among many lists of whole numbers."""
     sizes = np.diff(offsets)
     places = np.zeros(len(sizes), dtype=np.int64)
     lists: list[tuple[int, ...]] = []
@@ -259,8 +213,6 @@ MOST_COUNTED = 10_000
 
 def number_codes(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the different codes, ascending, and the place of each."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     least = int(codes.min()) if len(codes) else 0
     width = int(codes.max()) - least + 1 if len(codes) else 0
     if width > MOST_COUNTED + 4 * len(codes):
@@ -275,9 +227,6 @@ def encode(column: Foreign, name: str) -> tuple[list[str], NDArray[np.int64]]:
     """Read texts of which there are few different ones: those, and the place of each among them.
 
     A missing text is an empty one.
-
-    Raises:
-        FormatError: They are no texts.
     """
     pa = load_arrow()
     array = _join(column)

@@ -7,6 +7,7 @@ ranking. The columns are those that `rankscope monitor export` writes.
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
 from rankscope.monitor.store.arrays import (
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.records import Texts
@@ -106,8 +106,6 @@ def write_rankings(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
 
 def write_contexts(numbers: NDArray[np.int64], contexts: Mapping[int, Context]) -> list[Foreign]:
     """Return the columns `model`, `version`, `environment` and `attributes` of some rankings."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     there, places = np.unique(numbers, return_inverse=True)
     common = [contexts[number] for number in there.tolist()]
@@ -139,8 +137,6 @@ def write_labels(chunk: Chunk) -> Foreign:
 
 def _say_what_happened(labels: LabelColumns) -> NDArray[np.bool_]:
     """Whether each label has a list; a reader refuses a grade or a retraction beside one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_list = np.array([bool(one) for one in labels.names], dtype=np.bool_)[labels.codes]
     is_alone = np.isnan(labels.values) & (labels.kinds != LABEL_KINDS.index("retraction"))
     said: NDArray[np.bool_] = is_list | is_alone
@@ -154,12 +150,7 @@ def write_kinds(kinds: NDArray[np.int8]) -> Foreign:
 
 
 def write_names(labels: LabelColumns, where: NDArray[np.bool_] | None = None) -> Foreign:
-    """Return what labels say happened, a list for each.
-
-    Args:
-        labels: The labels.
-        where: Whether each has a list; it is null otherwise (default: all have one).
-    """
+    """Return what labels say happened, a list for each."""
     pa = load_arrow()
     names = pa.array([list(one) for one in labels.names], pa.list_(pa.string()))
     return names.take(pa.array(labels.codes, mask=None if where is None else ~where))
@@ -172,23 +163,7 @@ def read_chunk(
     *,
     event_ids: bool = False,
 ) -> Chunk:
-    """Turn tables of rankings and labels into a chunk.
-
-    Args:
-        rankings: A table or record batch with `ranking_id`, `time` and lists of `doc_id`; of the
-            other documented columns those that there are. Rankings have to be in the order of
-            time, then of `ranking_id`, and documents in the order of their ranks; without `rank`,
-            documents have the ranks 1, 2, 3, and so on.
-        labels: A table with `ranking_id`, `time`, `doc_id`, and `labels` or `value`, in any order;
-            labels of other rankings are left out. `None` where there are no labels.
-        number: Returns the number of a context; it is called once for each distinct one.
-        event_ids: Whether the chunk has the ids of events.
-
-    Raises:
-        FormatError: A column is missing, or has a type that none of its values may have.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Turn tables of rankings and labels into a chunk."""
     ranking_ids = read_texts(_find(rankings, "ranking_id"), "ranking_id")
     times = read_times(_find(rankings, "time"), "time")
     items = read_items(rankings)
@@ -207,11 +182,7 @@ def read_chunk(
 
 
 def read_items(rankings: Foreign) -> ItemColumns:
-    """Read the lists of documents of a table of rankings.
-
-    Raises:
-        FormatError: The lists of a ranking have different lengths, or are no lists.
-    """
+    """Read the lists of documents of a table of rankings."""
     offsets, doc_ids = read_lists(_find(rankings, "doc_id"), "doc_id")
     return ItemColumns(
         offsets, read_texts(doc_ids, "doc_id"), *read_item_numbers(rankings, offsets)
@@ -224,17 +195,7 @@ def read_item_numbers(
     """Read the ranks, scores and grades of the documents of a table of rankings.
 
     Arrays may be shared with those of other tables.
-
-    Args:
-        rankings: The table; where a column is missing, ranks are 1, 2, 3, and so on, and others
-            are NaN.
-        offsets: Where the documents of each ranking begin, and where the last end.
-
-    Raises:
-        FormatError: The lists of a ranking have different lengths, or are no lists.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     size = int(offsets[-1])
     ranks, nothing = count_ranks(offsets), repeat_nan(size)
     numbers = {"score": nothing, "relevance": nothing}
@@ -265,17 +226,7 @@ def read_item_numbers(
 
 
 def read_contexts(rankings: Foreign, number: Callable[[Context], int]) -> NDArray[np.int64]:
-    """Read the numbers of the contexts of a table of rankings.
-
-    Args:
-        rankings: The table; a missing column stands for the default.
-        number: Returns the number of a context.
-
-    Raises:
-        FormatError: A column does not have texts, or an environment does not exist.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read the numbers of the contexts of a table of rankings."""
     count = rankings.num_rows
     names = set(rankings.schema.names)
     codes: list[NDArray[np.int64]] = []
@@ -319,8 +270,6 @@ def _read_attributes(
     column: Foreign,
 ) -> tuple[list[tuple[tuple[str, str], ...]], NDArray[np.int64]]:
     """Read the different sets of attributes, and the place of that of each ranking."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, entries = read_lists(column, "attributes")
     (keys, key_codes), (values, value_codes) = (
         encode(entries.field(at), "attributes") for at in range(2)
@@ -346,8 +295,6 @@ def _read_attributes(
 
 def _read_labels(labels: Foreign | None, ranking_ids: Texts, *, event_ids: bool) -> LabelColumns:
     """Read the labels of some rankings, in the order in which they count."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     if labels is None:
         labels = pa.table({name: [] for name in describe_labels().names}, describe_labels())
@@ -382,13 +329,7 @@ def _read_labels(labels: Foreign | None, ranking_ids: Texts, *, event_ids: bool)
 
 
 def read_kinds(labels: Foreign) -> NDArray[np.int8]:
-    """Read the kinds of labels as positions in `LABEL_KINDS`; a missing one is a `label`.
-
-    Raises:
-        FormatError: There is no such kind.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read the kinds of labels as positions in `LABEL_KINDS`; a missing one is a `label`."""
     if "kind" not in labels.schema.names:
         return np.zeros(labels.num_rows, dtype=np.int8)
     words, codes = encode(labels.column("kind"), "kind")
@@ -404,13 +345,7 @@ def read_kinds(labels: Foreign) -> NDArray[np.int8]:
 
 
 def read_names(labels: Foreign) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int64]]:
-    """Read what labels say happened: every different list once, and the place of each label's.
-
-    Raises:
-        FormatError: They are neither texts nor lists of texts.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read what labels say happened: every different list once, and the place of each label's."""
     pa = load_arrow()
     if "labels" not in labels.schema.names:
         return ((),), np.zeros(labels.num_rows, dtype=np.int64)
@@ -427,8 +362,6 @@ def read_names(labels: Foreign) -> tuple[tuple[tuple[str, ...], ...], NDArray[np
 
 def _read_optional(table: Foreign, name: str, count: int) -> Texts:
     """Read a column of texts; where there is none, all of them are empty."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if name in table.schema.names:
         return read_texts(table.column(name), name)
     return np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.uint8)

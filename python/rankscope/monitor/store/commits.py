@@ -96,12 +96,7 @@ class GroupCommitter:
         return self._waiting
 
     def submit(self, work: Callable[[Transaction], T], size: int) -> Future[T]:
-        """Add a job to the queue.
-
-        Raises:
-            FileError: The queue is full, nothing more is written, or this is a child of the process
-                that writes.
-        """
+        """Add a job to the queue."""
         if os.getpid() != self._process:
             raise FileError(
                 f"the store was opened by process {self._process}, of which this is a child",

@@ -87,9 +87,6 @@ def find_deadline() -> Deadline | None:
 def check_deadline() -> None:
     """Raise an error if the deadline is over; loops over many rows call this now and then.
 
-    Raises:
-        DeadlineError: The deadline of this thread or task is over.
-
     Examples:
         >>> check_deadline()
         >>> with limit_reads(Deadline(0)):

@@ -43,22 +43,6 @@ def export_parquet(
 
     Columns have the names of fields of events, so that the files can be read as events again:
     documents are lists, and times have their zone. Labels without a ranking are not written.
-
-    Args:
-        store: The store.
-        project: The name of the project.
-        folder: The folder of `rankings.parquet` and `labels.parquet`, which is made if it does not
-            exist. Only the owner may read the files, and the folder if it was made.
-        since: The earliest time, in microseconds since 1970.
-        until: The first time that is not exported.
-
-    Returns:
-        The number of rankings and labels.
-
-    Raises:
-        UsageError: The time range ends before it begins.
-        FormatError: PyArrow is not installed.
-        FileError: The files exist already, or cannot be written.
     """
     if since is not None and until is not None and since >= until:
         raise UsageError(

@@ -70,12 +70,6 @@ def choose_versions(
     Of several with the same weight all are chosen or none, so that only the weights decide. Where
     every request has a version of its own, none of these is preferred.
 
-    Args:
-        weights: The weight of each model and version, such as the number of its rankings.
-            `<other>` stays what it is.
-        most: The largest number of versions to choose.
-        most_models: The largest number of models whose other versions are summed by model.
-
     Examples:
         >>> shown = {("search", "3"): 5, ("search", "4"): 9, ("search", "5"): 1, ("ads", "1"): 1}
         >>> sorted(choose_versions(shown, most=3).pairs)

@@ -96,19 +96,6 @@ class AuditEntry:
 def make_key(project: str, scopes: Iterable[str], *, name: str, now: int) -> tuple[ApiKey, Secret]:
     """Make an API key.
 
-    Args:
-        project: The project that it opens.
-        scopes: What it may do.
-        name: Its name, for people.
-        now: The time, in microseconds since 1970 in UTC.
-
-    Returns:
-        The key to store, and its text, which is shown once.
-
-    Raises:
-        UsageError: A scope does not exist, or there is none.
-        FormatError: The project or the name cannot be stored.
-
     Examples:
         >>> key, shown = make_key("music", ["ingest"], name="search", now=0)
         >>> shown.reveal().startswith(f"rk_{key.key_id}_")
@@ -135,10 +122,6 @@ def authenticate(find_key: Callable[[str], ApiKey | None], presented: str) -> Ap
     """Return the key with a text, if it is valid.
 
     The caller does not learn whether the id is unknown, the secret is wrong or the key was revoked.
-
-    Args:
-        find_key: Finds a key by its id, such as `Store.find_key`.
-        presented: The text that was sent.
 
     Examples:
         >>> key, shown = make_key("music", ["ingest"], name="search", now=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.store.arrays import take_texts, write_texts
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.records import replace
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.records import Texts
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def merge_chunks(streams: Sequence[Iterator[Chunk]], size: int) -> Iterator[Chunk]:
-    """Merge streams of chunks by the times of rankings, then by their ids.
-
-    Args:
-        streams: Chunks in that order, each stream by itself.
-        size: The largest number of rankings in a chunk.
-    """
+    """Merge streams of chunks by the times of rankings, then by their ids."""
     coming = list(streams)
     heads: list[Chunk] = []
     while True:
@@ -68,8 +63,6 @@ def split(chunk: Chunk, size: int) -> Iterator[Chunk]:
 
 def take(chunk: Chunk, start: int, end: int) -> Chunk:
     """Return the rankings of a chunk from one position to before another, without a copy."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if start == 0 and end == len(chunk.seqs):
         return chunk
     items, labels = chunk.items, chunk.labels
@@ -108,8 +101,6 @@ def take(chunk: Chunk, start: int, end: int) -> Chunk:
 
 def choose(chunk: Chunk, places: NDArray[np.int64]) -> Chunk:
     """Return the rankings at some positions of a chunk, in the order of the positions."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     items, labels = chunk.items, chunk.labels
     offsets, elements = _spread(items.offsets, places)
     bounds = np.searchsorted(labels.rankings, np.arange(len(chunk.seqs) + 1))
@@ -177,8 +168,6 @@ def sort_labels(labels: LabelColumns) -> LabelColumns:
 
 def concatenate(chunks: Sequence[Chunk]) -> Chunk:
     """Join chunks, at least one, end to end."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(chunks) == 1:
         return chunks[0]
     items = [chunk.items for chunk in chunks]
@@ -207,14 +196,7 @@ def concatenate(chunks: Sequence[Chunk]) -> Chunk:
 
 
 def concatenate_labels(pieces: Sequence[LabelColumns], starts: Sequence[int]) -> LabelColumns:
-    """Join labels end to end.
-
-    Args:
-        pieces: The labels.
-        starts: What to add to the positions of the rankings of each piece.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Join labels end to end."""
     places: dict[tuple[str, ...], int] = {}
     codes = []
     for one in pieces:
@@ -252,7 +234,6 @@ def _cut(column: Texts, start: int, end: int) -> Texts:
 
 
 def _join(columns: Sequence[Texts]) -> Texts:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return (
         _join_offsets([starts for starts, _ in columns]),
@@ -268,14 +249,11 @@ def _join_all(columns: Sequence[Texts | None]) -> Texts | None:
 
 def _concatenate_all(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
     """Join arrays that all chunks have, or none."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     there = [column for column in columns if column is not None]
     return np.concatenate(there) if len(there) == len(columns) else None
 
 
 def _join_offsets(pieces: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sizes = [np.diff(offsets) for offsets in pieces]
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
@@ -285,8 +263,6 @@ def _spread(
     offsets: NDArray[np.int64], places: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the offsets of the runs at some places, and the positions of their elements."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     sizes = np.diff(offsets)[places]
     found = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     shifts = np.repeat(offsets[places] - found[:-1], sizes)

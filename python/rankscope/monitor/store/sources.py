@@ -168,14 +168,6 @@ def read_sources(
     """Read the rankings of all sources by time, then by `ranking_id`.
 
     Hours that only one source has are read from it as they are, and others are merged.
-
-    Args:
-        sources: The sources.
-        since: The earliest time, in microseconds since 1970.
-        until: The first time that is not read.
-        size: The largest number of rankings in a chunk.
-        event_ids: Whether chunks have the ids of events.
-        is_brief: Whether chunks may be brief; those that are merged are not.
     """
     if len(sources) == 1:
         yield from sources[0].read(since, until, size, event_ids=event_ids, is_brief=is_brief)

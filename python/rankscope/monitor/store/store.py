@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from functools import partial, update_wrapper
 
+from rankscope.deferred import np
 from rankscope.errors import FileError
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.archiver import archive_hours
@@ -254,8 +255,6 @@ class StoreReader(KeepsHistory, ABC):
             after: The number of the event; 0 finds all windows that have rankings.
             length: The length of a window, in microseconds.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         with self.engine.connect() as connection:
             seq = project_table.read_last_seq(connection)
             sources = self.open_sources(connection, project)
@@ -567,11 +566,7 @@ class Store(StoreReader):
             self._lake_projects = None
 
     def _refuse_lake(self, project: str) -> None:
-        """Refuse to change the events of a project whose events are in a lake.
-
-        Raises:
-            FileError: They are.
-        """
+        """Refuse to change the events of a project whose events are in a lake."""
         seen = time.monotonic()
         if self._lake_projects is None or seen - self._lakes_seen > LAKE_SECONDS:
             self._lake_projects = frozenset(self.query(lake_state.list_lakes))

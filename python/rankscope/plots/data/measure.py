@@ -11,11 +11,7 @@ if TYPE_CHECKING:
 
 
 def find_measure(comparison: Comparison, measure: Measure | str | None) -> str:
-    """Return the name of a measure of a comparison; that of the first for `None`.
-
-    Raises:
-        UsageError: The comparison doesn't have the measure.
-    """
+    """Return the name of a measure of a comparison; that of the first for `None`."""
     name = comparison.measures[0] if measure is None else str(measure)
     if name not in comparison.measures:
         raise UsageError(

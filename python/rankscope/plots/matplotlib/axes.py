@@ -27,17 +27,7 @@ def open_axes(
     size: tuple[float, float],
     grid: Literal["both", "x", "y"] = "both",
 ) -> tuple[Axes, Palette]:
-    """Return axes in the style of a theme, and the colors of the theme.
-
-    Args:
-        ax: The axes to style, or `None` to create a figure.
-        theme: The name of the theme.
-        size: The width and height of the new figure, in inches.
-        grid: The direction of the grid lines.
-
-    Raises:
-        UsageError: Matplotlib is not installed, or the theme doesn't exist.
-    """
+    """Return axes in the style of a theme, and the colors of the theme."""
     colors = find_theme(theme)
     if ax is None:
         try:

@@ -19,13 +19,7 @@ LINE_HEIGHT = 1.35
 
 
 def name_ends(ax: Axes, theme: Palette, ends: Sequence[End]) -> None:
-    """Write the name of each line next to its end, after the limits of the axes are set.
-
-    Args:
-        ax: The axes.
-        theme: The theme.
-        ends: The name, color and end point of each line.
-    """
+    """Write the name of each line next to its end, after the limits of the axes are set."""
     low, high = ax.get_ylim()
     figure = ax.get_figure(root=True)
     height = ax.get_position().height * (figure.get_size_inches()[1] if figure else 4.0)

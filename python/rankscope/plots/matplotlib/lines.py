@@ -16,16 +16,7 @@ if TYPE_CHECKING:
 def draw_line(
     ax: Axes, theme: Palette, number: int, name: str, *, x: Sequence[float], y: Sequence[float]
 ) -> str:
-    """Draw a line and return its color.
-
-    Args:
-        ax: The axes.
-        theme: The theme.
-        number: The number of the line, from 0, which determines its style.
-        name: The name of the line.
-        x: The x coordinates of its points.
-        y: The y coordinates of its points.
-    """
+    """Draw a line and return its color."""
     color = theme.run[number % len(theme.run)]
     ax.plot(
         x,

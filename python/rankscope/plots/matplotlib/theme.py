@@ -19,11 +19,7 @@ HATCHES = ("", "///", "...", "\\\\\\", "ooo", "+++", "|||", "xxx")
 
 
 def find_theme(name: str) -> Palette:
-    """Return the colors of a theme by its name.
-
-    Raises:
-        UsageError: The theme doesn't exist.
-    """
+    """Return the colors of a theme by its name."""
     if name not in PALETTES:
         raise UsageError(
             f"theme must be one of {', '.join(PALETTES)}, found {name!r}",

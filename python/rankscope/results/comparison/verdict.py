@@ -51,12 +51,7 @@ class Verdict:
 
 
 def decide(comparison: Comparison, measure: str) -> Verdict:
-    """Return the verdict by a measure, from the pairs of runs over all queries.
-
-    Args:
-        comparison: The comparison of two or more runs.
-        measure: The name of the measure.
-    """
+    """Return the verdict by a measure, from the pairs of runs over all queries."""
     pairs = comparison.over_all(measure)
     if len(pairs) == 1:
         key = pairs[0]

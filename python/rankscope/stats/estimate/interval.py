@@ -6,12 +6,12 @@ import math
 
 from rankscope._core import estimate_mean as compute_estimate
 from rankscope.data.estimate import Estimate, read_estimate
+from rankscope.deferred import np
 from rankscope.engine import count_threads
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankscope.data.interval import Interval
@@ -34,20 +34,6 @@ def estimate_mean(
     `rankscope.Interval` describes the methods. The interval never leaves the range of the values,
     and doesn't depend on the number of threads.
 
-    Args:
-        values: The value of each query, float64 [n], without NaN.
-        interval: The settings of the interval.
-        low: The lowest value that there can be; `None` or an infinity if there is no limit. For a
-            difference of measures from 0 to 1 this is -1.
-        high: The highest value that there can be; as `low`.
-        weights: The weight of each value, 0 or more (default: 1 for all).
-        clusters: The cluster of each value, as int64 codes [n]. The clusters are independent, while
-            values of the same cluster need not be (default: all values are independent).
-        threads: The number of threads (default: all cores).
-
-    Raises:
-        UsageError: The columns have different lengths.
-
     Examples:
         >>> import numpy as np
         >>> from rankscope import Interval
@@ -55,8 +41,6 @@ def estimate_mean(
         >>> found.value, found.method, 0.45 < found.lower < 0.5 < found.upper < 0.55
         (0.5, 'bounded', True)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     column = np.ascontiguousarray(values, dtype=np.float64)
     weighed = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     codes = None if clusters is None else np.ascontiguousarray(clusters, dtype=np.int64)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from rankscope._core import bounded_tails
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.test.flips import Inverted
@@ -44,15 +44,6 @@ def test_bounded(
 ) -> MarginTest | None:
     """Test a mean difference against a margin, for every distribution of differences with limits.
 
-    Args:
-        differences: The difference of each query.
-        clusters: The cluster of each query, or `None`.
-        value_range: The lowest and the highest difference that there can be.
-        margin: The largest difference that doesn't matter, above 0.
-
-    Returns:
-        The p-values, or `None` without limits.
-
     Examples:
         >>> import numpy as np
         >>> found = test_bounded(np.zeros(100), None, (-1.0, 1.0), margin=0.05)
@@ -60,8 +51,6 @@ def test_bounded(
         >>> round(found.p_equivalent, 3), round(exact, 3)
         (0.012, 0.012)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     low, high = value_range
     if low is None or high is None:
         return None

@@ -22,15 +22,6 @@ CERTAIN = 9
 def power_of(effect: float, standard_deviation: float, n: int, *, level: float = 0.05) -> float:
     """Return the power of a paired t test.
 
-    Args:
-        effect: The true mean difference.
-        standard_deviation: The standard deviation of the differences, above 0.
-        n: The number of queries, or of clusters; 2 or more.
-        level: The significance level, between 0 and 1.
-
-    Raises:
-        UsageError: A number is outside its range.
-
     Examples:
         >>> round(power_of(0.05, 0.2, 128), 4)
         0.8015
@@ -43,15 +34,6 @@ def power_unpaired(
     effect: float, standard_deviations: tuple[float, float], n: int, *, level: float = 0.05
 ) -> float:
     """Return the power of a two-sample t test with the same number of queries in both samples.
-
-    Args:
-        effect: The true difference of the means.
-        standard_deviations: The standard deviation of the values in each sample, above 0.
-        n: The number of queries of each sample; 2 or more.
-        level: The significance level, between 0 and 1.
-
-    Raises:
-        UsageError: A number is outside its range.
 
     Examples:
         >>> round(power_unpaired(0.1, (0.2, 0.2), 64), 4)
@@ -67,18 +49,6 @@ def minimum_detectable(
 ) -> float:
     """Return the smallest mean difference that a paired t test detects with this power.
 
-    Args:
-        standard_deviation: The standard deviation of the differences, 0 or more.
-        n: The number of queries, or of clusters.
-        level: The significance level, between 0 and 1.
-        power: The probability of detecting the difference, above `level` and below 1.
-
-    Returns:
-        The difference; NaN with fewer than two queries or an unknown standard deviation.
-
-    Raises:
-        UsageError: A number is outside its range.
-
     Examples:
         >>> round(minimum_detectable(0.2, 250), 4)
         0.0356
@@ -93,18 +63,6 @@ def minimum_detectable_unpaired(
     standard_deviations: tuple[float, float], n: int, *, level: float = 0.05, power: float = 0.8
 ) -> float:
     """Return the smallest difference of means that a two-sample t test detects with this power.
-
-    Args:
-        standard_deviations: The standard deviation of the values in each sample, 0 or more.
-        n: The number of queries of each sample.
-        level: The significance level, between 0 and 1.
-        power: The probability of detecting the difference, above `level` and below 1.
-
-    Returns:
-        The difference; NaN with fewer than two queries or an unknown standard deviation.
-
-    Raises:
-        UsageError: A number is outside its range.
 
     Examples:
         >>> round(minimum_detectable_unpaired((0.2, 0.2), 64), 4)
@@ -122,15 +80,6 @@ def queries_needed(
 ) -> int:
     """Return the smallest number of queries with which a paired t test detects a difference.
 
-    Args:
-        effect: The true mean difference, not 0.
-        standard_deviation: The standard deviation of the differences, above 0.
-        level: The significance level, between 0 and 1.
-        power: The probability of detecting the difference, above `level` and below 1.
-
-    Raises:
-        UsageError: A number is outside its range, or more than 10^12 queries are needed.
-
     Examples:
         >>> queries_needed(0.05, 0.2), queries_needed(0.01, 0.2)
         (128, 3142)
@@ -147,15 +96,6 @@ def queries_needed_unpaired(
     power: float = 0.8,
 ) -> int:
     """Return the smallest number of queries per sample with which a two-sample t test detects it.
-
-    Args:
-        effect: The true difference of the means, not 0.
-        standard_deviations: The standard deviation of the values in each sample, above 0.
-        level: The significance level, between 0 and 1.
-        power: The probability of detecting the difference, above `level` and below 1.
-
-    Raises:
-        UsageError: A number is outside its range, or more than 10^12 queries are needed.
 
     Examples:
         >>> queries_needed_unpaired(0.1, (0.2, 0.2))

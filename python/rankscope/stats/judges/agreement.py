@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from rankscope.deferred import np
 from rankscope.errors import LimitError
 from rankscope.results.judge_agreement import JudgeAgreement, JudgePair
 
@@ -11,24 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 MOST_GRADES = 1000
 
 
 def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> JudgeAgreement:
-    """Return how well judges agree.
-
-    Args:
-        judges: The names of the judges.
-        grades: The grades [items, judges], NaN where a judge gave no grade.
-
-    Raises:
-        LimitError: There are too many different grades.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return how well judges agree."""
     is_graded = ~np.isnan(grades)
     scale, codes = np.unique(grades[is_graded], return_inverse=True)
     if len(scale) > MOST_GRADES:
@@ -60,8 +50,6 @@ def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> Jud
 
 def _count_by_item(places: NDArray[np.int64], scale: int) -> NDArray[np.float64]:
     """Return how many judges gave each grade to each item, [items, grades]."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     items, columns = np.nonzero(places >= 0)
     cells = items * scale + places[items, columns]
     counts = np.bincount(cells, minlength=len(places) * scale)
@@ -75,13 +63,7 @@ def find_alphas(
 
     Items with fewer than two grades are left out. Alpha is NaN if all grades are equal.
     Definition: Krippendorff, *Computing Krippendorff's alpha-reliability*, 2011.
-
-    Args:
-        counts: How many judges gave each grade to each item, [items, grades].
-        scale: The grades, ascending.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     counts = counts[counts.sum(axis=1) >= 2]
     weights = 1 / (counts.sum(axis=1) - 1)
     pairs = (counts * weights[:, None]).T @ counts - np.diag(weights @ counts)
@@ -103,15 +85,7 @@ def find_alphas(
 def compare_pair(
     judges: tuple[str, str], places: NDArray[np.int64], scale: NDArray[np.float64]
 ) -> JudgePair:
-    """Return how well two judges agree on the items that both graded.
-
-    Args:
-        judges: Their names.
-        places: The places of their grades on the scale [items, 2], -1 where there is none.
-        scale: The grades, ascending.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return how well two judges agree on the items that both graded."""
     both = places[(places >= 0).all(axis=1)]
     size = len(scale)
     cells = np.bincount(both[:, 0] * size + both[:, 1], minlength=size * size)
@@ -135,8 +109,6 @@ def compare_pair(
 
 def _find_kappa(confusion: NDArray[np.int64], cost: NDArray[np.float64]) -> float:
     """Return Cohen's kappa (1960), weighted by the cost of each disagreement (Cohen, 1968)."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     chance = np.multiply.outer(confusion.sum(axis=1), confusion.sum(axis=0)).astype(np.float64)
     expected = float((chance * cost).sum())
     observed = float((confusion * cost).sum()) * float(confusion.sum())
@@ -145,8 +117,6 @@ def _find_kappa(confusion: NDArray[np.int64], cost: NDArray[np.float64]) -> floa
 
 def _rank(places: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the rank of each value; equal values share their mean rank."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     _, codes, counts = np.unique(places, return_inverse=True, return_counts=True)
     last: NDArray[np.float64] = np.cumsum(counts).astype(np.float64)
     return (last - (counts - 1) / 2)[codes]
@@ -154,8 +124,6 @@ def _rank(places: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def correlate(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Return Pearson's correlation, NaN if one of the two is constant."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(one) < 2:
         return float("nan")
     one, other = one - one.mean(), other - other.mean()

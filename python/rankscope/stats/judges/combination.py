@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.results.combined_judgments import CombinedJudgments
 
@@ -10,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     How: TypeAlias = Literal["mean", "median", "majority"]
@@ -32,15 +32,7 @@ class Combined:
 
 
 def combine(grades: NDArray[np.float64], how: How) -> Combined:
-    """Combine the grades of each item.
-
-    Args:
-        grades: The grades [items, judges], NaN where a judge gave no grade.
-        how: `mean`, `median` (the mean of the two middle grades if their number is even), or
-            `majority` (the most frequent grade; the lowest of those if there are several).
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Combine the grades of each item."""
     is_graded = ~np.isnan(grades)
     counts = is_graded.sum(axis=1)
     tied = np.zeros(len(grades), dtype=bool)
@@ -62,8 +54,6 @@ def combine(grades: NDArray[np.float64], how: How) -> Combined:
 
 def _count_equal(grades: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return how many judges gave each item the grade that this judge gave, [items, judges]."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     times = np.zeros(grades.shape, dtype=np.int64)
     for column in grades.T:
         times += grades == column[:, None]
@@ -77,17 +67,7 @@ def describe_judgments(
     docs: Sequence[str],
     how: How,
 ) -> CombinedJudgments:
-    """Combine the grades of each document, and describe how much its judges disagree.
-
-    Args:
-        judges: The names of the judges.
-        grades: The grades [items, judges], NaN where a judge gave no grade.
-        queries: The query of each item.
-        docs: The document of each item.
-        how: As in `combine`.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Combine the grades of each document, and describe how much its judges disagree."""
     is_kept = ~np.isnan(grades).all(axis=1)
     kept = grades[is_kept]
     combined = combine(kept, how)

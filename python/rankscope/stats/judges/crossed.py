@@ -57,13 +57,6 @@ def estimate_crossed(
     leaves out one judge at a time (Efron and Stein, 1981), less the part that both contain. Each
     has a t quantile of its own (Zou and Donner, *Construction of confidence limits about effect
     measures*, 2008), because there are usually few judges.
-
-    Args:
-        values: The value of each query by all judges.
-        without: The value of each query without each judge or group of judges, [groups, queries].
-        level: The confidence level.
-        low: The lowest possible value, or minus infinity.
-        high: The highest possible value, or infinity.
     """
     groups, count = without.shape
     value = float(values.mean())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 STRATA = 2
@@ -14,17 +15,11 @@ STRATA = 2
 def split_strata(model: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the half to which each item belongs by the model's values, of those with a size.
 
-    Args:
-        model: The model's value of each item.
-        sizes: How much each item counts.
-
     Examples:
         >>> import numpy as np
         >>> split_strata(np.array([0.1, 0.9, 0.5, 0.2, 0.8, 0.4]), np.ones(6)).tolist()
         [0, 1, 1, 0, 1, 0]
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     values = model[sizes > 0]
     if not len(values):
         return np.zeros(len(model), dtype=np.int64)
@@ -39,15 +34,7 @@ def draw_items(
 
     This is systematic sampling of items in a random order within each stratum (Madow and Madow, *On
     the theory of systematic sampling*, 1944).
-
-    Args:
-        strata: The stratum of each item.
-        sizes: How much each item counts.
-        count: The number of items to draw.
-        seed: The random seed.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     random = np.random.default_rng(seed)
     mixed = random.permutation(np.flatnonzero(sizes > 0))
     mixed = mixed[np.argsort(strata[mixed], kind="stable")]

@@ -6,13 +6,13 @@ import math
 
 from rankscope._core import t_quantile
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.judges.agreement import correlate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 FEWEST_QUERIES = 20
@@ -60,8 +60,6 @@ class Items:
     @property
     def is_judged(self) -> NDArray[np.bool_]:
         """Whether people judged it, and it counts."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return (self.sizes > 0) & ~np.isnan(self.human)
 
     @property
@@ -73,8 +71,6 @@ class Items:
         self, numbers: NDArray[np.float64], which: NDArray[np.bool_] | None = None
     ) -> NDArray[np.float64]:
         """Return the sum of each query that has a number."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if self.queries is None:
             return numbers
         if which is None:
@@ -158,10 +154,6 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
     queries. The ends are the outer ones of Student's t interval and of that with Hall's correction
     for skewness (*On the removal of skewness by transformation*, 1992). It needs `FEWEST_QUERIES`
     and values that differ; a bounded interval stands in if there are limits.
-
-    Args:
-        items: The queries or documents.
-        interval: The settings of the interval.
     """
     is_judged = items.is_judged
     human, model = items.human[is_judged], items.model[is_judged]
@@ -218,18 +210,11 @@ def rescale(
 ) -> NDArray[np.float64]:
     """Return the model's values on the scale of people: with the same mean and spread.
 
-    Args:
-        values: The model's values to convert.
-        human: The values by people of what both judged.
-        model: The values by the model of the same.
-
     Examples:
         >>> import numpy as np
         >>> rescale(np.array([0.0, 50.0, 100.0]), np.array([0.0, 3.0]), np.array([0.0, 100.0]))
         array([0. , 1.5, 3. ])
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not len(human):
         return values
     spread = float(model.std())
@@ -241,15 +226,11 @@ def rescale(
 
 def order_items(count: int) -> NDArray[np.int64]:
     """Return the items in a random order, which is always the same."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.random.default_rng(0).permutation(count)
 
 
 def _merge(strata: NDArray[np.int64], is_judged: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the stratum of each item, where one that nobody judged is part of its neighbor."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     seen = np.unique(strata[is_judged])
     return np.minimum(np.searchsorted(seen, strata), max(len(seen) - 1, 0))
 
@@ -258,8 +239,6 @@ def _calibrate(
     items: Items, groups: NDArray[np.int64], plain: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the weights of the judged items, whose sum in each stratum is that of all sizes."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     own = groups[items.is_judged]
     if not len(own):
         return plain
@@ -337,7 +316,6 @@ def _estimate_bounded(
 def _estimate_dense(
     items: Items, weights: NDArray[np.float64], weight: float, level: float, *, is_tuned: bool
 ) -> _Mean:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     is_judged = items.is_judged
     residuals, mean, expected = _expect(items, weights, weight)
@@ -376,17 +354,7 @@ def _estimate_dense(
 def find_ends(
     value: float, variance: float, parts: NDArray[np.float64], degrees: float, level: float
 ) -> tuple[float, float]:
-    """Return the outer ends of the t interval without and with the correction for skewness.
-
-    Args:
-        value: The estimate.
-        variance: Its variance, above 0.
-        parts: What each query contributes to its deviation from the true mean.
-        degrees: The degrees of freedom.
-        level: The confidence level.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the outer ends of the t interval without and with the correction for skewness."""
     quantile, error = t_quantile(level, degrees), math.sqrt(variance)
     count = len(parts)
     cubes = float((parts**3).sum()) * count * count / ((count - 1) * (count - 2))
@@ -413,8 +381,6 @@ def _find_next(
     That is one from a stratum that nobody judged, or else from the one with the largest share
     (Neyman, *On the two different aspects of the representative method*, 1934).
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_judged = items.is_judged
     order = order_items(len(groups))
     rest = order[((items.sizes > 0) & ~is_judged)[order]]

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 from rankscope._core import t_quantile
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 EXACT_RANKS = 2000
@@ -43,8 +43,6 @@ def list_ranks(items: int) -> Ranks:
 
     A bin is so narrow that the probabilities of a sampled rank hardly change within it.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     exact = np.arange(1.0, min(items, EXACT_RANKS) + 1)
     if items <= EXACT_RANKS:
         return Ranks(exact, np.ones(len(exact)))
@@ -55,15 +53,7 @@ def list_ranks(items: int) -> Ranks:
 
 
 def find_chances(ranks: NDArray[np.float64], sampled: int, items: int) -> NDArray[np.float64]:
-    """Return the probability of each sampled rank, [ranks, sampled + 1].
-
-    Args:
-        ranks: Ranks among all items.
-        sampled: The number of items that were sampled beside the relevant one.
-        items: The number of all items.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the probability of each sampled rank, [ranks, sampled + 1]."""
     above = np.arange(sampled + 1.0)
     chance = ((ranks - 1) / (items - 1))[:, None]
     ways = np.array(
@@ -81,15 +71,7 @@ def find_chances(ranks: NDArray[np.float64], sampled: int, items: int) -> NDArra
 def count_ranks(
     first: NDArray[np.int64], last: NDArray[np.int64], sampled: int
 ) -> NDArray[np.float64]:
-    """Return how often each sampled rank occurred; a tie counts as a share of each of its ranks.
-
-    Args:
-        first: The first rank of the relevant item of each query.
-        last: The last one, which differs if it is tied.
-        sampled: The number of items that were sampled beside the relevant one.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return how often each sampled rank occurred; a tie counts as a share of each of its ranks."""
     share = 1 / (last - first + 1)
     starts = np.bincount(first - 1, weights=share, minlength=sampled + 2)
     ends = np.bincount(last, weights=share, minlength=sampled + 2)
@@ -103,14 +85,7 @@ def fit_prior(
 
     It is fitted by expectation maximization, starting with equally likely ranks (Li et al., *On
     estimating recommendation evaluation metrics under sampling*, AAAI 2021).
-
-    Args:
-        known: The ranks among all items.
-        chances: The probability of each sampled rank, [ranks, sampled + 1].
-        sampled_ranks: How often each sampled rank occurred.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     prior = known.counts / known.counts.sum()
     shares = sampled_ranks / sampled_ranks.sum()
     for _ in range(ITERATIONS):
@@ -129,18 +104,7 @@ def tune_values(
 
     The values minimize the expected squared bias + tradeoff x variance. This is the bias-variance
     estimator of Krichene and Rendle.
-
-    Args:
-        values: The values of each rank among all items, [ranks, measures].
-        prior: How likely each of these ranks is.
-        chances: The probability of each sampled rank, [ranks, sampled + 1].
-        tradeoff: The weight of the variance, above 0 and up to 1.
-
-    Returns:
-        The values of each sampled rank, [sampled + 1, measures].
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     weighted = chances * prior[:, None]
     totals = weighted.sum(axis=0)
     # Sampled ranks that the prior excludes have no equation but this, which gives them 0.
@@ -170,16 +134,7 @@ def average_over_ranks(
     last: NDArray[np.int64],
     level: float,
 ) -> Estimated:
-    """Return the mean of the values at the sampled ranks of queries.
-
-    Args:
-        values: The value of each sampled rank, starting at rank 1.
-        first: The rank of the relevant item of each query, or the first one of its tie.
-        last: The same rank, or the last one of its tie; all of them are equally likely.
-        level: The confidence level.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the mean of the values at the sampled ranks of queries."""
     sums = np.append(0, np.cumsum(values))
     found = (sums[last] - sums[first - 1]) / (last - first + 1)
     count, mean = len(found), float(found.mean())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.offpolicy.reliability import Reliability, add_up, assess
 from rankscope.stats.offpolicy.skewed import find_ends
@@ -12,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -40,8 +40,6 @@ class Strata:
 
     def average(self, column: Numbers) -> Numbers:
         """Return the mean of a column at each position."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return np.bincount(self.codes, weights=column, minlength=len(self.counts)) / self.counts
 
     @property
@@ -72,14 +70,7 @@ class Estimator:
 def average(
     rewards: Numbers, weights: Numbers, strata: Strata, clusters: Codes | None
 ) -> Estimator:
-    """Return inverse propensity scoring (IPS): the mean of weighted rewards.
-
-    Args:
-        rewards: The reward of each row.
-        weights: The probability of each row under the new policy divided by the logged one.
-        strata: The positions.
-        clusters: The number of the cluster of each row, if rows are clustered.
-    """
+    """Return inverse propensity scoring (IPS): the mean of weighted rewards."""
     terms = rewards * weights
     means = strata.average(terms)
     return Estimator(
@@ -96,15 +87,7 @@ def normalize(
     """Return self-normalized IPS: the weighted mean of rewards (Swaminathan and Joachims, 2015).
 
     Positions at which all weights are 0 have no weighted mean; the value is NaN.
-
-    Args:
-        rewards: As in `average`.
-        weights: As in `average`.
-        strata: As in `average`.
-        clusters: As in `average`.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     totals = strata.average(weights)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = strata.average(rewards * weights) / totals
@@ -130,14 +113,6 @@ def correct(
 
     It is right if either the propensities or the predictions are (Dudík, Langford and Li, *Doubly
     robust policy evaluation and learning*, ICML 2011).
-
-    Args:
-        rewards: As in `average`.
-        weights: As in `average`.
-        strata: As in `average`.
-        clusters: As in `average`.
-        predicted: The predicted reward of each row, and what is predicted for the choices of the
-            new policy in its place.
     """
     of_row, of_policy = predicted
     errors = rewards - of_row
@@ -159,18 +134,7 @@ def leave_out(
     A model that has seen a row predicts it too well, which biases the doubly robust estimate.
     Leaving out the row's cluster is cross-fitting with as many folds as there are clusters, and
     doesn't depend on the order of rows.
-
-    Args:
-        rewards: The reward of each row.
-        items: The number of the item of each row, from 0.
-        chances: The probability of each item under the new policy; they sum up to 1.
-        clusters: The number of the cluster of each row.
-
-    Returns:
-        The predictions for the rows, and those for the choices of the new policy.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = len(chances)
     total, size = rewards.sum(), len(rewards)
     own_sum = np.bincount(clusters, weights=rewards)
@@ -195,8 +159,6 @@ def leave_out(
 
 def find_floor(errors: Numbers, weights: Numbers, strata: Strata) -> float:
     """Return the variance of weighted errors in a sample of the effective size."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     total = strata.average(weights)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = strata.average(weights * errors) / total
@@ -236,16 +198,7 @@ def conclude(
     bounds: tuple[float, float],
     reason: str = "",
 ) -> Concluded:
-    """Return an estimate with its intervals, or without if the log is too small for them.
-
-    Args:
-        found: The estimate.
-        logged: The value of the log itself.
-        clusters: The number of the cluster of each row, if rows are clustered.
-        level: The confidence level.
-        bounds: The lowest and the highest value there can be, at which the interval is cut.
-        reason: Why there is no interval in any case.
-    """
+    """Return an estimate with its intervals, or without if the log is too small for them."""
     refused = reason or found.reliability.refuse()
     rounding = (ROUNDING * found.value) ** 2
     if not refused and not _add_squares(found.influences, clusters) > rounding:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import EmptyError
 from rankscope.records import record
 from rankscope.results.examination import ExaminationCurve
@@ -25,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -76,17 +76,7 @@ class Swaps:
 
 
 def harvest(shown: Shown, level: float) -> ExaminationCurve:
-    """Return how often users look at each rank relative to rank 1.
-
-    Args:
-        shown: The impressions.
-        level: The confidence level of the intervals.
-
-    Raises:
-        EmptyError: No document links a rank with rank 1.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return how often users look at each rank relative to rank 1."""
     depth = int(shown.ranks.max())
     documents = int(shown.documents.max()) + 1
     impressions = np.bincount(
@@ -139,7 +129,6 @@ def harvest(shown: Shown, level: float) -> ExaminationCurve:
 
 
 def _find_swaps(shown: Shown, impressions: Codes, kept: NDArray[np.bool_]) -> Swaps:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     depth = impressions.shape[1]
     first, second = np.triu_indices(depth, 1)
@@ -165,11 +154,7 @@ def _find_swaps(shown: Shown, impressions: Codes, kept: NDArray[np.bool_]) -> Sw
 
 
 def _refuse_unlinked(swaps: Swaps, depth: int) -> None:
-    """Raise an error if clicks don't compare each rank with rank 1, directly or by way of others.
-
-    Raises:
-        EmptyError: They don't.
-    """
+    """Refuse clicks that don't compare each rank with rank 1, directly or by way of others."""
     at_rank = [0.0] * depth
     for pair, ends in enumerate(zip(swaps.first.tolist(), swaps.second.tolist(), strict=True)):
         for side, rank in enumerate(ends):
@@ -201,8 +186,6 @@ def _refuse_unlinked(swaps: Swaps, depth: int) -> None:
 
 def _maximize(swaps: Swaps, depth: int) -> tuple[Numbers, Numbers]:
     """Return the logarithms of the examination of ranks and of the relevance of pairs."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     logs = np.zeros(depth)
     relevance = _fit_relevance(swaps, logs)
     for _ in range(MOST_STEPS):
@@ -219,8 +202,6 @@ def _maximize(swaps: Swaps, depth: int) -> tuple[Numbers, Numbers]:
 
 def _fit_relevance(swaps: Swaps, logs: Numbers) -> Numbers:
     """Return the logarithms of the relevance of pairs that maximize the likelihood."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     one, other = np.exp(logs[swaps.first]), np.exp(logs[swaps.second])
     clicks, misses = swaps.clicks.sum(axis=0), swaps.misses
     square = one * other * (clicks + misses.sum(axis=0))
@@ -235,8 +216,6 @@ def _differentiate(
     swaps: Swaps, logs: Numbers, relevance: Numbers
 ) -> tuple[tuple[Numbers, Numbers], Numbers]:
     """Return what a click and a miss add to the slope at each rank of a pair, and the curvature."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     chances = np.exp(np.stack([logs[swaps.first], logs[swaps.second]]) + relevance)
     chances = np.clip(np.nan_to_num(chances), 0, 1 - CLOSE)
     odds = chances / (1 - chances)
@@ -247,8 +226,6 @@ def _profile(
     swaps: Swaps, slopes: tuple[Numbers, Numbers], bends: Numbers, depth: int
 ) -> tuple[Numbers, Numbers]:
     """Return the slope and the curvature of the likelihood with the best relevance of each pair."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     both = bends.sum(axis=0)
     link = np.divide(bends[0] * bends[1], both, out=np.zeros_like(both), where=both > 0)
     one, other = swaps.clicks * slopes[0] + swaps.misses * slopes[1]
@@ -264,8 +241,6 @@ def _profile(
 
 def _share(own: Numbers, other: Numbers, bends: Numbers) -> Numbers:
     """Return the slope at a rank that the relevance of its pair can't take up."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     both = bends.sum(axis=0)
     left = bends[1] * own - bends[0] * other
     found: Numbers = np.divide(left, both, out=np.zeros_like(left), where=both > 0)
@@ -274,8 +249,6 @@ def _share(own: Numbers, other: Numbers, bends: Numbers) -> Numbers:
 
 def _influence(swaps: Swaps, logs: Numbers, relevance: Numbers) -> Numbers:
     """Return what each cluster adds to the error of the logarithm of each rank."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     depth = len(logs)
     slopes, bends = _differentiate(swaps, logs, relevance)
     _, matrix = _profile(swaps, slopes, bends, depth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record, replace
 from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 from rankscope.stats.offpolicy.estimators import (
@@ -19,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.offpolicy.estimators import Concluded, Estimator
@@ -59,17 +59,7 @@ class Weighted:
 def evaluate(
     log: Weighted, *, method: str | None, clip: float, level: float, what: str
 ) -> OffPolicyEvaluation:
-    """Return the value of the new policy by every estimator.
-
-    Args:
-        log: The weighted log.
-        method: The estimator to decide by; `None` for `"dr"` with predictions, else `"snips"`.
-        clip: The largest weight of clipped IPS.
-        level: The confidence level.
-        what: What the value is, in a few words.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the value of the new policy by every estimator."""
     clipped = np.minimum(log.weights, clip)
     given = log.rewards, log.strata, log.clusters
     logged = average(given[0], np.ones_like(log.weights), *given[1:])

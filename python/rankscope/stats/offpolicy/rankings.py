@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record, replace
 from rankscope.results.off_policy_evaluation import OffPolicyEvaluation
 from rankscope.stats.offpolicy.estimators import (
@@ -20,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.offpolicy.estimators import Concluded
@@ -69,16 +69,7 @@ class Reranked:
 def evaluate_rankings(
     log: Reranked, *, method: str | None, clip: float, level: float
 ) -> OffPolicyEvaluation:
-    """Return the DCG of the new ranker by every estimator.
-
-    Args:
-        log: The documents of the logged rankings.
-        method: The estimator to decide by; `None` for `"dr"` with predictions, else `"snips"`.
-        clip: The largest weight of a click in clipped IPS.
-        level: The confidence level.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the DCG of the new ranker by every estimator."""
     count = int(log.rankings.max()) + 1
     inverse = np.zeros_like(log.looks)
     np.divide(1, log.expected, out=inverse, where=log.expected > 0)
@@ -153,8 +144,6 @@ def evaluate_rankings(
 
 def _estimate(log: Reranked, terms: Numbers, weights: Numbers) -> Estimator:
     """Return the mean over rankings of the sum of their terms."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     lengths = np.bincount(log.rankings).astype(np.float64)
     count = len(lengths)
     value = float(terms.sum()) / count
@@ -183,15 +172,7 @@ def _refuse_unseen(share: float) -> str:
 
 
 def _widen(log: Reranked, made: Concluded, *, is_new: bool) -> Concluded:
-    """Widen intervals by what the uncertainty of the examination adds, if it was estimated.
-
-    Args:
-        log: The log.
-        made: The estimate with its intervals.
-        is_new: Whether the estimate is of the new ranker, and not of the log.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Widen intervals by what the uncertainty of the examination adds, if it was estimated."""
     if made.reason or log.has_propensities or (log.looks_lower == log.looks_upper).all():
         return made
     shown = (log.looks > 0) & (log.clicks > 0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -76,11 +76,6 @@ def assess(weights: Numbers, rewards: Numbers, clusters: NDArray[np.int64] | Non
 
     A few rows with large weights can decide the value without having a reward, so the number of
     rewarded rows is also limited by the share of the weight that is rewarded.
-
-    Args:
-        weights: The weight of each row, 0 or more.
-        rewards: The reward of each row.
-        clusters: The number of the cluster of each row, from 0, if rows are clustered.
     """
     total = float(weights.sum())
     if not total > 0:
@@ -115,6 +110,5 @@ def add_up(column: Numbers, clusters: NDArray[np.int64] | None) -> Numbers:
     """Return the sums of a column by cluster, or the column itself without clusters."""
     if clusters is None:
         return column
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.bincount(clusters, weights=column).astype(np.float64)

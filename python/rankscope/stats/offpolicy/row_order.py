@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.stats.scatter import scatter
 
 TYPE_CHECKING = False
@@ -9,19 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
 def order_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return the places of rows in an order of their contents, in which rounded sums are added up.
-
-    Args:
-        columns: Columns of float64, or of whole numbers from 0. Rows that are equal in all of them
-            must be interchangeable.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the places of rows in an order of their contents in which rounded sums are added."""
     mixed = np.zeros(1, dtype=np.uint64)
     for column in columns:
         # Zeros of both signs are equal, and so is all that is missing.

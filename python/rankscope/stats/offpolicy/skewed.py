@@ -33,16 +33,6 @@ def find_ends(
     Clicks with large weights are skewed, and Student's t interval then misses high values too
     often. This interval transforms t with a cubic that removes the skewness (Hall, *On the removal
     of skewness by transformation*, JRSSB 1992).
-
-    Args:
-        value: The estimate.
-        influences: What each row adds to the error of the estimate. They sum up to 0.
-        clusters: The number of the cluster of each row; clusters are independent.
-        level: The confidence level.
-        floor: The smallest variance that the estimate can have.
-
-    Returns:
-        Both ends; NaN with fewer than two clusters.
     """
     sums = add_up(influences, clusters)
     count = len(sums)

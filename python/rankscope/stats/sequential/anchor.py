@@ -33,14 +33,6 @@ def choose_anchor(first: int, before: int, longest: int = LONGEST) -> Anchor | N
     comparison with the version before. If a team accepts a lower level, a new anchor is chosen: the
     time before that.
 
-    Args:
-        first: The time of the first ranking, in microseconds since 1970 in UTC.
-        before: When the first period begins that is compared with it.
-        longest: How long it is at most, in microseconds, if that is less than 28 days.
-
-    Returns:
-        The time, or `None` if there are less than two weeks before.
-
     Examples:
         >>> choose_anchor(first=100 * DAY, before=160 * DAY) == Anchor(132 * DAY, 160 * DAY)
         True

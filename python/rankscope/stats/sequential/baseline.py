@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.records import record
 from rankscope.stats.sequential.bound import bound_mean
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.sequential.observations import Observations
@@ -128,11 +128,7 @@ class Baseline:
 
     @staticmethod
     def from_dict(stored: Mapping[str, Any]) -> Baseline:
-        """Return the baseline from the result of `to_dict`.
-
-        Raises:
-            UsageError: The dict is not a result of `to_dict`.
-        """
+        """Return the baseline from the result of `to_dict`."""
         try:
             tuples = {name: tuple(stored[name]) for name in ("weekdays", "hours")}
             cells = CellEffects.from_dict(stored["cells"])
@@ -153,10 +149,6 @@ def split_level(streams: int, *, is_whole: bool) -> float:
 
     The stream of all rankings gets half of `LEVEL`, because it has the most users and can use a
     narrow margin best. The slices share the other half.
-
-    Args:
-        streams: The number of streams of the rule.
-        is_whole: Whether the stream is that of all rankings.
 
     Examples:
         >>> split_level(1, is_whole=True), split_level(11, is_whole=False)
@@ -180,20 +172,7 @@ def fit_baseline(
     What is expected depends on the cell of a ranking, the day of the week, and the hour. Effects
     that are small compared with their errors are shrunk towards 0. The effects of weekdays need a
     baseline of 14 days or more.
-
-    Args:
-        seen: The rankings of a few weeks without problems.
-        tolerance: How far the mean can fall before it counts as a drop, 0 or more.
-        level: The probability that the lower bound is above the true mean, at most. With several
-            streams, use `split_level`.
-        is_hourly: Whether a period is an hour; by default, it is a day.
-
-    Raises:
-        UsageError: The tolerance is negative, or no ranking has a value.
-        InputError: A value is not from 0 to 1.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not 0 <= tolerance < math.inf:
         raise UsageError(
             f"the tolerance must be 0 or more, found {tolerance}",
@@ -261,18 +240,7 @@ def find_gaps(baseline: Baseline, seen: Observations, shared: int | None = None)
     The expected mean follows the mix of the period: if more searches come from a cell that has
     always been worse, less is expected. The less the baseline knows about the cells of the period,
     the larger is the margin.
-
-    Args:
-        baseline: What is expected.
-        seen: The rankings of the period.
-        shared: The number of users of the day so far, if the period is a part of a day: they share
-            the effect of the day. By default, the users of the period.
-
-    Raises:
-        InputError: A value is not from 0 to 1.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     length = HOUR if baseline.is_hourly else DAY
     has_weights = seen.weight is not None
     units = group_units(seen, length, baseline.most if has_weights else None)
@@ -324,8 +292,6 @@ def _find_draws(cluster: NDArray[np.int64], day: NDArray[np.int64], days: int) -
     lasting part of the traffic instead, like a popular query where queries stand for users: only
     what varies from day to day is chance, and each day is a draw.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pair, of_pair = np.unique(cluster * days + day, return_inverse=True)
     count = np.bincount(pair // days)
     is_lasting = (count >= LASTING * days) & (days >= WEEK)
@@ -339,8 +305,6 @@ def _average(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float
 
 def _spread(gaps: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
     """Return the variance of gaps, of which each counts by the square of its size."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     square = sizes**2
     centre = np.average(gaps, weights=sizes)
     return float((square * (gaps - centre) ** 2).sum() / square.sum())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rankscope._core import bound_below
+from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -21,18 +21,6 @@ def bound_mean(sums: NDArray[np.float64], counts: NDArray[np.float64], level: fl
     A user can have several values. The users are independent, while the values of one user need not
     be. The mean is that of all values: the sum over users divided by the number of values.
 
-    Args:
-        sums: The sum of the values of each user, which are from 0 to 1.
-        counts: The number of values of each user, above 0; it doesn't have to be whole.
-        level: The probability that the bound is above the mean, at most; above 0 and below 1.
-
-    Returns:
-        The bound, from 0 to the mean; 0 without users.
-
-    Raises:
-        UsageError: The level is not above 0 and below 1, or the columns have different lengths.
-        InputError: A sum is not from 0 to its count.
-
     Examples:
         >>> import numpy as np
         >>> bound = bound_mean(np.full(200, 0.7), np.ones(200), level=0.025)
@@ -41,8 +29,6 @@ def bound_mean(sums: NDArray[np.float64], counts: NDArray[np.float64], level: fl
         >>> bound_mean(np.array([]), np.array([]), level=0.025)
         0.0
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not 0 < level < 1:
         raise UsageError(
             f"the level must be above 0 and below 1, found {level}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -11,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
@@ -84,21 +84,6 @@ def compare_versions(
     Call this with all rankings since both versions serve, as often as you like. `follow_difference`
     describes the interval, and returns that of each day.
 
-    Args:
-        value: By ranking, its value; NaN if the policy leaves it out.
-        cluster: Its user, as text or integers.
-        is_new: Whether the new version ranked it.
-        cell: Its cell, as a number from 0 on; by default, all are in one.
-        covariate: What was known before the comparison, such as the mean value of its query in the
-            weeks before; NaN if nothing was known. The values are adjusted by regression (CUPED).
-        level: The confidence level, above 0 and below 1.
-
-    Returns:
-        The difference, or `None` if no cell has rankings of both versions.
-
-    Raises:
-        UsageError: The columns have different lengths, or the level is not above 0 and below 1.
-
     Examples:
         >>> import numpy as np
         >>> draw = np.random.default_rng(1)
@@ -108,8 +93,6 @@ def compare_versions(
         >>> found.is_worse, found.lower < -0.1 < found.upper
         (True, True)
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     day = np.zeros(len(value), dtype=np.int64)
     found = follow_difference(
         value, cluster, is_new, day, cell=cell, covariate=covariate, level=level
@@ -141,24 +124,7 @@ def follow_difference(
 
     The variance is that of the users' sums (cluster-robust). Where it is less than if the values of
     both versions varied alike, as with a few users without a bad ranking, that is taken instead.
-
-    Args:
-        value: By ranking, its value; NaN if the policy leaves it out.
-        cluster: Its user, as text or integers.
-        is_new: Whether the new version ranked it.
-        day: Its day, as a number.
-        cell: As in `compare_versions`, like the next two.
-        covariate: What was known before the comparison.
-        level: The confidence level.
-
-    Returns:
-        Days and differences, from the first day on which a cell has rankings of both versions.
-
-    Raises:
-        UsageError: The columns have different lengths, or the level is not above 0 and below 1.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not 0 < level < 1:
         raise UsageError(
             f"the level must be above 0 and below 1, found {level}",
@@ -217,7 +183,6 @@ class _Sums:
     """
 
     def __init__(self, users: int, level: float) -> None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         self._level = level
         self._by_user = np.zeros((users, 5))
@@ -238,8 +203,6 @@ class _Sums:
         place: Whole,
     ) -> None:
         """Add the rankings of a day, whose cells all have both versions."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         _, place = np.unique(place, return_inverse=True)
         size = np.bincount(place)
         count = len(size)
@@ -271,8 +234,6 @@ class _Sums:
 
     def estimate(self) -> Difference:
         """Return the difference as of now."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         xy, xx, xz, zy, zz = self._by_user.sum(axis=0).tolist()
         has_covariate = self._known >= FEWEST_USERS and zz * xx - xz * xz > 1e-12 * zz * xx
         gamma = slope = 0.0
@@ -321,12 +282,7 @@ class _Sums:
 
 
 def find_factor(users: float, error: float) -> float:
-    """Return how many standard errors the interval reaches to each side.
-
-    Args:
-        users: The number of users of the version that has fewer: its information is the time.
-        error: One minus the level.
-    """
+    """Return how many standard errors the interval reaches to each side."""
     tuned = -2 * math.log(error) + math.log(-2 * math.log(error)) + 1
     scale = users * tuned / TUNED_FOR
     return math.sqrt((scale + 1) / scale * math.log((scale + 1) / error**2))

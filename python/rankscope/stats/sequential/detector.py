@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record, replace
 
@@ -155,11 +156,7 @@ class Detector:
 
     @staticmethod
     def from_dict(stored: Mapping[str, object]) -> Detector:
-        """Return the detector from the result of `to_dict`.
-
-        Raises:
-            UsageError: The dict is not a result of `to_dict`.
-        """
+        """Return the detector from the result of `to_dict`."""
         try:
             held = {
                 name: tuple(value) if isinstance(value, list) else value
@@ -176,24 +173,12 @@ def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:
     The result doesn't depend on the order of the users, not even in the last bit. A period without
     users is ignored.
 
-    Args:
-        detector: The detector before.
-        gaps: The gaps of the period. Margin and expected values can differ between periods, but
-            must not depend on the values of this period.
-        share: The length of the period in units of the run length, above 0: 1 / 24 for hours, if
-            the run length is in days.
-
-    Raises:
-        UsageError: The margin leaves no room, or the share is not above 0.
-
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.sequential.gaps import below
         >>> advance(Detector(run_length=100), below(np.array([0.2, 0.9]), 0.5)).observations
         2
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not 0 < share < math.inf:
         raise UsageError(
             f"the share of a period must be above 0, found {share}",
@@ -241,10 +226,6 @@ def cap(detector: Detector, log_evidence: float) -> Detector:
 
     A drop that has lasted for months would otherwise have evidence that takes months to go away.
     Less evidence is never a false alarm.
-
-    Args:
-        detector: The detector.
-        log_evidence: The logarithm of the most evidence that a bet keeps.
     """
     if max((*detector.evidence, *detector.sums), default=-math.inf) <= log_evidence:
         return detector

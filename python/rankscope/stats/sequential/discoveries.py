@@ -41,14 +41,6 @@ def discover(log_evidence: Mapping[str, float], error: float) -> Discoveries:
     and Ramdas, *Multiple testing in multi-stream sequential change detection*, 2025). A single
     monitor is selected when its evidence reaches the run length.
 
-    Args:
-        log_evidence: The logarithm of the evidence of each monitor, such as
-            `Detector.log_evidence`.
-        error: The level, above 0 and below 1.
-
-    Raises:
-        UsageError: The level is not above 0 and below 1, or evidence is not a number.
-
     Examples:
         >>> from math import log
         >>> evidence = {"all": log(90), "tv": log(45), "de": log(20), "at": log(0.5)}

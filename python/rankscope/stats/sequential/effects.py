@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.sequential.observations import tally
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.sequential.observations import Cell, Units
@@ -49,8 +49,6 @@ class CellEffects:
 
         A cell that the baseline doesn't have gets the sum of the effects of its attribute values.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         known = {cell: expected for cell, expected, _ in self.cells}
         effects = [dict(pairs) for pairs in self.values]
         found = []
@@ -64,8 +62,6 @@ class CellEffects:
 
     def error_of(self, cells: Sequence[Cell], mix: Numbers) -> float:
         """Return the variance of what is expected of a mix of cells."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         known = {cell: variance for cell, _, variance in self.cells}
         errors = np.array([known.get(cell, self.spread) for cell in cells])
         total = mix.sum()
@@ -97,14 +93,7 @@ def estimate_cells(units: Units, names: Sequence[Cell], mean: float) -> CellEffe
     The effects of attribute values are fitted together, then what is left of each cell. Both are
     shrunk by what their errors explain of the differences (empirical Bayes), so that a small cell
     follows its parents.
-
-    Args:
-        units: The rankings.
-        names: The cells.
-        mean: Their mean.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     weight = tally(units.cell, units.weight, len(names))
     used = np.flatnonzero(weight > 0)
     if len(used) <= 1 and not (len(used) and names[int(used[0])]):
@@ -158,20 +147,7 @@ def estimate_cells(units: Units, names: Sequence[Cell], mean: float) -> CellEffe
 def estimate_cycle(
     rest: Numbers, weight: Numbers, of_moment: Places, phase: Places, length: int
 ) -> tuple[float, ...]:
-    """Return the effects of the phases of a cycle, such as the days of a week.
-
-    Args:
-        rest: By ranking, its value less what is expected.
-        weight: Its weight.
-        of_moment: Its moment, such as the day, as a place.
-        phase: By moment, its phase.
-        length: The number of phases.
-
-    Returns:
-        The effect of each phase, or nothing if phases don't differ more than moments do.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the effects of the phases of a cycle, such as the days of a week."""
     size = tally(of_moment, weight, len(phase))
     level = tally(of_moment, weight * rest, len(phase)) / size
     total = tally(phase, size, length)
@@ -191,15 +167,7 @@ def estimate_cycle(
 def find_day_variance(
     gaps: Numbers, size: Numbers, day: Places, variance: float, *, free: int
 ) -> float:
-    """Return a lower 84 % bound of the variance between days that their users don't explain.
-
-    Args:
-        gaps: By unit, its gap.
-        size: Its weight.
-        day: Its day, as a place.
-        variance: The variance of gaps.
-        free: The number of days less the number of effects that were fitted to them.
-    """
+    """Return a lower 84 % bound of the variance between days that their users don't explain."""
     if free < 1:
         return 0.0
     days = int(day.max()) + 1
@@ -216,8 +184,6 @@ def find_day_variance(
 
 def _keep(effects: Numbers, errors: Numbers, sizes: Numbers) -> Numbers:
     """Return which share of each effect its error doesn't explain."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(effects) < 2:
         return np.zeros(len(effects))
     between = float((sizes * (effects**2 - errors)).sum() / sizes.sum())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -63,8 +63,6 @@ class Gaps:
 
     def cut(self, margin: float) -> NDArray[np.float64]:
         """Return the weighted gaps beyond a margin, ascending."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if self.weight is None:
             return self.gap - margin
         return np.sort(self.weight * (self.gap - margin))
@@ -73,21 +71,11 @@ class Gaps:
 def below(values: NDArray[np.float64], floor: float) -> Gaps:
     """Return the gaps of users for whom the same is expected.
 
-    Args:
-        values: The means of the users of the period, from 0 to 1.
-        floor: The lowest mean that isn't a drop, between 0 and 1.
-
-    Raises:
-        UsageError: The floor is not between 0 and 1.
-        InputError: A value is not from 0 to 1.
-
     Examples:
         >>> import numpy as np
         >>> below(np.array([0.25, 1.0]), floor=0.5).gap
         array([-0.5 ,  0.25])
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     check_floor(floor)
     observed = np.sort(np.asarray(values, dtype=np.float64))
     check_values(observed)
@@ -103,11 +91,7 @@ def below(values: NDArray[np.float64], floor: float) -> Gaps:
 
 
 def check_floor(floor: float) -> None:
-    """Check that a floor is between 0 and 1.
-
-    Raises:
-        UsageError: The floor is not between 0 and 1.
-    """
+    """Check that a floor is between 0 and 1."""
     if not 0 < floor < 1:
         raise UsageError(
             f"the floor must be between 0 and 1, found {floor}",
@@ -117,11 +101,7 @@ def check_floor(floor: float) -> None:
 
 
 def check_values(ordered: NDArray[np.float64]) -> None:
-    """Check that values are from 0 to 1, given that they are in order.
-
-    Raises:
-        InputError: A value is not from 0 to 1.
-    """
+    """Check that values are from 0 to 1, given that they are in order."""
     # Sorting puts NaN last.
     if len(ordered) and not 0 <= ordered[0] <= ordered[-1] <= 1:
         raise InputError(

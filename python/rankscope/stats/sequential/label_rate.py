@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 from rankscope.stats.sequential.observations import FIRST_WEEKDAY, WEEK
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     LabelState: TypeAlias = Literal["usual", "lost", "gained"]
@@ -89,17 +89,6 @@ def fit_label_rate(
 
     Weekdays have their own usual rates if the baseline has two weeks or more.
 
-    Args:
-        labels: The number of labels of one kind on each day.
-        rankings: The number of rankings on each day.
-        days: The number of each day, counted from 1970 in UTC.
-
-    Returns:
-        The rate, or `None` if there are fewer than 7 days with rankings.
-
-    Raises:
-        UsageError: The columns have different lengths.
-
     Examples:
         >>> import numpy as np
         >>> days = np.arange(28)
@@ -107,8 +96,6 @@ def fit_label_rate(
         >>> rate.mean, judge_label_rate(rate, labels=90, rankings=100, day=28).state
         (1.5, 'lost')
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not len(labels) == len(rankings) == len(days):
         raise UsageError(
             "expected columns of one length",
@@ -138,14 +125,7 @@ def fit_label_rate(
 
 
 def judge_label_rate(usual: LabelRate, *, labels: int, rankings: int, day: int) -> LabelVerdict:
-    """Return whether a day has fewer or more labels per ranking than usual.
-
-    Args:
-        usual: The usual label rate.
-        labels: The number of labels of the day.
-        rankings: The number of its rankings.
-        day: The number of the day, counted from 1970 in UTC.
-    """
+    """Return whether a day has fewer or more labels per ranking than usual."""
     factor = usual.weekdays[(day + FIRST_WEEKDAY) % WEEK]
     expected = usual.mean * factor
     lower = expected - max(LEAST_CHANGE * expected, DEVIATIONS * usual.deviation)

@@ -85,20 +85,6 @@ def fit_lane(
 
     The tolerance of the discount per gain is the same share of its mean as that of the measure.
 
-    Args:
-        seen: The rankings of the baseline, with the values that they had at this age.
-        gain: By ranking, the sum of the gains of all its documents at this age, also of those
-            below the cutoff of the measure; 0 without labels.
-        discount: By ranking, the discounted sum of gains down to the cutoff divided by `gain`, from
-            0 to 1; NaN without gains. A document below the cutoff has the discount 0.
-        tolerance: How far the mean can fall before it counts as a drop, 0 or more.
-        level: The probability that a lower bound is above the true mean, at most.
-        is_hourly: Whether a period is an hour; by default, it is a day.
-
-    Raises:
-        UsageError: The tolerance is negative, or no ranking has a value.
-        InputError: A value or discount is not from 0 to 1.
-
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.sequential.observations import DAY, Observations
@@ -141,19 +127,6 @@ def judge_lane(
     or if some are lost, it changes although the rankings are as good as before. Therefore a period
     is judged by the discount per gain if its gain per list is more than 10 % from the baseline's:
     that doesn't depend on the number of labels.
-
-    Args:
-        lane: What is expected at this age.
-        seen: The rankings of the period, with the values that they had at this age.
-        gain: By ranking, the sum of the gains of all its documents at this age, as in `fit_lane`.
-        discount: By ranking, the discounted sum of gains divided by `gain`; NaN without gains.
-        shared: The number of users of the day so far, if the period is a part of a day.
-        recent_gain: The mean gain per list of the last 24 hours at this age, if the period is
-            shorter. By default, that of the period.
-        has_usual_labels: Whether the label rate is usual; if not, the discount is judged.
-
-    Raises:
-        InputError: A value or discount is not from 0 to 1.
     """
     found = float(gain.mean()) if len(gain) else math.nan
     recent = found if recent_gain is None else recent_gain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -9,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Cell: TypeAlias = tuple[str, ...]
@@ -83,8 +83,6 @@ class Units:
 
     def add(self, column: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weighted sum of a column of rankings by unit."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if not len(self.start):
             return np.zeros(0)
         return np.add.reduceat(column * self.weight, self.start)
@@ -94,15 +92,7 @@ def group_units(seen: Observations, length: int, most: float | None = None) -> U
     """Return the rankings that have a value, grouped by period and user.
 
     The result doesn't depend on the order of the rankings.
-
-    Args:
-        seen: The observations.
-        length: The length of a period, in microseconds.
-        most: The largest weight of a unit; units with more count as much. By default, twice the
-            mean, because bets on users who differ a lot in weight have to be small.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     kept = ~np.isnan(seen.value)
     if seen.weight is not None:
         kept &= seen.weight > 0
@@ -140,6 +130,4 @@ def tally(
     places: NDArray[np.int64], weights: NDArray[np.float64], length: int
 ) -> NDArray[np.float64]:
     """Return the sum of the weights at each place."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.asarray(np.bincount(places, weights, length), dtype=np.float64)

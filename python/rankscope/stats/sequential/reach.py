@@ -43,11 +43,6 @@ def find_reach(baseline: Baseline, *, run_length: float, streams: int) -> Reach:
     Both are calculated from the margin, the number of users on an average day, and the variances of
     users and days. A baseline with more users also has more users each day.
 
-    Args:
-        baseline: The baseline of the stream.
-        run_length: The run length of its rule.
-        streams: The number of streams of the rule that are tested together, lanes included.
-
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.sequential.baseline import fit_baseline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record, replace
 from rankscope.stats.sequential.detector import BETS, LEAST_ROOM
@@ -88,11 +89,7 @@ class Recovery:
 
     @staticmethod
     def from_dict(stored: Mapping[str, Any]) -> Recovery:
-        """Return the recovery from the result of `to_dict`.
-
-        Raises:
-            UsageError: The dict is not a result of `to_dict`.
-        """
+        """Return the recovery from the result of `to_dict`."""
         try:
             return Recovery(**{**stored, "evidence": tuple(stored["evidence"])})
         except (KeyError, TypeError) as error:
@@ -107,12 +104,7 @@ FIELDS: tuple[str, ...] = Recovery.__match_args__
 
 
 def begin_recovery(fall: float, size: float) -> Recovery:
-    """Return the recovery of a drop that was just found.
-
-    Args:
-        fall: The mean gap since the drop, such as `Detector.fall`.
-        size: The number of users that it is the mean of, above 0.
-    """
+    """Return the recovery of a drop that was just found."""
     if not (math.isfinite(fall) and 0 < size < math.inf):
         raise UsageError(
             f"expected a mean gap and its number of users, found {fall} and {size}",
@@ -126,13 +118,7 @@ def follow(recovery: Recovery, gaps: Gaps) -> Recovery:
     """Return the recovery after one more period.
 
     The result doesn't depend on the order of the users. A period without users is ignored.
-
-    Args:
-        recovery: The recovery before.
-        gaps: The gaps of the period.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not len(gaps.gap):
         return recovery
     size = float(len(gaps.gap) if gaps.weight is None else gaps.weight.sum())

@@ -100,16 +100,6 @@ def judge(
     Use this to check a single window. If you check every day, a 95 percent interval is too low on
     one day in forty by chance alone; use `Detector` instead.
 
-    Args:
-        threshold: The threshold.
-        values: The value of each ranking. Values that the policy leaves out (NaN) are ignored.
-        clusters: The cluster of each ranking, as text or integers.
-        interval: The settings of the interval of the mean.
-        threads: The number of threads, which doesn't change the interval.
-
-    Raises:
-        UsageError: The columns have different lengths.
-
     Examples:
         >>> import numpy as np
         >>> values, users = np.tile([0.5, 0.9, 0.7, 0.7], 25), np.arange(100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope._core import count_shifted
 from rankscope.data.interval import stream_of
+from rankscope.deferred import np
 from rankscope.stats.test.student import average
 from rankscope.stats.test.tested import Tested
 
@@ -26,8 +27,6 @@ def test_by_bootstrap(families: Sequence[Family], sampling: Sampling) -> Tested:
     (1 + resamples whose t statistic is as large) / (1 + resamples). All pairs of a family use the
     same resamples, and each measure has its own. There is no p-value where the t test has none.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     work = max((len(family.sizes) * (len(family.pairs) + 2) for family in families), default=0)
     resamples = sampling.choose(work, 0, MOST_WORK)
     tested = [_test_family(family, resamples, sampling) for family in families]
@@ -55,7 +54,6 @@ WITH_FEW = (
 
 
 def _test_family(family: Family, resamples: int, sampling: Sampling) -> tuple[Numbers, Numbers]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     _, _, sizes = family.kept()
     differences = list(family.differences())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rankscope.data.policy import check_choice
+from rankscope.deferred import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Correction: TypeAlias = Literal["holm", "bh", "none"]
@@ -19,19 +19,6 @@ CORRECTIONS = ("holm", "bh", "none")
 def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.float64]:
     """Correct p-values for the number of tests.
 
-    Args:
-        p: The p-values of all tests. NaN stays NaN, and isn't counted as a test.
-        method: `"holm"` bounds the probability of rejecting any true hypothesis (Holm, *A simple
-            sequentially rejective multiple test procedure*, 1979). `"bh"` bounds the expected share
-            of true hypotheses among those rejected (Benjamini and Hochberg, *Controlling the false
-            discovery rate*, 1995). `"none"` returns the p-values as they are.
-
-    Returns:
-        The corrected p-values in the same order, at most 1.
-
-    Raises:
-        PolicyError: The method is not one of these.
-
     Examples:
         >>> import numpy as np
         >>> p = np.array([0.01, 0.04, np.nan, 0.03])
@@ -40,8 +27,6 @@ def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.f
         >>> correct(p, "bh").round(4).tolist()
         [0.03, 0.04, nan, 0.04]
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     check_choice("correction", method, CORRECTIONS)
     corrected = np.array(p, dtype=np.float64)
     tested = np.flatnonzero(~np.isnan(corrected))

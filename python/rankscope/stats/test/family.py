@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -10,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -44,7 +44,6 @@ class Family:
     measure: str = ""
 
     def __post_init__(self) -> None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         shape = self.values.shape
         if len(shape) != 2 or self.sizes.shape != shape[1:]:
@@ -74,16 +73,12 @@ class Family:
 
     def kept(self) -> tuple[NDArray[np.int64], Numbers, Numbers]:
         """Return the units of the slice, their values, and their sizes."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         units = np.flatnonzero(self.sizes > 0)
         values = np.ascontiguousarray(self.values[:, units], dtype=np.float64)
         return units, values, np.asarray(self.sizes[units], dtype=np.float64)
 
     def differences(self) -> Iterator[Numbers]:
         """Yield the differences of each pair, 0 where values are equal except for rounding."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         _, values, _ = self.kept()
         for one, other in self.pairs:
             found = values[other] - values[one]
@@ -97,16 +92,6 @@ def sum_by_cluster(
 ) -> tuple[Numbers, Numbers]:
     """Sum the values of queries by cluster, for a `Family`.
 
-    Args:
-        values: One row per system and one column per query. A query that is NaN for any system is
-            left out.
-        clusters: The cluster of each query, from 0 to `count - 1`.
-        count: The number of clusters.
-
-    Returns:
-        The sums, one row per system and one column per cluster, and the number of queries of each
-        cluster.
-
     Examples:
         >>> import numpy as np
         >>> values = np.array([[0.25, 0.5, 1.0], [0.5, 0.5, np.nan]])
@@ -114,8 +99,6 @@ def sum_by_cluster(
         >>> sums.tolist(), sizes.tolist()
         ([[0.0, 0.75], [0.0, 1.0]], [0.0, 2.0])
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_there = ~np.isnan(values).any(axis=0)
     codes = clusters[is_there]
     sums = [np.bincount(codes, weights=row[is_there], minlength=count) for row in values]

@@ -6,6 +6,7 @@ import math
 
 from rankscope._core import count_flips
 from rankscope._core import invert_flips as invert
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.test.tested import Tested
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.test.family import Family, Numbers
@@ -40,8 +40,6 @@ def test_by_flips(families: Sequence[Family], sampling: Sampling) -> Tested:
     of differences in standard errors under random flips: divided by the root of their sum of
     squares.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     given = [columns for columns, _ in map(_read, families)]
     count = families[0].values.shape[1] if families else 0
     flips = count_drawn(families, sampling)

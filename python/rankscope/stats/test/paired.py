@@ -51,29 +51,6 @@ def test_pairs(
 ) -> Tested:
     """Test whether the systems of each pair differ.
 
-    Args:
-        families: The measures and slices. All of them have the same units.
-        test: `"t"` is the paired t test, with cluster-robust standard errors if units are clusters.
-            `"permutation"` flips the signs of the differences of units at random (Fisher's
-            randomization test; Smucker, Allan and Carterette, *A comparison of statistical
-            significance tests for information retrieval evaluation*, 2007). `"bootstrap"` shifts
-            the differences to a mean of 0 and draws units with replacement (studentized; Sakai,
-            *Evaluating evaluation metrics based on the bootstrap*, 2006). `"wilcoxon"` is the
-            signed-rank test, and `"sign"` the binomial test of the signs; both leave out units
-            without a difference. `"tukey"` is the randomised Tukey HSD test, whose p-values are
-            corrected for all pairs of a family (Carterette, *Multiple testing in statistical
-            analysis of systems-based information retrieval experiments*, 2012).
-        permutations: The number of random permutations, from 99 to 10,000,000 (default: chosen by
-            the size of the data, usually 99,999). It isn't used where all permutations are counted.
-        seed: The random seed, 0 or more.
-        slices: The number of slices that each measure has, besides all units.
-        threads: The number of threads (default: all cores). The result doesn't depend on it.
-        check: Called about ten times a second; it stops the test by raising.
-
-    Raises:
-        PolicyError: The test is unknown.
-        UsageError: Another argument is invalid, or the test doesn't support clusters.
-
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.test.family import Family
@@ -136,16 +113,6 @@ def invert_pairs(
     """Return which mean differences the permutation test doesn't reject, for each pair.
 
     The arguments are those of `test_pairs`, whose permutations are used.
-
-    Args:
-        families: The measures and slices.
-        level: The confidence level: differences whose p-value is below 1 - level are rejected.
-        margin: The margin whose p-values to return, too.
-        permutations: The number of random permutations.
-        seed: The random seed.
-        slices: The number of slices that each measure has.
-        threads: The number of threads.
-        check: Called about ten times a second.
 
     Examples:
         >>> import numpy as np

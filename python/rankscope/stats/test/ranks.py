@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope._core import fair_lower, normal_tails
+from rankscope.deferred import np
 from rankscope.stats.test.tested import Tested
 
 TYPE_CHECKING = False
@@ -49,8 +50,6 @@ def test_by_signs(families: Sequence[Family]) -> Tested:
 
 def _rank(differences: Numbers) -> tuple[float, float, float, bool]:
     """Return the smaller sum of ranks, its p-value, the smallest one, and if they are exact."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     differing = differences[differences != 0]
     count = len(differing)
     if count == 0:
@@ -95,7 +94,6 @@ def _gather(
     found: Sequence[tuple[float, float, float, bool]],
     meaning: str,
 ) -> Tested:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     statistic, p, smallest = (np.array([each[at] for each in found]) for at in range(3))
     return Tested(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope._core import average_units, student_tails
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.test.tested import Tested
 
@@ -54,10 +55,6 @@ def average(differences: Numbers, sizes: Numbers) -> MeanDifference:
     McCaffrey, *Bias reduction in standard errors for linear regression with multi-stage samples*,
     2002).
 
-    Args:
-        differences: The difference of each unit, summed over its queries.
-        sizes: The number of queries of each unit.
-
     Examples:
         >>> import numpy as np
         >>> found = average(np.array([0.0, 0.2, 0.1]), np.ones(3))
@@ -77,8 +74,6 @@ def test_by_t(families: Sequence[Family]) -> Tested:
     units, where clusters have too few effective degrees of freedom, or where all differences are
     equal but not 0.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     found, is_enough = [], []
     for family in families:
         sizes = family.kept()[2]

@@ -71,11 +71,6 @@ class Sampling:
         for one measure, and 999 if none does. It doesn't depend on which measures are compared
         together.
 
-        Args:
-            for_all: How many operations one permutation of all queries takes.
-            for_each: How many more it takes for all queries and for each slice, however small.
-            most: How many operations all of them may take.
-
         Examples:
             >>> sampling = Sampling(permutations=None, seed=0, slices=0, threads=1, check=None)
             >>> sampling.choose(1_000, 10, 10**9), sampling.choose(100_000, 10, 10**10)

@@ -6,6 +6,7 @@ import math
 
 from rankscope._core import count_ranges
 from rankscope.data.interval import stream_of
+from rankscope.deferred import np
 from rankscope.stats.test.tested import Tested
 
 TYPE_CHECKING = False
@@ -28,8 +29,6 @@ def test_by_range(families: Sequence[Family], sampling: Sampling) -> Tested:
     the family, but not for several families. All permutations are counted where there are at
     most 65,536.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     work = max((family.values.size for family in families), default=0)
     permutations = sampling.choose(work, 0, MOST_WORK)
     tested = [_test_family(family, permutations, sampling) for family in families]
@@ -53,8 +52,6 @@ def _test_family(
     family: Family, permutations: int, sampling: Sampling
 ) -> tuple[Numbers, Numbers, Numbers, bool]:
     """Return the differences of means, their p-values, the smallest ones, and if they are exact."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     _, values, sizes = family.kept()
     systems = sorted({system for pair in family.pairs for system in pair})
     if not systems:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from rankscope.deferred import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.trace.shared_slices import Codes
@@ -36,14 +37,7 @@ def fit_effects(
 
     The effects are fitted to the counts and sums of slices, one attribute after another, so the
     queries themselves aren't read again.
-
-    Args:
-        grids: All slices of one and two attributes.
-        sizes: The number of values of each attribute.
-        left_out: The indices of attributes without an effect, such as the version of the ranker.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if not sizes:
         return []
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -82,20 +76,12 @@ def fit_effects(
 
 def _measure_overlap(grid: SliceGrid) -> float:
     """Return the part of the queries of both windows with the same values."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     shares = grid.counts / np.maximum(grid.counts.sum(axis=1, keepdims=True), 1)
     return float(shares.min(axis=0).sum())
 
 
 def take_residuals(values: Numbers, codes: Sequence[Codes], effects: Sequence[Numbers]) -> Numbers:
-    """Return the values of a window minus the effects of their attributes.
-
-    Args:
-        values: The values.
-        codes: The value of each query, by attribute.
-        effects: The effect of each value, by attribute.
-    """
+    """Return the values of a window minus the effects of their attributes."""
     residuals = values
     for code, effect in zip(codes, effects, strict=True):
         residuals = residuals - effect[code]

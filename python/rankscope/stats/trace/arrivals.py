@@ -7,6 +7,7 @@ slice before.
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.results.decomposition import LOSSES
 from rankscope.results.trace import Arrival
 from rankscope.stats.exact_sums import sum_all, sum_groups
@@ -16,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.decomposition import SliceChange
@@ -44,19 +44,7 @@ def find_arrivals(
 
     If the whole slice changed alike, a new value is not the cause. So if the slice has other
     queries after, the new value must differ from them, too.
-
-    Args:
-        windows: The queries.
-        axes: The attributes.
-        chosen: Which queries of each window are in the slice.
-        change: The change of the slice.
-        support: The number of queries that a value must have after.
-
-    Returns:
-        The values, largest part of the change first; a version before a model if they are equal.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     before, after = change.means
     if before is None or after is None or before == after:
         return ()
@@ -133,16 +121,7 @@ def measure_arrival(
     """Return the contribution of the new queries of a slice, compared with the slice before.
 
     The contributions of all values of an attribute add up to that of the slice's mean.
-
-    Args:
-        counts: The number of queries of each slice; the last two axes are window and slice.
-        sums: The sums of their values.
-        group: The slice.
-        new_counts: The number of its new queries after.
-        new_sums: The sum of their values.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     whole = np.maximum(counts.sum(axis=-1), 1)
     weight = (counts[..., group] / whole).mean(axis=-1)
     before = divide(sums[..., 0, group], counts[..., 0, group])

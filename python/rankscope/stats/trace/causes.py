@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.results.trace import Cause
 from rankscope.stats.trace.arrivals import RANKERS, find_arrivals
@@ -11,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.decomposition import SliceChange
@@ -77,17 +77,7 @@ def find_causes(
     found: Sequence[tuple[int, Candidate, SliceChange]],
     support: int,
 ) -> list[FoundCause]:
-    """Return the slices that were found, with their new values.
-
-    Args:
-        windows: The queries.
-        axes: The attributes.
-        groups: The group of each query, by window.
-        found: The number of the group, the slice and the contribution of each.
-        support: The number of queries that a new value must have.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the slices that were found, with their new values."""
     rankers = [axis for axis in axes if axis.name in RANKERS]
     causes = []
     for group, candidate, change in found:
@@ -114,17 +104,7 @@ def find_rollout(
 
     The search for slices is then limited to its queries, because a slice that it ranks worse would
     stand out less among queries that were ranked as before.
-
-    Args:
-        windows: The queries.
-        axes: The attributes.
-        support: The number of queries that it must have.
-
-    Returns:
-        The new value, and which queries of the second window have it; `None` if there is none.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     whole = (
         np.zeros(len(windows[0]), dtype=np.int32),
         np.zeros(len(windows[1]), dtype=np.int32),

@@ -15,11 +15,11 @@ the windows only changes the sign.
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -45,21 +45,12 @@ class ChangeSplit:
 def split_change(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> ChangeSplit:
     """Split a change of means by slices.
 
-    Args:
-        counts: The number of queries of each slice; the last two axes are window and slice.
-        sums: The sums of their values.
-
-    Returns:
-        The contributions, without the axis of windows. The mean of a window without queries is 0.
-
     Examples:
         >>> import numpy as np
         >>> split = split_change(np.array([[3.0, 1.0], [2.0, 2.0]]), np.array([[3.0, 0], [1.0, 0]]))
         >>> split.change, split.mix.tolist(), split.within.tolist()
         (np.float64(-0.5), [-0.0625, -0.125], [-0.3125, 0.0])
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     whole = np.maximum(counts.sum(axis=-1), 1)
     shares = counts / whole[..., None]
     means = divide(sums, counts)
@@ -82,6 +73,4 @@ def split_change(counts: NDArray[np.float64], sums: NDArray[np.float64]) -> Chan
 
 def divide(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sums divided by counts, or 0 if a count is 0."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return sums / np.maximum(counts, 1)

@@ -5,12 +5,12 @@ It only depends on the text of a cluster, and so not on the order of the queries
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.scatter import below, number_texts, scatter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.trace.query_columns import TextColumn
@@ -37,15 +37,7 @@ class ClusterBags:
 
 
 def place_clusters(before: TextColumn, after: TextColumn, seed: int) -> ClusterBags:
-    """Return the bag of each query of two windows.
-
-    Args:
-        before: The clusters of the first window.
-        after: The clusters of the second window.
-        seed: The random seed.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the bag of each query of two windows."""
     columns = (before, after)
     texts = [(*column.texts, NO_CLUSTER) for column in columns]
     used = _list_used(columns, texts)
@@ -65,8 +57,6 @@ def _list_used(
     columns: tuple[TextColumn, TextColumn], texts: list[tuple[str, ...]]
 ) -> set[str] | None:
     """Return the clusters that have queries, or nothing if there are too many."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     used: set[str] = set()
     for column, known in zip(columns, texts, strict=True):
         codes = np.flatnonzero(np.bincount(column.codes % len(known), minlength=len(known)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.results.decomposition import LOSSES, Decomposition, SliceChange
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.trace.change_split import ChangeSplit
@@ -38,19 +38,6 @@ def decompose(
     most_values: int = MOST_VALUES,
 ) -> Decomposition:
     """Split the change of a mean by the slices of one attribute, or of several together.
-
-    Args:
-        before: The queries of the first window.
-        after: The queries of the second window.
-        by: One or more attributes. Each combination of their values is a slice.
-        most_values: The maximum number of values of an attribute that are slices of their own, most
-            frequent first. The others are `<other>`.
-
-    Returns:
-        The parts, which add up to the change. Slices that contribute most come first.
-
-    Raises:
-        UsageError: The attribute doesn't exist, or the windows have different measures.
 
     Examples:
         >>> import numpy as np
@@ -94,11 +81,7 @@ def decompose(
 
 
 def check_alike(before: QueryColumns, after: QueryColumns) -> None:
-    """Check that two windows have values of the same definition.
-
-    Raises:
-        UsageError: The measures differ, or the retrieval loss is only observable in one window.
-    """
+    """Check that two windows have values of the same definition."""
     if before.measure != after.measure:
         raise UsageError(
             f"the windows have different measures: {before.measure} and {after.measure}",
@@ -119,16 +102,7 @@ def decompose_groups(
     slices: Sequence[Slice],
     groups: tuple[Codes, Codes],
 ) -> Decomposition:
-    """Split the change of a mean by groups of queries.
-
-    Args:
-        before: The queries of the first window.
-        after: The queries of the second window.
-        slices: The slice of each group.
-        groups: The group of each query, by window.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Split the change of a mean by groups of queries."""
     windows = (before, after)
     counts = count_groups(groups, len(slices))
     sums = sum_windows([window.value for window in windows], groups, len(slices))
@@ -181,8 +155,6 @@ def sort_slices(made: Decomposition) -> Decomposition:
 
 def count_groups(groups: tuple[Codes, Codes], count: int) -> NDArray[np.float64]:
     """Return the number of queries of each window and group."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.array([np.bincount(codes, minlength=count) for codes in groups], dtype=np.float64)
 
 
@@ -190,8 +162,6 @@ def sum_windows(
     columns: Iterable[NDArray[np.float64]], groups: tuple[Codes, Codes], count: int
 ) -> NDArray[np.float64]:
     """Return the sum of a column for each window and group."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.array(
         [sum_groups(column, codes, count) for column, codes in zip(columns, groups, strict=True)]
     )
@@ -207,8 +177,6 @@ def _split_losses(
 
     The contribution of undefined queries is the remainder, so rounding in rows leaves no gap.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     rest = split.within + split.entered + split.left
     found: dict[str, NDArray[np.float64] | None] = {}
     for loss in LOSSES[:-1]:

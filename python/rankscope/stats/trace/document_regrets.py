@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.records import record
 from rankscope.results.decomposition import ALL
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.table import Cell
@@ -65,16 +65,7 @@ def split_regrets(
     counts: Numbers,
     names: Iterable[tuple[int, str]],
 ) -> tuple[RegretChange, ...]:
-    """Return the contribution of truncation and ordering, split by attributes of documents.
-
-    Args:
-        documents: The documents of both windows.
-        groups: The group of each query, by window, as in a decomposition.
-        counts: The number of queries, by window and group.
-        names: The groups that are shown separately, with their names.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the contribution of truncation and ordering, split by attributes of documents."""
     shown = list(names)
     attributes = [name for name in documents[0].values if name in documents[1].values]
     many = counts.shape[-1]
@@ -106,17 +97,7 @@ def _tell(
     summed: tuple[Numbers, Numbers, Numbers],
     shown: Sequence[tuple[int, str]],
 ) -> list[RegretChange]:
-    """Return the contribution by the values of an attribute, over all queries and by group.
-
-    Args:
-        attribute: The attribute.
-        texts: Its values.
-        summed: By window, value and group, the number of documents and the sum of their regrets;
-            by window and group, the number of queries.
-        shown: The groups that are shown separately, with their names.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the contribution by the values of an attribute, over all queries and by group."""
     numbers, sums, counts = summed
     # The axes of a change are window and slice; each value is a column of its own.
     split = split_change(counts, np.moveaxis(sums, 0, 1))
@@ -144,8 +125,6 @@ def _tell(
 
 def _add_up(sums: Numbers) -> Numbers:
     """Return the sums of groups, which don't depend on the order."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.array([[math.fsum(row) for row in window] for window in sums])
 
 
@@ -166,13 +145,7 @@ def _tabulate(texts: Sequence[str], numbers: Numbers, means: Numbers, added: Num
 
 
 def _join(columns: Sequence[tuple[tuple[str, ...], Codes]]) -> tuple[list[str], list[Codes]]:
-    """Return common values of both windows, with one for rare values.
-
-    Returns:
-        The values, and by window the place of each of its own values among them.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return common values of both windows, with one for rare values."""
     sizes: dict[str, int] = {}
     for texts, codes in columns:
         for text, size in zip(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.results import Table
 from rankscope.stats.exact_sums import sum_groups
 from rankscope.stats.trace.change_split import divide
@@ -10,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.table import Cell
@@ -40,22 +40,7 @@ def list_fallen(
     sign: float,
     most: int,
 ) -> Table:
-    """Return the queries of each slice that changed most, by key, or by value if no key repeats.
-
-    Args:
-        before: The queries of the first window.
-        after: The queries of the second window.
-        keys: The keys of the queries.
-        groups: The group of each query, by window.
-        names: The groups to list, with their names.
-        sign: -1 for queries that fell, 1 for queries that rose.
-        most: The maximum number of queries per slice.
-
-    Returns:
-        One row per query. `row` is the index of the query with this key and the lowest value (or
-        the highest, if the mean rose) in the second window, and `ranking_id` is its ID, if it has
-        one. If no key of the slice is in both windows, the means before are empty.
-    """
+    """Return the queries of each slice that changed most, by key, or by value if no key repeats."""
     rows: list[tuple[Cell, ...]] = []
     for group, name in names:
         chosen = [each == group for each in groups]
@@ -76,8 +61,6 @@ def _list_pairs(
     most: int,
 ) -> list[tuple[Cell, ...]]:
     """Return the keys in both windows whose mean changed most."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     codes = keys.codes[0][chosen[0]], keys.codes[1][chosen[1]]
     # The last number is that of queries without a key.
     common = np.intersect1d(codes[0], codes[1])
@@ -115,8 +98,6 @@ def _list_ends(
     most: int,
 ) -> list[tuple[Cell, ...]]:
     """Return the queries of the second window with the lowest or highest values."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     places = np.flatnonzero(chosen)
     texts = (*keys.texts, "")
 
@@ -137,8 +118,6 @@ def _find(after: QueryColumns, place: int) -> tuple[int, str | None]:
 
 def _take_first(amounts: NDArray[np.float64], name: Callable[[int], str], most: int) -> list[int]:
     """Return the indices of the smallest amounts, with ties in the order of texts."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(amounts) > most:
         bound = np.partition(amounts, most - 1)[most - 1]
         places = np.flatnonzero(amounts <= bound).tolist()

@@ -35,15 +35,7 @@ def judge_ideal(
     sign: float,
     value_interval: Ends,
 ) -> IdealChange:
-    """Return whether the ideal changed.
-
-    Args:
-        counts: The number of queries, by window and group.
-        sums: The sums of each fact, by window and group.
-        intervals: The interval of the change of each fact within groups.
-        sign: The direction in which the value changed.
-        value_interval: The interval of the change of the value.
-    """
+    """Return whether the ideal changed."""
     facts = []
     for name, summed, ends in zip(NAMES, sums, intervals, strict=True):
         before, after = (summed.sum(axis=1) / counts.sum(axis=1)).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.results.decomposition import LOSSES
 from rankscope.results.trace import Paired
 from rankscope.stats.cluster_bootstrap import find_intervals
@@ -12,7 +13,6 @@ from rankscope.stats.trace.cluster_bags import MOST_BAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.data.interval import Interval
@@ -30,9 +30,6 @@ def pair_queries(
 
     Each key is a slice of the change between the windows, weighted by its mean share of queries.
     The contribution of these queries is therefore a part of the whole change.
-
-    Returns:
-        The comparison, or `None` if no key occurs in both windows.
     """
     common = keys.common
     if not len(common):
@@ -71,7 +68,6 @@ def pair_queries(
 
 
 def _sum_by_key(columns: list[Numbers], keys: SharedKeys) -> Numbers:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     count = len(keys.texts)
     return np.array(
@@ -88,8 +84,6 @@ def _split_by_ideal(means: Numbers, ideals: Numbers) -> Numbers:
     It is the mean of replacing the ideal before and after replacing the gain. For a key without an
     ideal in one window, the whole change is due to the ideal.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     gained = means * ideals
     is_there = (ideals > 0).all(axis=0)
     inverse = 1 / np.where(ideals > 0, ideals, 1.0)
@@ -105,8 +99,6 @@ def _bootstrap(
     interval: Interval,
 ) -> Ends:
     """Return the interval of the mean change, from a bootstrap over keys."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     texts = [keys.texts[place] for place in common.tolist()]
     count = min(len(texts), MOST_BAGS)
     if len(texts) <= MOST_BAGS:

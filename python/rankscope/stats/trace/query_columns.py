@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import overload
 
+from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 from rankscope.records import record
 from rankscope.results.decomposition import LOSSES
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results import Losses
@@ -67,8 +67,6 @@ class TextColumn:
             >>> column.texts, column.codes.tolist()
             (('tv', 'phone'), [0, 1, -1, 0])
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         places: dict[str, int] = {}
         codes = [-1 if text is None else places.setdefault(text, len(places)) for text in texts]
         return cls(tuple(places), np.array(codes, dtype=np.int32))
@@ -223,18 +221,6 @@ def read_losses(
 
     Queries that the policy leaves out, whose values are NaN, are left out.
 
-    Args:
-        losses: The losses, such as the result of `Rankings.losses(nDCG @ 5)`, without stages.
-        ideal: The DCG of the ideal of each query, such as `per_query("IDCG@5")`.
-        relevant: The number of relevant documents of each query, such as `per_query("NumRel")`.
-        key: What identifies a query across windows (default: the ID of the query).
-        cluster: The cluster of each query (default: the key).
-        attributes: The attributes to slice by, by name.
-
-    Raises:
-        EmptyError: No query has a value.
-        FormatError: Columns have different lengths, or don't add up.
-
     Examples:
         >>> import rankscope as rs
         >>> rankings = rs.Rankings.from_lists([[6, 5, 1, 2, 0], [0, 5, 1, 2, 6]])
@@ -248,8 +234,6 @@ def read_losses(
         >>> columns.ordering.round(5).tolist()
         [0.00655, 0.35409]
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     whole = losses.array("value")
     is_there = ~np.isnan(whole)
 

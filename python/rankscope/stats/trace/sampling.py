@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.results.trace import Sampling
 
@@ -11,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.cluster_bootstrap import Statistics
@@ -42,17 +42,7 @@ def measure_sampling(
     They are those of a jackknife over bags of users. Users who were not sampled are what is
     missing, so that the variance of each window is multiplied by 1 less its rate: with all users,
     nothing is uncertain.
-
-    Args:
-        sampled: What the windows are a sample of.
-        totals: The sums of each bag, on the first axis; windows are on the third.
-        statistics: The function of sums over bags: the change and the parts, then the
-            contribution of each cause.
-        parts: The names of the change and its parts.
-        causes: The names of the causes.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = len(totals)
     many = len(parts) + len(causes)
     if count < 2:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.trace.shared_slices import join_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.trace.query_columns import QueryColumns
@@ -30,15 +30,11 @@ class SharedKeys:
     @property
     def common(self) -> NDArray[np.int64]:
         """The codes of the keys that occur in both windows."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         return np.flatnonzero((self.counts > 0).all(axis=0))
 
 
 def share_keys(before: QueryColumns, after: QueryColumns) -> SharedKeys:
     """Return the keys of two windows with common codes."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     places, (first, second) = join_texts(before.key, after.key)
     codes = first[before.key.codes], second[after.key.codes]
     counts = [np.bincount(each, minlength=len(places) + 1)[:-1] for each in codes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, count
 
+from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record
 from rankscope.stats.trace.query_columns import MISSING, TextColumn
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.trace.query_columns import QueryColumns
@@ -50,12 +50,7 @@ def share_attribute(
 
     If there are more than `most_values` values, the least frequent ones are combined as `<other>`.
     Queries without the attribute have the value `<missing>`, which doesn't count.
-
-    Raises:
-        UsageError: Neither window has the attribute.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     columns = [window.attributes.get(name) for window in (before, after)]
     if columns == [None, None]:
         known = ", ".join(sorted({*before.attributes, *after.attributes})) or "none"
@@ -76,14 +71,7 @@ def share_attribute(
 
 
 def join_texts(one: TextColumn, other: TextColumn) -> tuple[dict[str, int], list[Codes]]:
-    """Return common codes for the texts of two columns.
-
-    Returns:
-        The code of each text, and the new code of each old code of both columns. The last new code,
-        one above the others, is for queries without a text (old code -1).
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return common codes for the texts of two columns."""
     different = dict.fromkeys(chain(one.texts, other.texts))
     places = dict(zip(different, count(), strict=False))
     numbered = [[*map(places.__getitem__, column.texts), len(places)] for column in (one, other)]
@@ -94,8 +82,6 @@ def _fold(
     name: str, texts: list[str], codes: list[Codes], sizes: NDArray[np.int64], most_values: int
 ) -> SliceAxis:
     """Return the sorted values, with one name for all but the most frequent ones."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     frequent = sorted(
         (place for place in range(len(texts)) if sizes[place]),
         key=lambda place: (-int(sizes[place]), texts[place]),
@@ -119,13 +105,7 @@ def _fold(
 
 
 def join_axes(axes: Sequence[SliceAxis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
-    """Return the groups of queries with the same combination of values.
-
-    Returns:
-        The values of each group, and the group of each query, by window.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the groups of queries with the same combination of values."""
     groups: list[tuple[str, ...]] = [()]
     codes = tuple(np.zeros(len(each), dtype=np.int64) for each in axes[0].codes)
     for axis in axes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.trace.shared_slices import Codes
@@ -44,18 +44,12 @@ class SliceGrid:
         return tuple(zip(self.axes, values, strict=True))
 
     def find_cells(self, codes: Sequence[Codes]) -> Codes:
-        """Return the slice of each query of a window.
-
-        Args:
-            codes: The value of each query, by attribute.
-        """
+        """Return the slice of each query of a window."""
         return find_cells(codes, self.axes, self.width)
 
 
 def find_cells(codes: Sequence[Codes], axes: tuple[int, ...], width: int) -> Codes:
     """Return the slice of each query of a window, for one or two attributes."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     cells = codes[axes[0]]
     if len(axes) == 2:
         cells = cells * np.int32(width) + codes[axes[1]]
@@ -63,12 +57,7 @@ def find_cells(codes: Sequence[Codes], axes: tuple[int, ...], width: int) -> Cod
 
 
 def find_queries(codes: Sequence[Codes], place: Place) -> NDArray[np.bool_]:
-    """Return which queries of a window are in a slice.
-
-    Args:
-        codes: The value of each query, by attribute.
-        place: The attributes and values of the slice, at least one.
-    """
+    """Return which queries of a window are in a slice."""
     (axis, value), *others = place
     is_in: NDArray[np.bool_] = codes[axis] == value
     for axis, value in others:
@@ -79,15 +68,7 @@ def find_queries(codes: Sequence[Codes], place: Place) -> NDArray[np.bool_]:
 def tabulate(
     codes: Sequence[Sequence[Codes]], sizes: Sequence[int], parts: Sequence[Sequence[Numbers]]
 ) -> list[SliceGrid]:
-    """Return the counts and sums of all slices of one and two attributes.
-
-    Args:
-        codes: The value of each query, by attribute and window.
-        sizes: The number of values of each attribute.
-        parts: Numbers that add up to the values, by window, largest parts last.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the counts and sums of all slices of one and two attributes."""
     grids = []
     numbers = range(len(codes))
     for axes in [*((axis,) for axis in numbers), *combinations(numbers, 2)]:

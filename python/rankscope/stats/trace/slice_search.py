@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from rankscope._core import SliceQueries
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.exact_sums import take_high_part
 from rankscope.stats.trace.additive_effects import fit_effects, take_residuals
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.trace import Ends
@@ -133,14 +133,6 @@ def search_slices(rows: Rows, choices: SearchChoices) -> list[Candidate]:
 
     If the change of everything stands out most, slices are searched that changed even more, until
     what remains changed alike or not at all.
-
-    Args:
-        rows: The queries.
-        choices: The settings.
-
-    Returns:
-        The confirmed slices, followed by everything if all remaining queries changed alike. If
-        nothing is confirmed, the slice that stands out most.
     """
     found: list[Candidate] = []
     while min(rows.sizes) and len(found) < choices.most_found:
@@ -177,15 +169,7 @@ class _Tested:
 def _find_strongest(
     rows: Rows, choices: SearchChoices, *, beyond: Candidate | None = None
 ) -> Candidate | None:
-    """Return the slice whose mean changed most, compared with what chance would make of it.
-
-    Args:
-        rows: The queries.
-        choices: The settings.
-        beyond: The change of all queries, beyond which a slice must have changed.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the slice whose mean changed most, compared with what chance would make of it."""
     grids = tabulate(
         rows.codes, choices.sizes, [[take_high_part(each, len(each)) for each in rows.values]]
     )
@@ -249,8 +233,6 @@ def _choose_tested(
     of many slices is less likely than each of few: twice the logarithm of their number is taken off
     their squared statistics. A slice is therefore preferred to the many parts of it.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     cells = []
     counts = {1: 0, 2: 0}
     for grid in grids:
@@ -273,16 +255,7 @@ def _choose_tested(
 def _take_exact_residuals(
     rows: Rows, effects: Sequence[Numbers], *, is_apart: bool
 ) -> tuple[Numbers, Numbers]:
-    """Return the residuals, rounded so that sums of them are exact.
-
-    Args:
-        rows: The queries.
-        effects: The effects of attributes.
-        is_apart: Whether to take the mean of each window off, so that what changed everywhere is
-            left out.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the residuals, rounded so that sums of them are exact."""
     parts = [
         take_residuals(rows.values[at], [each[at] for each in rows.codes], effects) for at in (0, 1)
     ]
@@ -298,8 +271,6 @@ def _take_exact_residuals(
 
 def _measure_noise(residuals: tuple[Numbers, Numbers]) -> float:
     """Return the variance of residuals, which doesn't depend on the order of queries."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     squares = np.square(np.concatenate(residuals))
     return float(take_high_part(squares, len(squares)).sum()) / max(len(squares), 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.results import Table
 from rankscope.results.decomposition import name_slice
 from rankscope.stats.exact_sums import split_exactly
@@ -14,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.table import Cell
@@ -31,8 +31,6 @@ def tabulate_all(
     windows: tuple[QueryColumns, QueryColumns], axes: Sequence[SliceAxis]
 ) -> list[SliceGrid]:
     """Return the counts and sums of all slices, over all queries."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     parts = [split_exactly(window.value) for window in windows]
     most = max(map(len, parts))
     # Where a window needs fewer parts, the others are nothing.
@@ -61,16 +59,7 @@ def list_attributes(grids: Sequence[SliceGrid], axes: Sequence[SliceAxis]) -> Ta
 def list_slices(
     grids: Sequence[SliceGrid], axes: Sequence[SliceAxis], *, sign: float, support: int
 ) -> Table:
-    """Return the slices that contribute most to the change.
-
-    Args:
-        grids: All slices, over all queries.
-        axes: The attributes.
-        sign: The direction of the contributions.
-        support: The number of queries that a slice must have in one of the windows.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the slices that contribute most to the change."""
     rows: list[tuple[Cell, ...]] = []
     for grid in grids:
         split = split_change(grid.counts, grid.sums)
@@ -104,8 +93,6 @@ def list_slices(
 
 def _take_most(is_listed: NDArray[np.bool_], orders: Sequence[NDArray[np.float64]]) -> list[int]:
     """Return the indices of the largest numbers, for each order."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     places = np.flatnonzero(is_listed)
     kept: set[int] = set()
     for order in orders:

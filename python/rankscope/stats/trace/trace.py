@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
 from rankscope.engine import count_threads
 from rankscope.errors import LimitError, PolicyError, UsageError
 from rankscope.records import record
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal, Self, TypeAlias, TypeVar
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.results.trace import Cause, Ends, Sampling
@@ -166,22 +166,6 @@ def trace(
     is valid however many slices were searched. The slices found don't overlap, and their
     contributions add up to the change.
 
-    Args:
-        before: The queries of the first window.
-        after: The queries of the second window.
-        choices: The settings.
-        sampled: What the windows are a sample of (default: they have all queries).
-        threads: The number of threads (default: all cores).
-        check: Called now and then; it stops the trace by raising, for example when a deadline is
-            over.
-
-    Returns:
-        The causes. They don't depend on the order of the queries or the number of threads.
-
-    Raises:
-        UsageError: The windows have different measures, or an attribute doesn't exist.
-        LimitError: There are too many attributes to search.
-
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
@@ -205,8 +189,6 @@ def trace(
         >>> print(str(trace(window(0.9), window(0.5))).splitlines()[0])
         nDCG@5 fell by 0.1000, from 0.8700 to 0.7700: 0.1000 of it within device=tv by ordering
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     check_alike(before, after)
     choices = TraceChoices() if choices is None else choices
     windows = (before, after)
@@ -351,8 +333,6 @@ def _search(
     check: Callable[[], None] | None,
 ) -> list[Candidate]:
     """Return the slices whose quality changed, followed by those whose share changed."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     together = REASSIGNED_TOGETHER if clusters.are_shared else 1
     bags = [each // together for each in rows.bags]
     is_there = [np.bincount(each, minlength=clusters.count) > 0 for each in bags]
@@ -431,8 +411,6 @@ def _measure_parts(
     sampled: Sampled | None,
 ) -> _Parts:
     """Return the intervals and sums over all queries."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     facts = [*zip(*map(take_facts, windows), strict=True)]
     # What is new in a slice is added up by itself, in a group after all slices and the others.
     whole = 1 + sum(bool(each.change.slice) for each in made)
@@ -521,8 +499,6 @@ def _name(candidate: Candidate, axes: Sequence[SliceAxis]) -> Slice:
 
 def _group(windows: Windows, axes: Sequence[SliceAxis], found: Sequence[Candidate]) -> Groups:
     """Return the first slice found that each query is in, or the group of all others."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     groups = [np.full(len(window), len(found), dtype=np.int32) for window in windows]
     for number, candidate in reversed([*enumerate(found)]):
         for at in range(2):

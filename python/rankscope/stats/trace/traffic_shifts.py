@@ -7,6 +7,7 @@ weaker of the two decides.
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.stats.exact_sums import sum_all, sum_groups
 from rankscope.stats.trace.change_split import divide
 from rankscope.stats.trace.slice_grid import SliceGrid
@@ -16,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.stats.max_t import Reassignment
@@ -30,14 +30,7 @@ LEAST_PART = 0.1
 def search_shifts(
     rows: Rows, choices: SearchChoices, *, change: float, whole: int
 ) -> list[Candidate]:
-    """Return the slices of one attribute that moved the mean by their share, strongest first.
-
-    Args:
-        rows: The queries that are in no slice whose quality changed.
-        choices: The settings.
-        change: The change of the mean of all queries.
-        whole: The number of all queries of both windows.
-    """
+    """Return the slices of one attribute that moved the mean by their share, strongest first."""
     found: list[Candidate] = []
     while min(rows.sizes) and len(found) < choices.most_found:
         candidate = _find_shift(
@@ -51,7 +44,6 @@ def search_shifts(
 
 
 def _find_shift(rows: Rows, choices: SearchChoices, *, least: float) -> Candidate | None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     bags = len(choices.draws.is_paired)
     whole = np.array(rows.sizes, dtype=np.float64)
@@ -127,7 +119,6 @@ def _count(
     values: tuple[Numbers, Numbers],
     size: int,
 ) -> SliceGrid:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     counts = [np.bincount(each, minlength=size).astype(np.float64) for each in codes]
     sums = [sum_groups(value, code, size) for value, code in zip(values, codes, strict=True)]
@@ -141,8 +132,6 @@ def _standardize(
     draws: Reassignment,
 ) -> Numbers:
     """Return the change of each share, in standard errors, for each reassignment."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     share = (counts[0] + counts[1]).sum(axis=0) / whole.sum()
     before, after = (
         (each - bag[:, None] * share) / size
@@ -155,8 +144,6 @@ def _standardize(
 
 def _compare_means(grid: SliceGrid, rows: Rows, totals: Numbers) -> Numbers:
     """Return how far slices differ from the other queries of both windows, in standard errors."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = grid.counts.sum(axis=0)
     rest = np.maximum(sum(rows.sizes) - count, 1)
     total = grid.sums.sum(axis=0)
@@ -171,8 +158,6 @@ def _measure_mix(
     grid: SliceGrid, whole: Numbers, totals: Numbers, is_steady: NDArray[np.bool_]
 ) -> tuple[Numbers, Numbers]:
     """Return the contribution of slices through their share, and the change of the share."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     shares = grid.counts / whole[:, None]
     means = divide(grid.sums, grid.counts)
     centre = (totals / whole).mean()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.monitor.alerts.detect.floors import T, find_tolerance, turn, turn_mean
 from rankscope.monitor.alerts.detect.labels import check_labels
@@ -23,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.detect.lane import Lane
@@ -52,18 +52,7 @@ def check_stream(
     contexts: Mapping[int, Context],
     slicing: Slicing,
 ) -> Stream:
-    """Check the rankings of a period for a stream that has a baseline.
-
-    Args:
-        stream: What is known so far.
-        lane: Its evidence from values of the age of the period.
-        rule: What is asked.
-        step: The period.
-        period: The rankings of all streams.
-        rows: Those of this stream.
-        contexts: What rankings have in common.
-        slicing: The attributes and values that have slices.
-    """
+    """Check the rankings of a period for a stream that has a baseline."""
     values = turn(rule, period.values[rule.measure][rows])
     if rule.kind == "threshold":
         clusters = period.clusters[rows]
@@ -180,7 +169,6 @@ def _average_gain(recent: tuple[tuple[int, int, float], ...]) -> float | None:
 
 
 def _count_users(seen: Observations) -> int:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return len(np.unique(seen.cluster[~np.isnan(seen.value)]))
 

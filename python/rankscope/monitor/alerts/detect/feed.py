@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.detect.check import check_stream
 from rankscope.monitor.alerts.detect.grades import START, compare_grades
 from rankscope.monitor.alerts.detect.lane import Lane
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.detect.floors import Floors
@@ -63,15 +63,6 @@ def feed(
     Streams start with the first period in which their version and slice have rankings and the
     baseline has some of theirs; what is expected of them is made then, and stays. Where labels are
     late or lost, the period tells nothing, so that a lack of labels is never taken for a drop.
-
-    Args:
-        progress: What was concluded so far.
-        rule: The rule.
-        step: The period.
-        period: The rankings of that period in production, of all models.
-        contexts: The contexts of the rankings.
-        slicing: Which values have slices of their own.
-        floors: Finds what values are held against.
     """
     watched = {
         (stream.model, stream.version) for stream in progress.streams if stream.version != ALL
@@ -155,14 +146,7 @@ def _is_watched(stream: Stream, folding: Folding) -> bool:
 
 
 def _follow(stream: Stream, step: Step, *, shown: set[Pair], has: bool) -> Stream | None:
-    """Return the stream after a final period in which it may have shown nothing.
-
-    Args:
-        stream: The stream before.
-        step: The period.
-        shown: The versions that have shown something.
-        has: Whether the stream has.
-    """
+    """Return the stream after a final period in which it may have shown nothing."""
     length = timedelta(microseconds=step.until - step.start)
     until = to_datetime(step.until)
     if has:
@@ -239,8 +223,6 @@ def _choose(
     rule: Rule, period: Sample, contexts: Mapping[int, Context], watched: set[Pair]
 ) -> Folding:
     """Return which versions have streams of their own."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     weights = dict.fromkeys(watched, 1)
     numbers, counts = np.unique(period.contexts, return_counts=True)
     for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
@@ -260,18 +242,7 @@ def group_contexts(
     folding: Folding | None = None,
     has_anchor: bool = False,
 ) -> dict[Key, list[int]]:
-    """Return the contexts of each version and slice that a rule watches, as far as there are any.
-
-    Args:
-        rule: The rule.
-        period: The rankings.
-        contexts: The contexts of the rankings.
-        slicing: The attributes that the project is sliced by.
-        folding: Which versions are watched on their own; all of them by default.
-        has_anchor: Whether all versions of a model are watched together, too.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the contexts of each version and slice that a rule watches, if any."""
     attributes = [name for name, _ in slicing.values]
     dimensions = [(), *(find_dimension(name, attributes) for name in rule.slices)]
     groups: dict[Key, list[int]] = {}

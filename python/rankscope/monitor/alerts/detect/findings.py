@@ -29,12 +29,7 @@ DISCOUNT = "discount by rank"
 
 
 def make_findings(rule: Rule, progress: RuleProgress) -> tuple[Finding, ...]:
-    """Return what the streams of a rule say about quality, one finding for each stream.
-
-    Args:
-        rule: The rule.
-        progress: What it has concluded.
-    """
+    """Return what the streams of a rule say about quality, one finding for each stream."""
     return tuple(_make_finding(rule, stream) for stream in progress.streams)
 
 

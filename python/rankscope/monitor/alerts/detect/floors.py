@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from rankscope import engine
 from rankscope.data.interval import Interval
+from rankscope.deferred import np
+from rankscope.engine.requests import count_threads
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.alerts.detect.mix import choose_mix, observe
 from rankscope.monitor.alerts.detect.sample import View, collect_samples
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias, TypeVar
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.detect.lane import Lane
@@ -169,15 +169,7 @@ class Floors:
         return is_renewed and rule.anchor and rule.kind == "drop"
 
     def hold(self, rule: Rule, key: Key, lane: Lane, step: Step, count: int) -> Held:
-        """Return what a stream is compared with, or why it is with nothing.
-
-        Args:
-            rule: The rule that asks.
-            key: The model, the version and the slice.
-            lane: The lane as it is; if the same data was tried before, it stays.
-            step: The period that is checked first.
-            count: Among how many lanes of streams the error of floors is shared.
-        """
+        """Return what a stream is compared with, or why it is with nothing."""
         wanted = self._want(key, step)
         if isinstance(wanted, str):
             return Held(lane=replace(lane, reason=wanted))
@@ -220,7 +212,7 @@ class Floors:
     ) -> Lane:
         """Return a lane with what the rankings of a baseline make expected."""
         values, clusters = turn(rule, sample.values[rule.measure][rows]), sample.clusters[rows]
-        threads = engine.count_threads(self._threads)
+        threads = count_threads(self._threads)
         mean = estimate_mean(values, clusters, T, threads)
         if rule.kind == "threshold":
             if mean.clusters < rule.fewest:
@@ -392,8 +384,6 @@ def _count_users(count: int) -> str:
 
 def _count_labels(sample: Sample, rows: NDArray[np.int64]) -> tuple[LabelDay, ...]:
     """Count the rankings and labels of each day."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     days, of_ranking = np.unique(sample.times[rows] // DAY, return_inverse=True)
     rankings = np.bincount(of_ranking, minlength=len(days))
     labels = np.bincount(of_ranking, sample.labels[rows], len(days)).astype(np.int64)

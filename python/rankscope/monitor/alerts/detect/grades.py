@@ -23,15 +23,6 @@ def compare_grades(
     Values of a set that was judged on other grounds, such as grades from 0 to 4 against clicks,
     differ from those of production however good the rankings are.
 
-    Args:
-        baseline: How many documents of the set have each grade above 0.
-        lists: How many lists the set has.
-        production: How many documents of production have each grade above 0.
-        shown: How many lists were shown.
-
-    Returns:
-        The reason, or nothing.
-
     Examples:
         >>> judged = {1.0: 500, 2.0: 300, 3.0: 150, 4.0: 50}
         >>> compare_grades(judged, 400, {1.0: 900}, 800)[:60]

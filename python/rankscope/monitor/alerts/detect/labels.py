@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.stats.sequential.label_rate import fit_label_rate, judge_label_rate
 
@@ -34,12 +35,6 @@ class LabelCheck:
 def check_labels(days: tuple[LabelDay, ...], *, day: int, rankings: int, labels: int) -> LabelCheck:
     """Check whether a final day of a stream has as many labels as usual.
 
-    Args:
-        days: The days before, each with its rankings and labels, and whether they were as usual.
-        day: The number of the day, counted from 1970 in UTC.
-        rankings: How many rankings it has.
-        labels: How many labels they have.
-
     Examples:
         >>> days = tuple((day, 100, 150, True) for day in range(28))
         >>> check_labels(days, day=28, rankings=100, labels=80).told
@@ -64,7 +59,6 @@ def check_labels(days: tuple[LabelDay, ...], *, day: int, rankings: int, labels:
 
 
 def _fit(days: tuple[LabelDay, ...]) -> LabelRate | None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     usual = [one[:3] for one in days if one[3]]
     if not usual:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.rule import find_dimension
 from rankscope.monitor.store.folding import OTHER
 from rankscope.stats.sequential.observations import Observations
@@ -10,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.detect.sample import Sample
@@ -37,14 +37,6 @@ def choose_mix(
 
     These are the ones that the rule watches, then the other ones of the project, as long as there
     are not too many cells. Those of the slice have one value only, and make none.
-
-    Args:
-        rule: The rule.
-        place: The slice of the stream.
-        sample: The rankings of the baseline.
-        rows: Those of the slice.
-        contexts: What rankings have in common.
-        slicing: The attributes and values that have slices.
     """
     names = [name for name, _ in slicing.values]
     watched = [one for name in rule.slices for one in find_dimension(name, names)]
@@ -68,16 +60,7 @@ def observe(
     contexts: Contexts,
     slicing: Slicing,
 ) -> Observations:
-    """Return the rankings of a stream with the cells that they are in.
-
-    Args:
-        values: The value of each of them, of which less is worse.
-        sample: The rankings.
-        rows: Those of the stream.
-        mix: The attributes that make cells.
-        contexts: What rankings have in common.
-        slicing: The attributes and values that have slices.
-    """
+    """Return the rankings of a stream with the cells that they are in."""
     codes, cells = _place(sample, rows, mix, contexts, slicing)
     return Observations(
         value=values,
@@ -96,8 +79,6 @@ def _place(
     slicing: Slicing,
 ) -> tuple[NDArray[np.int64], tuple[tuple[str, ...], ...]]:
     """Return the cell of each ranking as a number, and the cells."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     # Rankings are in the order of their contexts, of which there are few.
     at = sample.contexts[rows]
     begins = np.ones(len(at), dtype=np.bool_)

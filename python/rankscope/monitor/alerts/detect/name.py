@@ -37,10 +37,6 @@ def name_drops(streams: Sequence[Stream], rule: Rule) -> list[Stream]:
     then it starts fresh. Evidence beyond what a single lane would need is let go, so that a drop
     that has lasted for months is not called one for months after it has ended; less evidence is
     never a false alarm.
-
-    Args:
-        streams: All streams of a rule about drops.
-        rule: The rule.
     """
     evidence = {
         f"{place} {at}": lane.log_evidence

@@ -146,12 +146,6 @@ class NightlyTrace:
 
         A slice is named wrongly in one of `run_length` nights on average, over all models together.
         What changed everywhere is left to other rules, which know how much days differ.
-
-        Args:
-            rule: A rule of kind `trace`.
-            held: The slices that had not recovered after the night before.
-            moment: The end of the last day that is looked at, in microseconds since 1970 in UTC.
-                Its rankings are final.
         """
         models = _list_models(self._versions, rule, moment)
         level = 1 / (rule.run_length * max(len(models), 1))

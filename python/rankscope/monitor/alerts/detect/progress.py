@@ -108,14 +108,7 @@ FIELDS: tuple[str, ...] = RuleProgress.__match_args__
 
 
 def begin(rule: Rule, basis: str, now: int, seq: int) -> RuleProgress:
-    """Return the progress of a rule before its first period.
-
-    Args:
-        rule: The rule.
-        basis: What is measured, in short.
-        now: The current time, in microseconds since 1970 in UTC.
-        seq: The last number of the store.
-    """
+    """Return the progress of a rule before its first period."""
     at = now if rule.since is None else to_micros(rule.since)
     first = at - at % LENGTHS[rule.period]
     return RuleProgress(basis=basis, first=first, following=first, seq=seq)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.rule import EMPTY
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.values import evaluate_chunks
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.definition import Definition
@@ -54,8 +54,6 @@ class Sample:
 
     def find(self, contexts: Collection[int]) -> NDArray[np.int64]:
         """Return the places of the rankings of some contexts."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         numbers = np.array(sorted(contexts), dtype=np.int64)
         starts = np.searchsorted(self.contexts, numbers, side="left").tolist()
         ends = np.searchsorted(self.contexts, numbers, side="right").tolist()
@@ -64,8 +62,6 @@ class Sample:
 
     def count(self, contexts: Collection[int]) -> int:
         """Count the rankings of some contexts."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         numbers = np.array(sorted(contexts), dtype=np.int64)
         starts = np.searchsorted(self.contexts, numbers, side="left")
         return int((np.searchsorted(self.contexts, numbers, side="right") - starts).sum())
@@ -105,15 +101,7 @@ def collect_samples(
     """Evaluate the rankings of some contexts whose values are final, in several ways at once.
 
     The rankings are read once, which takes longer than to evaluate them.
-
-    Args:
-        chunks: The rankings and their labels.
-        contexts: The numbers of what those that are wanted have in common.
-        views: What they are evaluated with; one sample is made for each.
-        threads: The number of threads; the values do not depend on it.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     wanted = np.array(sorted(contexts), dtype=np.int64)
     columns = [_Columns(view.definition) for view in views]
     for chunk in chunks:
@@ -148,7 +136,6 @@ class _Columns:
     """
 
     def __init__(self, definition: Definition) -> None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         self._names = [*(measure.name for measure in definition.measures), EMPTY]
         kinds = (
@@ -159,15 +146,7 @@ class _Columns:
         self._grades: Counter[float] = Counter()
 
     def take(self, each: Evaluated, places: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
-        """Take the rankings of a chunk whose values are final.
-
-        Args:
-            each: The chunk, evaluated.
-            places: The rankings that are wanted.
-            clusters: Whose they are.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Take the rankings of a chunk whose values are final."""
         chunk, graded = each.chunk, each.graded
         is_final = graded.is_mature[places]
         kept = places[is_final]
@@ -189,8 +168,6 @@ class _Columns:
 
     def finish(self) -> Sample:
         """Return the sample."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         whole = [np.concatenate(parts) for parts in self._parts]
         order = np.argsort(whole[0], kind="stable")
         ordered = [one[order] for one in whole]
@@ -206,8 +183,6 @@ def _discount(
     each: Evaluated, kept: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[float, int]]:
     """Return the gains of some rankings, their discounts, and how often each grade occurs."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     items, relevance = each.chunk.items, each.graded.relevance
     count = len(each.chunk.times)
     rankings = np.repeat(np.arange(count), np.diff(items.offsets))

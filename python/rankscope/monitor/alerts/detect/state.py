@@ -60,12 +60,6 @@ def decide(
     whole periods or later, and there were some before; then STALE, where a slice has no rankings
     any more while others do; then INSUFFICIENT, where no stream can be judged, or less than half
     as many rankings have labels as had before.
-
-    Args:
-        rule: The rule.
-        progress: What was concluded from the periods.
-        versions: The versions that have rankings.
-        now: The current time, in microseconds since 1970 in UTC.
     """
     fallen = [stream for stream in progress.streams if stream.state == "ALERT"]
     if fallen:

@@ -37,12 +37,6 @@ def next_step(rule: Rule, progress: RuleProgress, window: int, grace: int) -> St
 
     Periods are checked in the order in which they can be: final periods once their attribution
     windows are closed, and the hours of early values once they have the age.
-
-    Args:
-        rule: The rule.
-        progress: What it has checked so far.
-        window: The attribution window, in microseconds.
-        grace: How long late events are waited for.
     """
     steps = [_make_step(rule, progress, age, window, grace) for age in _list_ages(rule, window)]
     # What is final comes first: it says more than what is early.
@@ -64,20 +58,7 @@ def pass_empty(
     last: int,
     now: int,
 ) -> tuple[RuleProgress, int]:
-    """Pass the periods before the first ranking and those after the last one at once.
-
-    Args:
-        rule: The rule.
-        progress: What it has checked so far.
-        window: The attribution window, in microseconds.
-        grace: How long late events are waited for.
-        first: The time of the first ranking.
-        last: The time of the last ranking.
-        now: The current time.
-
-    Returns:
-        The progress, and how many periods after the last ranking were passed that were due.
-    """
+    """Pass the periods before the first ranking and those after the last one at once."""
     passed = 0
     for age in _list_ages(rule, window):
         step = _make_step(rule, progress, age, window, grace)

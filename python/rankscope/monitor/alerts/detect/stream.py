@@ -223,10 +223,6 @@ class Stream:
         """Return the stream of a version that comes while this one has fallen, if it has.
 
         It is held against the same baseline, as this version's values are those of the fall.
-
-        Args:
-            version: The new version.
-            came: When it came.
         """
         if self.since is None or not self.is_named:
             return None

@@ -96,17 +96,7 @@ def conclude(
     find_cause: FindCause | None = None,
     sent: datetime | None = None,
 ) -> Conclusion:
-    """Conclude what becomes of incidents.
-
-    Args:
-        project: The name of the project.
-        lasting: The incidents of the project that are not resolved.
-        checks: All rules of the project.
-        now: The moment.
-        find_cause: Traces the cause of an incident about quality as of a moment: when it is
-            opened, and with each day that becomes final while it lasts.
-        sent: When notices are sent that follow from it (default: at that moment).
-    """
+    """Conclude what becomes of incidents."""
     known = {one.incident_id: one for one in lasting}
     by_rule = {check.rule.name: check for check in checks}
     turns = _take_findings(project, known, checks, now)
@@ -256,13 +246,6 @@ def settle(
     """Return what turns of incidents change, with the notices that tell of them.
 
     One notice tells each channel of all that happened to a group, and one of all reminders.
-
-    Args:
-        project: The name of the project.
-        turns: What became of incidents; the last one of an incident counts.
-        checks: The rules, by name.
-        now: The moment.
-        sent: When the notices are sent (default: at that moment).
     """
     at = now if sent is None else sent
     current = {turn.incident.incident_id: turn.incident for turn in turns}

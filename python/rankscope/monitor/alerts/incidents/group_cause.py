@@ -21,11 +21,6 @@ def share_causes(turns: Sequence[Turn], known: Mapping[str, Incident], now: date
 
     A part keeps its own cause where that of the group contradicts its slice. Each model has its
     own, as the numbers of a cause are those of one model.
-
-    Args:
-        turns: What becomes of incidents.
-        known: The incidents that are not resolved, by their IDs, as they were before.
-        now: The moment.
     """
     changed = {turn.incident.incident_id: turn for turn in turns}
     current = {**known, **{name: turn.incident for name, turn in changed.items()}}

@@ -24,13 +24,7 @@ PERIODS = 2
 def find_group(
     incident: Incident, others: Iterable[Incident], lengths: Mapping[str, timedelta]
 ) -> str:
-    """Return the group that a new incident belongs to: that of the oldest one that it relates to.
-
-    Args:
-        incident: The new incident.
-        others: The incidents of the project that are not resolved.
-        lengths: The lengths of the periods of rules, by the names of the rules.
-    """
+    """Return the group that a new incident belongs to: that of the oldest that it relates to."""
     related = [one for one in others if one.group and are_related(incident, one, lengths)]
     if related:
         return min(related, key=lambda one: (one.opened, one.incident_id)).group

@@ -115,15 +115,7 @@ def make_notice(
     *,
     moment: datetime | None = None,
 ) -> Notice:
-    """Return the notice of some events; the same events of one moment give the same ID.
-
-    Args:
-        project: The name of the project.
-        time: When it is written.
-        group: The group of the incidents; empty for a digest.
-        parts: What happened, and to which incident.
-        moment: When that happened (default: when it is written).
-    """
+    """Return the notice of some events; the same events of one moment give the same ID."""
     told = [[event, incident.incident_id] for event, incident in parts]
     said = json.dumps([project, group, format_time(moment or time), told])
     digest = blake2b(said.encode(), digest_size=16).hexdigest()

@@ -160,13 +160,7 @@ def find_reminder(
     *,
     silenced_until: datetime | None,
 ) -> datetime | None:
-    """Return when people are reminded of an incident next, `None` if they are not.
-
-    Args:
-        incident: The incident.
-        remind: The time between reminders; zero for none.
-        silenced_until: When its rule sends notifications again.
-    """
+    """Return when people are reminded of an incident next, `None` if they are not."""
     if incident.state != "open" or not remind:
         return None
     told = [one.time for one in incident.notified if one.event != "recovered"]
@@ -175,11 +169,7 @@ def find_reminder(
 
 
 def acknowledge(incident: Incident, now: datetime, *, actor: str, note: str = "") -> Turn:
-    """Acknowledge an incident: somebody works on it, so that no more reminders are sent.
-
-    Raises:
-        UsageError: The problem is over.
-    """
+    """Acknowledge an incident: somebody works on it, so that no more reminders are sent."""
     _check(incident, ACTIVE, "acknowledged", note)
     known = replace(
         incident, state="acknowledged", acknowledged_by=actor, snoozed_until=None, updated=now
@@ -190,11 +180,7 @@ def acknowledge(incident: Incident, now: datetime, *, actor: str, note: str = ""
 def snooze(
     incident: Incident, now: datetime, until: datetime, *, actor: str, note: str = ""
 ) -> Turn:
-    """Send no notifications of an incident until a time; then, if it lasts, it is open again.
-
-    Raises:
-        UsageError: The problem is over, or the time is.
-    """
+    """Send no notifications of an incident until a time; then, if it lasts, it is open again."""
     _check(incident, ACTIVE, "snoozed", note)
     if until <= now:
         raise UsageError(
@@ -208,11 +194,7 @@ def snooze(
 
 
 def resolve(incident: Incident, now: datetime, *, actor: str, note: str = "") -> Turn:
-    """Resolve an incident, whether it has recovered or not.
-
-    Raises:
-        UsageError: It is resolved already.
-    """
+    """Resolve an incident, whether it has recovered or not."""
     _check(incident, LASTING, "resolved", note)
     is_told = incident.state in {"open", "acknowledged"} and bool(incident.notified)
     done = replace(incident, state="resolved", resolved=now, updated=now, snoozed_until=None)

@@ -109,9 +109,6 @@ LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 def is_public(address: Address) -> bool:
     """Whether an address is public.
 
-    Args:
-        address: The address.
-
     Examples:
         >>> from ipaddress import ip_address
         >>> [is_public(ip_address(one)) for one in ("8.8.8.8", "10.0.0.1", "64:ff9b::a00:1")]
@@ -130,9 +127,6 @@ def is_public(address: Address) -> bool:
 def is_private(address: Address) -> bool:
     """Whether an address is one of a company's network or of this machine, and no metadata service.
 
-    Args:
-        address: The address.
-
     Examples:
         >>> from ipaddress import ip_address
         >>> [is_private(ip_address(one)) for one in ("10.0.0.1", "::1", "169.254.169.254")]
@@ -149,9 +143,6 @@ def is_private(address: Address) -> bool:
 
 def is_metadata_name(host: str) -> bool:
     """Whether a host is the metadata service of a cloud.
-
-    Args:
-        host: The name, in lower case.
 
     Examples:
         >>> is_metadata_name("metadata.google.internal."), is_metadata_name("example.com")

@@ -70,15 +70,7 @@ class Guard:
         sys.addaudithook(self.judge)
 
     def judge(self, event: str, args: tuple[Any, ...]) -> None:
-        """Refuse what may not be done.
-
-        Args:
-            event: What is about to be done, as Python calls it.
-            args: What is about to be done it with.
-
-        Raises:
-            PermissionError: It may not be done.
-        """
+        """Refuse what may not be done."""
         if event in CONNECTING:
             # A datagram of a connected socket has no address; the connection was judged.
             is_refused = args[1] is not None and not self._may_call(args[1])
@@ -138,12 +130,7 @@ def describe(urls: list[str]) -> dict[str, Any]:
 
 
 def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
-    """Send a message, and return what was wrong.
-
-    Args:
-        asked: The message in three formats, and where it goes.
-        guard: Judges connections (default: a new one, which this process can't get rid of).
-    """
+    """Send a message, and return what was wrong."""
     lines = _be_quiet()
     plugin = _find_service(asked["url"])
     if plugin is None:

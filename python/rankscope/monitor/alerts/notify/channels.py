@@ -124,15 +124,6 @@ def read_channels(
     A channel of the environment, such as `RANKSCOPE_CHANNEL_ONCALL`, replaces the one with the same
     name in the file; its value is the `url`.
 
-    Args:
-        path: The file; `None` reads the environment alone.
-        environment: The environment (default: that of the process).
-
-    Raises:
-        FileError: The file can't be read.
-        FormatError: It isn't TOML, or something in it isn't allowed.
-        UsageError: A variable of the environment isn't.
-
     Examples:
         >>> found = read_channels(environment={"RANKSCOPE_CHANNEL_ONCALL": "slack://a/b/c"})
         >>> [(channel.name, channel.url) for channel in found.channels]

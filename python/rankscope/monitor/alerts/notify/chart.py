@@ -63,11 +63,7 @@ class Chart:
 
 
 def draw_chart(chart: Chart) -> bytes | None:
-    """Draw a chart as PNG; `None` if matplotlib isn't installed.
-
-    Args:
-        chart: The chart.
-    """
+    """Draw a chart as PNG; `None` if matplotlib isn't installed."""
     try:
         from matplotlib.backends.backend_agg import (  # noqa: PLC0415 - loads slowly
             FigureCanvasAgg,

@@ -89,11 +89,7 @@ class Deliverer:
         self._chance = chance
 
     def step(self) -> int:
-        """Try what is due now, and return how many notifications were tried.
-
-        Raises:
-            FileError: The store does not take what became of them; they are tried again.
-        """
+        """Try what is due now, and return how many notifications were tried."""
         due = self._store.list_due(self._now(), AT_ONCE)
         groups: dict[tuple[str, str], list[OutboxRow]] = {}
         tried = 0
@@ -229,11 +225,7 @@ def is_critical(body: str) -> bool:
 
 
 def _run_together(works: Iterable[Callable[[], int]]) -> list[int]:
-    """Return the results of functions that run at the same time.
-
-    Raises:
-        Exception: What the first of them raised that failed.
-    """
+    """Return the results of functions that run at the same time."""
     waiting = list(works)
     results: list[int] = []
     problems: list[BaseException] = []
@@ -288,11 +280,7 @@ class LogChannel:
         self._write = write
 
     def deliver(self, body: str) -> Attempt:
-        """Write a notification.
-
-        Args:
-            body: The notification, as JSON.
-        """
+        """Write a notification."""
         fields = json.loads(body)
         event = str(fields.pop("type"))
         # The line has a time of its own: that of when it was written.

@@ -94,13 +94,6 @@ class PostError(InputError):
 def read_url(url: str, *, allows_http: bool = False) -> Target:
     """Read where is to be posted to.
 
-    Args:
-        url: The address.
-        allows_http: Whether it may be without TLS.
-
-    Raises:
-        UsageError: It is no address of the web, or one with a password in it.
-
     Examples:
         >>> read_url("https://example.com/hook?team=search")
         Target(scheme='https', host='example.com', port=443, path='/hook?team=search')
@@ -130,11 +123,7 @@ def read_url(url: str, *, allows_http: bool = False) -> Target:
 
 
 def resolve_name(host: str, port: int) -> list[str]:
-    """Resolve a host name as this machine does.
-
-    Raises:
-        OSError: There are none.
-    """
+    """Resolve a host name as this machine does."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(one[4][0]) for one in found))
 
@@ -180,24 +169,11 @@ class Poster:
         )
 
     def check(self, target: Target) -> list[str]:
-        """Resolve a target, and check that each of its addresses may be called.
-
-        Raises:
-            PostError: There are none, or one that may not be.
-        """
+        """Resolve a target, and check that each of its addresses may be called."""
         return self._find(target, Deadline(self._clock, self._seconds))
 
     def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Post a body.
-
-        Args:
-            target: Where.
-            headers: The headers, but for the host and the length.
-            body: The body.
-
-        Raises:
-            PostError: It may not be posted there, or nothing was answered in time.
-        """
+        """Post a body."""
         deadline = Deadline(self._clock, self._seconds)
         addresses = self._find(target, deadline)
         said = {
@@ -278,11 +254,7 @@ class Deadline:
         self._until = clock() + seconds
 
     def left(self) -> float:
-        """Return how many seconds are left.
-
-        Raises:
-            PostError: None are.
-        """
+        """Return how many seconds are left."""
         left = self._until - self._clock()
         if left <= 0:
             raise _late()
@@ -309,11 +281,7 @@ class Connector(httpcore.NetworkBackend):
         local_address: str | None = None,  # noqa: ARG002 - not needed
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - likewise
     ) -> Stream:
-        """Connect.
-
-        Raises:
-            OSError: No address answers.
-        """
+        """Connect."""
         problem = OSError("no address")
         for address in self._addresses:
             try:

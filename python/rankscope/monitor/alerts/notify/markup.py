@@ -95,10 +95,6 @@ class Paragraph:
 def clean(text: str, most: int = MOST_TEXT) -> str:
     r"""Return a text on one line, without what changes how the rest is read, and not too long.
 
-    Args:
-        text: The text.
-        most: The largest number of characters.
-
     Examples:
         >>> print(clean("tv\r\nSubject: x\u202e"))
         tv Subject: x\u202e
@@ -111,9 +107,6 @@ def clean(text: str, most: int = MOST_TEXT) -> str:
 
 def write_title(text: str) -> str:
     r"""Return the title of a message: one line that calls nobody.
-
-    Args:
-        text: The title.
 
     Examples:
         >>> ascii(write_title("see www.e"))

@@ -107,11 +107,6 @@ class Message:
 def write_message(bodies: Sequence[str], public_url: str | None = None) -> Message:
     """Return the message for notifications that are sent together.
 
-    Args:
-        bodies: The notifications, as the outbox keeps them; one, unless they are collected.
-        public_url: The address at which people open the dashboard; without it, the message has no
-            links.
-
     Examples:
         >>> body = '{"type": "notifications.lost", "project": "music", "count": 2}'
         >>> print(write_message([body]).title)
@@ -136,12 +131,7 @@ def write_message(bodies: Sequence[str], public_url: str | None = None) -> Messa
 
 
 def write_test(channel: str, public_url: str | None = None) -> Message:
-    """Return a message that tests a channel.
-
-    Args:
-        channel: The name of the channel.
-        public_url: The address at which people open the dashboard.
-    """
+    """Return a message that tests a channel."""
     paragraphs = [
         Paragraph(
             (
@@ -320,9 +310,6 @@ def _show_time(moment: datetime) -> str:
 
 def show_duration(length: timedelta) -> str:
     """Return a duration in words.
-
-    Args:
-        length: The duration.
 
     Examples:
         >>> from datetime import timedelta

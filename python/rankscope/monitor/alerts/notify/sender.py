@@ -61,13 +61,7 @@ class Sender(Protocol):
     """Sends messages to services."""
 
     def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
-        """Send a message to a channel, once.
-
-        Args:
-            channel: The channel.
-            message: The message.
-            chart: The chart to attach, where the service takes pictures.
-        """
+        """Send a message to a channel, once."""
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
         """Return the names of the services of channels; `None` for an address of no service."""
@@ -84,13 +78,7 @@ class AppriseSender:
         self._seconds = seconds
 
     def send(self, channel: Channel, message: Message, chart: Chart | None = None) -> Attempt:
-        """Send a message to a channel, once.
-
-        Args:
-            channel: The channel.
-            message: The message.
-            chart: The chart to attach, where the service takes pictures.
-        """
+        """Send a message to a channel, once."""
         said = self._ask(
             {
                 "url": channel.url.reveal(),
@@ -107,11 +95,7 @@ class AppriseSender:
         return Attempt(said["problem"])
 
     def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
-        """Return the names of the services of channels; `None` for an address of no service.
-
-        Raises:
-            UsageError: Apprise isn't installed, or doesn't start.
-        """
+        """Return the names of the services of channels; `None` for an address of no service."""
         if not channels:
             return ()
         said = self._ask({"urls": [channel.url.reveal() for channel in channels]})

@@ -36,17 +36,7 @@ def send_notifications(
     now: int,
     chart: Chart | None = None,
 ) -> Attempt:
-    """Send notifications to a channel of the operator, as one message.
-
-    Args:
-        channel: The channel.
-        letters: The notifications; a webhook takes one.
-        sender: Sends messages to services.
-        poster: Posts to webhooks at public addresses.
-        public_url: The address at which people open the dashboard.
-        now: The current time, in microseconds since 1970 in UTC.
-        chart: The chart to attach, where the service takes pictures.
-    """
+    """Send notifications to a channel of the operator, as one message."""
     if channel.kind == "service":
         message = write_message([letter.body for letter in letters], public_url)
         return sender.send(channel, message, chart)
@@ -64,16 +54,7 @@ def send_test(
     public_url: str | None,
     now: int,
 ) -> Attempt:
-    """Send a test message to a channel of the operator, by the same rules as all others, and once.
-
-    Args:
-        channel: The channel.
-        project: The name of the project.
-        sender: Sends messages to services.
-        poster: Posts to webhooks at public addresses.
-        public_url: The address at which people open the dashboard.
-        now: The current time, in microseconds since 1970 in UTC.
-    """
+    """Send a test message to a channel of the operator, once, by the rules of all others."""
     if channel.kind == "service":
         return sender.send(channel, write_test(channel.name, public_url))
     name = f"test_{secrets.token_hex(16)}"
@@ -82,15 +63,7 @@ def send_test(
 
 
 def check_services(channels: Channels, sender: Sender) -> dict[str, str]:
-    """Return the services of channels by the channels' names.
-
-    Args:
-        channels: The channels of the operator.
-        sender: Sends messages to services.
-
-    Raises:
-        UsageError: A channel has an address of no service.
-    """
+    """Return the services of channels by the channels' names."""
     services = [channel for channel in channels.channels if channel.kind == "service"]
     names: dict[str, str] = {}
     found = sender.name_services(services)
@@ -107,12 +80,7 @@ def check_services(channels: Channels, sender: Sender) -> dict[str, str]:
 
 
 def judge_reply(status: int, retry_after: float) -> Attempt:
-    """Return what the answer of a webhook means.
-
-    Args:
-        status: The status of HTTP.
-        retry_after: For how many seconds it asks to be left alone.
-    """
+    """Return what the answer of a webhook means."""
     if status in range(200, 300):
         return Attempt()
     if status == GONE:

@@ -48,14 +48,7 @@ class ChannelState:
 def list_channel_states(
     store: StoreReader, project: str, channels: Channels, services: Mapping[str, str]
 ) -> tuple[ChannelState, ...]:
-    """List the channels of a project: the log, its webhook, and those of the operator.
-
-    Args:
-        store: The store of the notifications.
-        project: The name of the project.
-        channels: The channels of the operator.
-        services: The services by the names of channels, as `check_services` returns them.
-    """
+    """List the channels of a project: the log, its webhook, and those of the operator."""
     deliveries = {one.channel: one for one in store.list_channel_deliveries(project)}
     found = [_make_state(LOG, "log", deliveries)]
     if find_webhook(store, project) is not None:

@@ -52,12 +52,6 @@ def make_secret() -> Secret:
 def sign(secret: Secret, notification_id: str, timestamp: int, body: bytes) -> str:
     """Sign a notification.
 
-    Args:
-        secret: `whsec_` and base64.
-        notification_id: What it is known by.
-        timestamp: Seconds since 1970 in UTC.
-        body: What is sent.
-
     Examples:
         >>> secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         >>> sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
@@ -69,19 +63,7 @@ def sign(secret: Secret, notification_id: str, timestamp: int, body: bytes) -> s
 
 
 def call(poster: Poster, webhook: Webhook, notification_id: str, body: str, now: int) -> Reply:
-    """Send a notification to a webhook.
-
-    Args:
-        poster: Posts it.
-        webhook: Where to.
-        notification_id: What it is known by, however often it is sent.
-        body: The notification, as JSON.
-        now: The current time, in microseconds since 1970 in UTC.
-
-    Raises:
-        PostError: It may not be posted there, or nothing was answered.
-        UsageError: The address is none any more, or the secret is missing.
-    """
+    """Send a notification to a webhook."""
     if webhook.secret is None:
         raise _no_secret()
     target = read_url(webhook.url, allows_http=webhook.allows_http)
@@ -107,26 +89,7 @@ def set_webhook(
     secret: Secret | None = None,
     allows_http: bool = False,
 ) -> Secret:
-    """Set the webhook of a project.
-
-    Args:
-        store: Where that is stored.
-        project: Whose notifications.
-        url: The address, which nobody is shown again in full.
-        poster: Judges the address.
-        now: The current time, in microseconds since 1970 in UTC.
-        actor: The name for the audit log.
-        secret: What notifications are signed with; a new one is made if it is left out.
-        allows_http: Whether it may be without TLS.
-
-    Returns:
-        The secret, to be shown once.
-
-    Raises:
-        UsageError: The address is none, or the secret is.
-        PostError: The address may not be called.
-        FileError: It is not stored, or not surely.
-    """
+    """Set the webhook of a project."""
     target = read_url(url, allows_http=allows_http)
     poster.check(target)
     chosen = make_secret() if secret is None else check_secret(secret)
@@ -137,12 +100,7 @@ def set_webhook(
 
 
 def remove_webhook(store: Store, project: str, *, now: int, actor: str) -> None:
-    """Remove the webhook of a project; notifications go to the log only.
-
-    Raises:
-        UsageError: They go nowhere else.
-        FileError: That is not stored, or not surely.
-    """
+    """Remove the webhook of a project; notifications go to the log only."""
     audit = AuditEntry(now, actor, "webhook.remove", project)
     if find_webhook(store, project) is None or not store.remove_webhook(project, audit):
         raise _no_webhook()
@@ -165,17 +123,7 @@ def find_webhook(store: StoreReader, project: str) -> Webhook | None:
 
 
 def try_webhook(store: StoreReader, project: str, *, poster: Poster, now: int) -> Tried:
-    """Send a notification that says nothing, by the same rules as all others, and once.
-
-    Args:
-        store: Where it is stored.
-        project: The name of the project.
-        poster: Posts it.
-        now: The current time, in microseconds since 1970 in UTC.
-
-    Raises:
-        UsageError: The project has no webhook.
-    """
+    """Send a notification that says nothing, by the same rules as all others, and once."""
     webhook = find_webhook(store, project)
     if webhook is None:
         raise _no_webhook()
@@ -189,11 +137,7 @@ def try_webhook(store: StoreReader, project: str, *, poster: Poster, now: int) -
 
 
 def check_secret(secret: Secret) -> Secret:
-    """Check a secret that notifications are signed with, and return it.
-
-    Raises:
-        UsageError: It is too short, too long, or not written as a secret.
-    """
+    """Check a secret that notifications are signed with, and return it."""
     text = secret.reveal()
     try:
         key = base64.b64decode(text.removeprefix(PREFIX), validate=True)

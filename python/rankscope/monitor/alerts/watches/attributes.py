@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.progress import Trouble
 from rankscope.monitor.alerts.watches.silence import compare
@@ -81,12 +82,7 @@ def watch_value_volume(traffic: Traffic, place: Place) -> Trouble | None:
 
 
 def watch_new_values(traffic: Traffic, busy: Iterable[Place]) -> list[Trouble]:
-    """Look for values that are new, and for the ones that they have replaced.
-
-    Args:
-        traffic: The counts.
-        busy: The values that are reported already.
-    """
+    """Look for values that are new, and for the ones that they have replaced."""
     found: list[Trouble] = []
     taken = set(busy)
     for place in sorted(traffic.counts):
@@ -117,8 +113,6 @@ def watch_new_values(traffic: Traffic, busy: Iterable[Place]) -> list[Trouble]:
 
 def watch_missing(traffic: Traffic, attribute: str) -> Trouble | None:
     """Look for an attribute that is missing in more rankings than usual."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     place = place_missing(attribute)
     if place not in traffic.counts or traffic.usual() is None:
         return None
@@ -251,8 +245,6 @@ def _make(traffic: Traffic, place: Place, hours: int, evidence: float) -> Troubl
 
 def _find_age(traffic: Traffic, place: Place) -> int | None:
     """Return how many hours ago a value was seen first, `None` if it is no new one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     counts = traffic.counts[place]
     shown = np.flatnonzero(counts)
     if not len(shown):
@@ -274,8 +266,6 @@ def _find_renamed(
     traffic: Traffic, place: Place, age: int, taken: set[Place]
 ) -> tuple[Place | None, float]:
     """Find the value that is missed most since another one is there, and the evidence for that."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     attribute = place.slice[0][0]
     best: tuple[Place | None, float] = None, 0.0
     for other in sorted(traffic.counts):
@@ -325,8 +315,6 @@ def _measure_share(traffic: Traffic, place: Place, since: int) -> float:
 
 def _find_missing_share(traffic: Traffic, place: Place) -> float:
     """Return the usual share of rankings without an attribute, that of the middle day."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     size = len(traffic.counts[TOTAL]) // HOURS * HOURS
     missing = traffic.counts[place][:size].reshape(-1, HOURS).sum(axis=1)
     total = traffic.counts[TOTAL][:size].reshape(-1, HOURS).sum(axis=1)

@@ -37,18 +37,7 @@ def default_rule() -> Rule:
 
 
 def check_data(reader: Counts, rule: Rule, progress: str, moment: int) -> tuple[list[Finding], str]:
-    """Check the data of a project as of the end of an hour.
-
-    Args:
-        reader: Reads how many rankings and labels there are.
-        rule: The rule, of the kind `data`.
-        progress: What the check of the hour before returned; empty at first.
-        moment: The end of the hour, in microseconds since 1970 in UTC.
-
-    Returns:
-        What is not as usual, what is as usual again, and what cannot be said yet; and what is
-        to be remembered for the next hour.
-    """
+    """Check the data of a project as of the end of an hour."""
     before, findings = _begin(reader, rule, progress, moment)
     known = {one.key: one for one in before.troubles}
     check = HourCheck(reader, rule, before, moment)
@@ -74,13 +63,7 @@ def check_data(reader: Counts, rule: Rule, progress: str, moment: int) -> tuple[
 
 
 def restart_stream(progress: str, key: StreamKey, moment: int) -> str:
-    """Take what comes from a moment on for usual, as when a person has resolved an incident.
-
-    Args:
-        progress: What was remembered.
-        key: The kind, model, version and slice of the findings.
-        moment: The time, in microseconds since 1970 in UTC.
-    """
+    """Take what comes from a moment on for usual, as when a person has resolved an incident."""
     if not progress:
         return progress
     kind, model, version, where = key

@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import add
 from typing import NamedTuple
 
+from rankscope.deferred import np
 from rankscope.monitor.ask.names import find_mismatches
 from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.evaluate.days import sum_day
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.alerts.watches.usual import Usual
@@ -144,7 +144,6 @@ class Counts(ABC):
         return {place: counts[:size] for place, counts in self._read[1].items()}
 
     def _read_days(self, since: int, until: int) -> dict[Place, Hours]:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         size = (until - since) // HOUR
         found: dict[Place, Hours] = {TOTAL: np.zeros(size)}

@@ -16,13 +16,7 @@ MOST_NAMED = 3
 
 
 def watch_files(left_out: Sequence[LeftOut], moment: int, known: Trouble | None) -> Trouble | None:
-    """Report the files that can't be read, all together.
-
-    Args:
-        left_out: The files.
-        moment: The end of the hour, in microseconds since 1970 in UTC.
-        known: What is reported already.
-    """
+    """Report the files that can't be read, all together."""
     if not left_out:
         return None
     began = min(moment, *(one.seen for one in left_out))

@@ -184,14 +184,7 @@ class HourCheck:
         watch: Callable[[Traffic, Place], Trouble | None],
         traffic: Traffic,
     ) -> None:
-        """Look for a change of what comes of a place; if there is one, it is no silence any more.
-
-        Args:
-            place: The place.
-            kind: The kind of a silence of the place.
-            watch: Looks for a change.
-            traffic: The counts.
-        """
+        """Look for a change of what comes of a place; then it is no silence any more."""
         if self.find("volume", place) is not None:
             return
         silent = self.find(kind, place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.progress import RateDay, Trouble
@@ -98,15 +99,7 @@ def watch_labels(
 def watch_relevance(
     rule: Rule, progress: WatchProgress, place: Place, today: RateDay, *, left: float = 1.0
 ) -> tuple[Rate, ...] | None:
-    """Return whether too many rankings of a day have no relevant document; `None` if unknown.
-
-    Args:
-        rule: The rule.
-        progress: What is remembered.
-        place: The model, or all of them.
-        today: The day.
-        left: The part of the usual labels that came: what follows from that is not reported again.
-    """
+    """Return whether too many rankings of a day have no relevant document; `None` if unknown."""
     days = _find_days(progress, "relevance", place)
     if len(days) < FEWEST_DAYS:
         return None
@@ -187,8 +180,6 @@ def make_trouble(
 
 def watch_silence(traffic: Traffic, progress: WatchProgress) -> Trouble | None:
     """Look for labels that do not arrive any more."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     expected, hours = _expect_unlabelled(traffic, progress)
     if expected <= 0:
         return None
@@ -226,11 +217,7 @@ def is_silence_over(traffic: Traffic, trouble: Trouble) -> bool:
 
 
 def _expect_unlabelled(traffic: Traffic, progress: WatchProgress) -> tuple[float, int]:
-    """Return how many of the rankings after the last that has labels should have some by now.
-
-    Returns:
-        The number of rankings, and how many hours ago the first of them was shown.
-    """
+    """Return how many of the rankings after the last that has labels should have some by now."""
     days = progress.rates[-DAYS:]
     rankings = sum(sum(one.rankings.values()) for one in days)
     labelled = sum(sum(one.labelled.values()) for one in days)
@@ -294,7 +281,6 @@ def _judge(
     place: Place,
     count: Callable[[RateDay, str], int],
 ) -> LabelVerdict | None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     def total(one: RateDay) -> int:
         models = [place.model] if place.model else list(one.rankings)
@@ -313,8 +299,6 @@ def _judge(
 
 def _measure(rate: float, usual: float, size: int) -> float:
     """Return the evidence of a rate, if labels come independently of each other."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count, expected = np.array(rate * size), np.array(usual * size)
     return float(measure_surprise(count, expected, 1e-6))
 

@@ -16,13 +16,7 @@ LEAST_SHARE = 0.02
 
 
 def is_due(reader: Counts, moment: int, *, is_first: bool) -> bool:
-    """Return whether another day is over since the hour of the first ranking.
-
-    Args:
-        reader: The counts.
-        moment: The end of the hour.
-        is_first: Whether this is the first hour that is looked at.
-    """
+    """Return whether another day is over since the hour of the first ranking."""
     if reader.first is None:
         return False
     since = moment - reader.first // HOUR * HOUR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.surprise import FALLEN, sum_windows
 from rankscope.monitor.alerts.watches.traffic import LEAST_DAILY
@@ -85,8 +86,6 @@ def _is_missed(traffic: Traffic, place: Place, change: Change) -> bool:
 
 def watch_version(traffic: Traffic, place: Place) -> Trouble | None:
     """Look for a version that has stopped, without a newer one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     model = Place(place.model)
     usual = traffic.usual(model)
     if usual is None:

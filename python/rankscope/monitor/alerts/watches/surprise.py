@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 WINDOWS = (1, 2, 3, 4, 6, 8, 12, 18, 24, 36, 48, 72, 96, 120, 168)
@@ -59,8 +59,6 @@ def measure_surprise(
         >>> round(float(measure_surprise(np.array(0.0), np.array(24.0), 1e-9)), 3)
         24.0
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     shape = 1 / max(variance, 1e-12)
     usual = np.maximum(expected, 1e-9)
     direct = count * np.log(np.maximum(count, 1e-300) / usual)
@@ -83,8 +81,6 @@ def measure_fall(
         >>> [round(float(one[0]), 1) for one in evidence]
         [20.3, 14.0]
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     logs = np.linspace(-7.0, 0.0, 141)[:, None]
     means = np.maximum(expected, 1e-9) * np.exp(logs)
     below = logs**2 / (2 * variance)
@@ -97,15 +93,7 @@ def measure_fall(
 def find_fall(
     counts: NDArray[np.float64], lowest: NDArray[np.float64], variance: float
 ) -> Surprise | None:
-    """Return the span with the most evidence that counts have fallen by half or more.
-
-    Args:
-        counts: The counts of the last hours, the newest last.
-        lowest: The least that is usual in spans of `WINDOWS`.
-        variance: As in `Usual`.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return the span with the most evidence that counts have fallen by half or more."""
     sums = sum_windows(counts)
     is_fallen = sums <= FALLEN * lowest
     if not is_fallen.any():
@@ -121,8 +109,6 @@ def find_rise(
     counts: NDArray[np.float64], highest: NDArray[np.float64], variance: float
 ) -> Surprise | None:
     """Return the span with the most evidence that counts have doubled or more."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     sums = sum_windows(counts)
     is_risen = sums >= RISEN * highest
     if not is_risen.any():
@@ -134,24 +120,12 @@ def find_rise(
 
 def sum_windows(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums of the newest hours, for each of `WINDOWS`; NaN where there are fewer."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     summed = np.cumsum(counts[::-1])
     return np.array([summed[size - 1] if size <= len(summed) else np.nan for size in WINDOWS])
 
 
 def expect_windows(hours: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what is usual in spans of `WINDOWS` that end before each hour of the week.
-
-    Args:
-        hours: What is usual in each hour of the week.
-
-    Returns:
-        By the hour after the span and the length of the span: what is usual, and the least and the
-        most of it an hour earlier or later. Where clocks change, people come at another hour.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return what is usual in spans of `WINDOWS` that end before each hour of the week."""
     summed = np.concatenate([[0.0], np.cumsum(np.tile(hours, 2))])
     ends = np.arange(len(hours))[:, None] + len(hours)
     expected = summed[ends] - summed[ends - np.array(WINDOWS)]
@@ -161,14 +135,7 @@ def expect_windows(hours: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def find_start(counts: NDArray[np.float64], expected: NDArray[np.float64]) -> int:
-    """Return how many hours ago a change began, at the latest hour that explains it best.
-
-    Args:
-        counts: The counts of hours, the newest last.
-        expected: What is usual in them.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Return how many hours ago a change began, at the latest hour that explains it best."""
     sums, usual = np.cumsum(counts[::-1]), np.maximum(np.cumsum(expected[::-1]), 1e-9)
     likelihood = sums * np.log(np.maximum(sums, 1e-300) / usual) - sums + usual
     is_change = (sums <= FALLEN * usual) | (sums >= RISEN * usual)
@@ -177,14 +144,7 @@ def find_start(counts: NDArray[np.float64], expected: NDArray[np.float64]) -> in
 
 
 def weigh_return(count: float, expected: float, ratio: float, variance: float) -> float:
-    """Return the evidence of one hour that a stream is as usual, rather than as it was.
-
-    Args:
-        count: The count of the hour.
-        expected: What is usual.
-        ratio: The part of what is usual that came while it was not.
-        variance: As in `Usual`.
-    """
+    """Return the evidence of one hour that a stream is as usual, rather than as it was."""
     other = min(max(ratio, 0.3), 0.7) if ratio < 1 else min(max(ratio, 1.5), 3.0)
     likelihood = count * math.log(1 / other) - expected * (1 - other)
     # Hours that follow each other vary together.
@@ -194,7 +154,6 @@ def weigh_return(count: float, expected: float, ratio: float, variance: float) -
 def _choose(
     evidence: NDArray[np.float64], sums: NDArray[np.float64], expected: NDArray[np.float64]
 ) -> Surprise | None:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     evidence = np.nan_to_num(evidence, nan=-1.0)
     best = int(np.argmax(evidence))

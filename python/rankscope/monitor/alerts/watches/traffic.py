@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.watches.counts import TOTAL, Place
 from rankscope.monitor.alerts.watches.progress import Trouble
@@ -119,8 +120,6 @@ class Traffic:
         """Return the counts of the last week by hour, the newest last."""
         found = self.counts.get(place)
         if found is None:
-            import numpy as np  # noqa: PLC0415 - loads with the first array
-
             return np.zeros(LONGEST)
         return found[-LONGEST:]
 
@@ -159,8 +158,6 @@ class Traffic:
 
     def expected(self, place: Place, hours: int) -> Hours:
         """Return what is usual in the last hours, one by one."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         usual = self.usual(place)
         if usual is None:
             return np.zeros(hours)
@@ -172,8 +169,6 @@ class Traffic:
         Where they are so few that they say nothing, this is 1. For a value, they are the others
         that have its attribute, or all that have it.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         usual, mine = self.usual(), self.usual(place)
         if usual is None or mine is None:
             return np.ones(len(WINDOWS))
@@ -194,8 +189,6 @@ class Traffic:
 
     def find_fall(self, place: Place, *, scale: Hours | None = None) -> Change | None:
         """Find a fall by half or more, also compared with the other rankings."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         usual = self.usual(place)
         if usual is None or usual.daily < LEAST_DAILY:
             return None
@@ -209,8 +202,6 @@ class Traffic:
 
         Where few rankings are known to come, it takes longer.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         usual, hours = self.usual(place), self.count_silence(place)
         if usual is None or usual.daily < LEAST_DAILY or not hours:
             return None
@@ -235,8 +226,6 @@ class Traffic:
 
     def find_rise(self, place: Place, *, scale: Hours | None = None) -> Change | None:
         """Find a rise to twice of what is usual or more, also compared with the others."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         usual = self.usual(place)
         if usual is None or usual.daily < LEAST_DAILY:
             return None
@@ -247,8 +236,6 @@ class Traffic:
 
     def count_silence(self, place: Place) -> int:
         """Count the last hours without any ranking, up to a week."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         shown = np.flatnonzero(self.recent(place)[::-1])
         return int(shown[0]) if len(shown) else LONGEST
 
@@ -299,8 +286,6 @@ class Traffic:
 
     def _find_return(self, trouble: Trouble) -> int:
         """Return when the first hour with a ranking after a silence began; now, if none has."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         hours = min(LONGEST, (self.moment - trouble.began) // HOUR)
         shown = np.flatnonzero(self.recent(trouble.place)[LONGEST - hours :])
         return self.moment - (hours - int(shown[0]) if len(shown) else 0) * HOUR
@@ -335,7 +320,6 @@ class Traffic:
         )
 
     def _learn(self, place: Place, gaps: tuple[tuple[int, int], ...]) -> Usual | None:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         found = self.counts.get(place)
         if found is None or self.reader.first is None:
@@ -349,8 +333,6 @@ class Traffic:
 
     def _count_before(self, place: Place, counts: Hours) -> int:
         """Count the hours before the first whole day of a place."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         first = -(-self.find_first(place) // DAY) * DAY
         before = max(0, (first - self.start) // HOUR)
         shown = np.flatnonzero(counts)

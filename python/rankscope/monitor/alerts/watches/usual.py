@@ -6,12 +6,12 @@ are left out.
 
 from __future__ import annotations
 
+from rankscope.deferred import np
 from rankscope.monitor.alerts.watches.surprise import expect_windows
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 DAYS = 28
@@ -64,13 +64,6 @@ class Usual:
 def learn_usual(counts: NDArray[np.float64], weekday: int) -> Usual | None:
     """Learn what is usual from whole days.
 
-    Args:
-        counts: The count of each hour; NaN where it does not count.
-        weekday: The weekday of the first day, 0 for Monday.
-
-    Returns:
-        What is usual, or `None` where there are too few days.
-
     Examples:
         >>> import numpy as np
         >>> usual = learn_usual(np.full(28 * 24, 100.0), 0)
@@ -79,8 +72,6 @@ def learn_usual(counts: NDArray[np.float64], weekday: int) -> Usual | None:
         >>> learn_usual(np.full(6 * 24, 100.0), 0) is None
         True
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     days = counts.reshape(-1, HOURS)
     is_known = ~np.isnan(days)
     amount = float(is_known.sum()) / HOURS
@@ -123,16 +114,12 @@ def learn_usual(counts: NDArray[np.float64], weekday: int) -> Usual | None:
 
 def _middle(values: NDArray[np.float64]) -> float:
     """Return the mean of the middle half."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     low, high = np.quantile(values, [0.25, 0.75])
     return float(values[(values >= low) & (values <= high)].mean())
 
 
 def _center(values: NDArray[np.float64]) -> float:
     """Return the mean of all but the smallest and the largest, where there are enough."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(values) < 3:
         return float(values.mean()) if len(values) else 0.0
     return float(np.median(values))
@@ -146,8 +133,6 @@ def _measure_variance(
     Of normal deviations with variance E + vE², a share of `QUANTILE` has squares up to `NORMAL`
     times that. So the quantile of (d² / NORMAL − E) / E² is v, however E differs between blocks.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     found = [LEAST_VARIANCE]
     for length in BLOCKS:
         size = len(counts) // length * length

@@ -56,21 +56,13 @@ class Authenticator:
         self._failures = RateLimiter(settings.failure_rate, settings.failure_burst, clock)
 
     def pass_by(self, request: Request) -> None:
-        """Admit a request to a route that needs no key.
-
-        Raises:
-            RefusedRequestError: The address sent too many requests.
-        """
+        """Admit a request to a route that needs no key."""
         _refuse_often(self._passing.take(_address_of(request)))
 
     async def enter(self, request: Request, scope: Scope) -> Principal:
         """Authenticate a request by the key in its header.
 
         A valid key is admitted however many invalid ones came from its address.
-
-        Raises:
-            RefusedRequestError: The key is missing, invalid or revoked (the answer doesn't tell
-                which), it lacks the scope, or it sent too many requests.
         """
         principal = None
         if "authorization" not in request.headers:
@@ -82,16 +74,7 @@ class Authenticator:
         return self._admit(request, principal, scope)
 
     async def enter_page(self, request: Request, scope: Scope, *, sends: bool = True) -> Principal:
-        """Authenticate a request by the key in its header, or else by the session of a browser.
-
-        Args:
-            request: The request.
-            scope: The scope that the key must have.
-            sends: Whether a caller who isn't signed in is sent to the sign-in page.
-
-        Raises:
-            RefusedRequestError: As `enter`, or to send the browser to the sign-in page.
-        """
+        """Authenticate a request by the key in its header, or else by the session of a browser."""
         if "authorization" in request.headers:
             return await self.enter(request, scope)
         principal = await self.find_principal(request)
@@ -118,11 +101,7 @@ class Authenticator:
         return replace(principal, scopes=scopes, csrf=session.csrf)
 
     async def find_key(self, request: Request, presented: str) -> ApiKey:
-        """Return the key that was presented.
-
-        Raises:
-            RefusedRequestError: It isn't valid, or the address sent too many that aren't.
-        """
+        """Return the key that was presented."""
         key = None
         if presented and len(presented) <= LONGEST:
             # Looked up each time, so that a revoked key is refused at once.
@@ -138,11 +117,7 @@ class Authenticator:
         return key
 
     def sign_in(self, request: Request, key: ApiKey, response: Response) -> None:
-        """Begin a session, and set its cookie in the response.
-
-        Raises:
-            RefusedRequestError: The key sent too many requests.
-        """
+        """Begin a session, and set its cookie in the response."""
         _refuse_often(self._rates.take(key.key_id))
         request.state.principal = principal_of(key)  # for the log
         self.forget(request)

@@ -38,21 +38,13 @@ def is_same_origin(request: Request) -> bool | None:
 
 
 def refuse_other_origins(request: Request) -> None:
-    """Refuse a request that a page of another site sent.
-
-    Raises:
-        RefusedRequestError: Another site sent it.
-    """
+    """Refuse a request that a page of another site sent."""
     if is_same_origin(request) is False:
         raise _other_origin()
 
 
 def demand_own_page(request: Request) -> None:
-    """Refuse a request unless a page of this service surely sent it.
-
-    Raises:
-        RefusedRequestError: The headers tell another origin, or none.
-    """
+    """Refuse a request unless a page of this service surely sent it."""
     if not is_same_origin(request):
         raise _other_origin()
 

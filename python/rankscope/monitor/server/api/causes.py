@@ -100,15 +100,7 @@ def get_ranking(monitor: Monitor, call: Call) -> Any:  # noqa: ANN401 - JSON
 
 
 def read_span(side: str, query: Mapping[str, Any]) -> Span | None:
-    """Read one of the two spans of a trace, `None` where nothing is said of it.
-
-    Args:
-        side: `before` or `after`.
-        query: The parameters that were given.
-
-    Raises:
-        UsageError: It ends before it begins.
-    """
+    """Read one of the two spans of a trace, `None` where nothing is said of it."""
     given = {name: query[f"{side}_{name}"] for name in SPAN_FIELDS if f"{side}_{name}" in query}
     return Span(**to_datetimes(given)) if given else None
 

@@ -83,11 +83,7 @@ class ChannelRoutes:
         return self.send_test(monitor, call.part("name"))
 
     def send_test(self, monitor: Monitor, name: str) -> TestDelivery:
-        """Send a test message to a channel.
-
-        Raises:
-            UsageError: There is no such channel.
-        """
+        """Send a test message to a channel."""
         if name == WEBHOOK:
             tried = try_webhook(
                 monitor.store, monitor.project, poster=self._poster, now=monitor.clock()

@@ -141,16 +141,7 @@ class ListQuery(TypedDict, total=False):
 
 
 def check_span(query: Mapping[str, Any], now: int, every: str = "day") -> None:
-    """Refuse a span that ends before it begins, or has too many windows.
-
-    Args:
-        query: The parameters that were given.
-        now: Where a span ends that has no end.
-        every: How long windows are.
-
-    Raises:
-        RefusedRequestError: It does.
-    """
+    """Refuse a span that ends before it begins, or has too many windows."""
     since, until = query.get("since"), query.get("until")
     if since is None:
         return
@@ -178,13 +169,7 @@ def refuse_long(every: str) -> RefusedRequestError:
 
 
 def make_query(name: str, fields: Mapping[str, str], **choices: Sequence[str]) -> Any:  # noqa: ANN401 - a type
-    """Return the type of a query of texts that pages read themselves.
-
-    Args:
-        name: The name of the type.
-        fields: What each parameter means, by name.
-        choices: The values that a parameter has, for the description.
-    """
+    """Return the type of a query of texts that pages read themselves."""
     return make_record(
         name,
         {

@@ -339,16 +339,6 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
 
     Each piece waits until the one before is on the disk. If the process ends in between, the
     sender gets no answer and sends everything again; what was stored already is then a duplicate.
-
-    Args:
-        store: The store of the events.
-        body: The body.
-        settings: Limits on bodies.
-        now: The time, in microseconds since 1970 in UTC.
-
-    Raises:
-        RefusedRequestError: The body can't be decoded, or is too large.
-        FileError: The store can't be written.
     """
     reading = decode_body(body, settings, now)
     outcomes: list[Outcome] = []
@@ -363,15 +353,7 @@ def store_large(store: Store, body: Body, settings: Settings, now: int) -> Answe
 def cut_pieces(
     reading: Reading[Any], most: int
 ) -> Iterator[tuple[Sequence[Any], Mapping[str, int]]]:
-    """Cut events into the pieces that are stored one after the other, at least one.
-
-    Args:
-        reading: The decoded events and rejections.
-        most: The most events of a piece.
-
-    Yields:
-        Some events, and the number of rejections by code, which the first piece has.
-    """
+    """Cut events into the pieces that are stored one after the other, at least one."""
     events = reading.events
     rejected: Mapping[str, int] = count_rejections(reading)
     for start in range(0, max(1, len(events)), max(1, most)):
@@ -382,19 +364,7 @@ def cut_pieces(
 def store_set(
     store: Store, body: Body, settings: Settings, now: int, environment: SetName
 ) -> Answer:
-    """Decode a body, replace a set by its rankings, and return the answer.
-
-    Args:
-        store: The store of the events.
-        body: The body.
-        settings: Limits on bodies.
-        now: The time, in microseconds since 1970 in UTC.
-        environment: The set.
-
-    Raises:
-        RefusedRequestError: The body can't be decoded, or something in it is rejected.
-        FileError: The store can't be written.
-    """
+    """Decode a body, replace a set by its rankings, and return the answer."""
     sink = SetSink(environment, StoreSink(store, body.project))
     reading = read_body(_unpack(body, settings), body, settings, now)
     statuses = sink.take(reading)
@@ -427,16 +397,7 @@ def store_set(
 
 
 def decode_body(body: Body, settings: Settings, now: int) -> Reading[Any]:
-    """Decode a body as events that are ready to be stored.
-
-    Args:
-        body: The body.
-        settings: Limits on bodies.
-        now: The time, in microseconds since 1970 in UTC.
-
-    Raises:
-        RefusedRequestError: It can't be decoded, or is too large.
-    """
+    """Decode a body as events that are ready to be stored."""
     plain = _unpack(body, settings)
     if body.is_arrow:
         return _decode_stream(plain, body, settings, now)
@@ -447,18 +408,7 @@ def decode_body(body: Body, settings: Settings, now: int) -> Reading[Any]:
 def decode_text(
     plain: bytes, body: Body, settings: Settings, now: int, *, is_plain: bool
 ) -> Reading[Any] | None:
-    """Decode a body of JSON by the core; see `EventDecoder.decode_body`.
-
-    Args:
-        plain: The content of the body, decompressed.
-        body: The body.
-        settings: Limits on bodies.
-        now: The time, in microseconds since 1970 in UTC.
-        is_plain: Whether the core has to decode all of it.
-
-    Returns:
-        The events; `None` where they have to be read object by object.
-    """
+    """Decode a body of JSON by the core; see `EventDecoder.decode_body`."""
     return _make_decoder(settings.events).decode_body(
         plain,
         body.kind,
@@ -470,17 +420,7 @@ def decode_text(
 
 
 def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading[Event]:
-    """Read a body as events, object by object.
-
-    Args:
-        plain: The content of the body, decompressed.
-        body: The body.
-        settings: Limits on bodies.
-        now: The time, in microseconds since 1970 in UTC.
-
-    Raises:
-        RefusedRequestError: It can't be decoded, or has too many objects.
-    """
+    """Read a body as events, object by object."""
     objects = Parser(settings.batch).parse(plain, is_lines=body.is_lines)
     reader = _make_reader(settings.events)
     read = reader.read_labels if body.kind == "labels" else reader.read_rankings
@@ -520,11 +460,7 @@ def write_answer(
     expected: Expected | None = None,
     placed: tuple[int, int] = (0, 0),
 ) -> Answer:
-    """Write the answer to a body.
-
-    Returns:
-        The answer in JSON, and the number of objects by status.
-    """
+    """Write the answer to a body."""
     answer = answer_events(reading, outcomes, expected, placed)
     counts = {name: answer[name] for name in STATUSES}
     said = json.dumps(answer | {"request_id": body.request_id}, separators=(",", ":"))
@@ -537,18 +473,7 @@ def answer_events(
     expected: Expected | None = None,
     placed: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
-    """Make the answer to a batch.
-
-    Args:
-        reading: The decoded events and rejections.
-        outcomes: The outcome of each event.
-        expected: The names that the project is configured with.
-        placed: How many labels were looked up, and how many match no document.
-
-    Returns:
-        The number of objects by status, the names that don't match the configuration, and in
-        `items` the status of each, with the reason.
-    """
+    """Make the answer to a batch."""
     statuses = tell_statuses(reading, outcomes)
     items = list(map(_answer_one, reading.answers, statuses))
     counts = Counter(item["status"] for item in items)

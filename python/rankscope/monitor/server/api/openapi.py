@@ -73,11 +73,7 @@ CSRF = {
 
 
 def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
-    """Describe routes as OpenAPI 3.1.
-
-    Args:
-        endpoints: The routes. Static files are not described.
-    """
+    """Describe routes as OpenAPI 3.1."""
     paths: dict[str, dict[str, Any]] = {}
     records: dict[str, Any] = {}
     _refer(Problem, records)

@@ -51,12 +51,7 @@ class Route:
 
 
 def make_endpoints(routes: Iterable[Route], pool: MonitorPool) -> tuple[Endpoint, ...]:
-    """Make the endpoints of routes.
-
-    Args:
-        routes: The routes.
-        pool: Runs their work.
-    """
+    """Make the endpoints of routes."""
     return tuple(_make_endpoint(route, pool) for route in routes)
 
 

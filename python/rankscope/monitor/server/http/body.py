@@ -59,15 +59,7 @@ class MemoryBudget:
 
 
 def read_media_type(request: Request, *others: str) -> str:
-    """Return the media type of a body.
-
-    Args:
-        request: The request.
-        others: Media types that it may have beside those of JSON.
-
-    Raises:
-        RefusedRequestError: The type or the encoding isn't supported.
-    """
+    """Return the media type of a body."""
     given = request.headers.getlist("content-type")
     form, _, parameters = (given[0] if len(given) == 1 else "").partition(";")
     form = form.strip().lower()
@@ -98,11 +90,7 @@ def find_encoding(request: Request) -> str:
 
 
 def check_length(request: Request, settings: Settings) -> None:
-    """Refuse a body whose declared length is too large, before it is read.
-
-    Raises:
-        RefusedRequestError: The length is too large, or not a number.
-    """
+    """Refuse a body whose declared length is too large, before it is read."""
     said = request.headers.get("content-length")
     if said is None:
         return
@@ -116,17 +104,7 @@ def check_length(request: Request, settings: Settings) -> None:
 
 
 async def receive_body(request: Request, settings: Settings, hold: Callable[[int], None]) -> bytes:
-    """Receive a body.
-
-    Args:
-        request: The request.
-        settings: Limits on its size and time.
-        hold: Counts its bytes.
-
-    Raises:
-        RefusedRequestError: It is too large, takes too long, or there is no room.
-        ClientDisconnect: The client has disconnected.
-    """
+    """Receive a body."""
     pieces: list[bytes] = []
     size = 0
     try:
@@ -164,13 +142,6 @@ FREE = 1 << 20
 
 def gunzip(packed: bytes, settings: Settings) -> bytes:
     """Decompress a body.
-
-    Args:
-        packed: One or more gzip members, and nothing else.
-        settings: Limits on the output.
-
-    Raises:
-        RefusedRequestError: The body is damaged or truncated, or too large once decompressed.
 
     Examples:
         >>> import gzip

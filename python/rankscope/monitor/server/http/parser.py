@@ -33,18 +33,7 @@ class Parser:
         self._json = EventJSON()
 
     def parse(self, body: bytes, *, is_lines: bool) -> list[object]:
-        """Read a body.
-
-        Args:
-            body: The body, in UTF-8.
-            is_lines: Whether there is an object in every line; else there is one, or a list.
-
-        Returns:
-            The objects, or in the place of one a `RefusedError` that says why it is none.
-
-        Raises:
-            RefusedRequestError: It is not to be read at all, or has too many objects.
-        """
+        """Read a body."""
         _check_start(body)
         objects = self._parse_lines(body) if is_lines else self._parse_whole(body)
         if not objects:
@@ -52,14 +41,7 @@ class Parser:
         return objects
 
     def parse_one(self, body: bytes) -> object:
-        """Read a body that is one value.
-
-        Returns:
-            The value, or a `RefusedError` that says why it isn't taken.
-
-        Raises:
-            RefusedRequestError: It is not JSON.
-        """
+        """Read a body that is one value."""
         _check_start(body)
         return self._json.settle(self._load(body))
 

@@ -102,12 +102,6 @@ def describe_type(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any type
 def validate(value: object, kind: Any) -> Any:  # noqa: ANN401 - of that type
     """Validate JSON against a type.
 
-    Returns:
-        The value; `1.0` has become `1` where the type is an integer.
-
-    Raises:
-        RefusedError: It doesn't fit, or has text that cannot be stored.
-
     Examples:
         >>> validate({"a": [1, "b"]}, dict[str, list[int]])
         Traceback (most recent call last):

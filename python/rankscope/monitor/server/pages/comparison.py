@@ -94,12 +94,7 @@ class ComparisonView:
 
 
 def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonView:
-    """Compare what was asked for; by default, the newest versions that serve at the same time.
-
-    Args:
-        monitor: The monitor of the project.
-        asked: The fields of the form that were given.
-    """
+    """Compare what was asked for; by default, the newest versions that serve at the same time."""
     configuration = read_configuration(monitor)
     given = {name: asked[name] for name in FIELDS if asked.get(name)}
     if configuration is None:

@@ -114,25 +114,14 @@ def name_stream(incident: Incident) -> str:
 
 
 def measure_length(incident: Incident, now: int, began: datetime | None = None) -> int:
-    """Return how long the problem has lasted or did last, in microseconds.
-
-    Args:
-        incident: The incident.
-        now: The time, in microseconds since 1970 in UTC.
-        began: When it began (default: when the incident did).
-    """
+    """Return how long the problem has lasted or did last, in microseconds."""
     end = incident.recovered or incident.resolved
     last = now if incident.is_active or end is None else to_micros(end)
     return max(last - to_micros(began or incident.began or incident.opened), 0)
 
 
 def list_episodes(groups: Iterable[Group], measure: str = "") -> list[Episode]:
-    """List what a chart marks: each group once, and separately while labels were missing.
-
-    Args:
-        groups: The groups.
-        measure: The measure of the chart; those about other measures are left out.
-    """
+    """List what a chart marks: each group once, and separately while labels were missing."""
     episodes = []
     for group in groups:
         sides: dict[str, list[Incident]] = {"incident": [], "labels": []}
@@ -165,10 +154,6 @@ def trace_incident(incident: Incident, now: int) -> str:
 
     They are those that the cause was found by, if there is one. Otherwise the span after is the
     time of the incident, and the page suggests what to compare it with.
-
-    Args:
-        incident: The incident.
-        now: Until when, if it lasts.
     """
     cause = incident.cause or {}
     fields = {
@@ -218,12 +203,7 @@ class Step:
 
 
 def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
-    """List what to do about an incident, in this order.
-
-    Args:
-        incident: The incident.
-        now: The time, in microseconds since 1970 in UTC.
-    """
+    """List what to do about an incident, in this order."""
     if not incident.is_active:
         return ()
     trace = Step(

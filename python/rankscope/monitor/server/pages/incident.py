@@ -143,15 +143,7 @@ class IncidentView:
 
 
 def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
-    """Look at an incident.
-
-    Args:
-        monitor: The monitor of the project.
-        incident_id: Its ID.
-
-    Raises:
-        UsageError: There is no such incident.
-    """
+    """Look at an incident."""
     incident, changes = monitor.incident(incident_id)
     related: tuple[Incident, ...] = ()
     if incident.group:
@@ -177,15 +169,7 @@ def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
 
 
 def choose_windows(incident: Incident, now: int) -> tuple[Every, int, int]:
-    """Choose what the chart shows: the incident, with as much before it again.
-
-    Args:
-        incident: The incident.
-        now: The time, in microseconds since 1970 in UTC.
-
-    Returns:
-        How long windows are, when the first begins, and when the last ends.
-    """
+    """Choose what the chart shows: the incident, with as much before it again."""
     began = to_micros(incident.began or incident.opened)
     over = incident.recovered or incident.resolved
     end = now if over is None else min(now, to_micros(over) + DAY)
@@ -200,12 +184,7 @@ def choose_windows(incident: Incident, now: int) -> tuple[Every, int, int]:
 
 
 def take_points(series: Series, kind: Kind) -> list[Point]:
-    """Take the points of a chart: those of the measure, or of what was counted.
-
-    Args:
-        series: Values and counts over time.
-        kind: What the incident is about.
-    """
+    """Take the points of a chart: those of the measure, or of what was counted."""
     starts = [*map(to_micros, series.times)]
     if kind == "quality":
         columns = (starts, series.values, series.lower, series.upper, series.is_final)

@@ -91,12 +91,7 @@ class IncidentsView:
 
 
 def view_incidents(monitor: Monitor, page: int = 1) -> IncidentsView:
-    """Look at the incidents of a project.
-
-    Args:
-        monitor: The monitor of the project.
-        page: Which of the pages of past groups.
-    """
+    """Look at the incidents of a project."""
     configuration = read_configuration(monitor)
     groups = group_incidents(read_incidents(monitor))
     over = [group for group in groups if not group.is_active]
@@ -111,12 +106,7 @@ def view_incidents(monitor: Monitor, page: int = 1) -> IncidentsView:
 
 
 def read_incidents(monitor: Monitor, rule: str | None = None) -> tuple[Incident, ...]:
-    """Return the incidents that pages show: all active ones, and the newest of the others.
-
-    Args:
-        monitor: The monitor of the project.
-        rule: Only those of a rule.
-    """
+    """Return the incidents that pages show: all active ones, and the newest of the others."""
     active = monitor.incidents("open", rule=rule)
     newest = monitor.incidents("all", rule=rule, limit=MOST_PAST)
     # Each once: an incident may be among both.
@@ -125,9 +115,6 @@ def read_incidents(monitor: Monitor, rule: str | None = None) -> tuple[Incident,
 
 def read_page(text: str) -> int:
     """Read the number of a page.
-
-    Raises:
-        RefusedRequestError: It is none.
 
     Examples:
         >>> read_page("2")

@@ -148,16 +148,7 @@ def view_measures(
     rules: Iterable[RuleState],
     slice: Slice = (),  # noqa: A002 - the word for it
 ) -> tuple[MeasureView, ...]:
-    """Look at all measures over time, with what happened meanwhile.
-
-    Args:
-        monitor: The monitor of the project, which is configured.
-        extent: The range of time, and what is shown of it.
-        baseline: What values are held against.
-        groups: The incidents that charts mark, by cause.
-        rules: The states of the rules, for their floors.
-        slice: Pairs of an attribute and its value; empty for all rankings.
-    """
+    """Look at all measures over time, with what happened meanwhile."""
     definition = monitor.configuration.definition
     parts = [(extent.model, extent.version)]
     parts += [(one.model, one.version) for one in extent.lines]
@@ -240,12 +231,7 @@ def _find_floor(streams: Iterable[Stream], extent: Extent) -> float | None:
 
 
 def draw_counts(measures: Sequence[MeasureView], extent: Extent) -> tuple[CountChart, ...]:
-    """Draw what values stand on.
-
-    Args:
-        measures: The measures.
-        extent: The range of time, and what is shown of it.
-    """
+    """Draw what values stand on."""
     if not measures:
         return ()
     counted = measures[0].series

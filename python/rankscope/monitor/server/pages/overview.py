@@ -190,15 +190,7 @@ class Overview:
 
 
 def view_overview(monitor: Monitor, choice: Choice | None = None) -> Overview:
-    """Look at a project.
-
-    Args:
-        monitor: The monitor of the project.
-        choice: What is shown.
-
-    Raises:
-        UsageError: There is no such range, or there are too many windows in it.
-    """
+    """Look at a project."""
     choice = choice or Choice()
     now = monitor.clock()
     configuration, versions, extent = read_extent(monitor, choice, now)

@@ -127,11 +127,7 @@ class Extent:
 def read_extent(
     monitor: Monitor, choice: Choice, now: int
 ) -> tuple[Configuration | None, tuple[Version, ...], Extent]:
-    """Read the configuration and the versions of a project, and choose what is shown of them.
-
-    Raises:
-        UsageError: There is no such range, nor such windows, or too many of them.
-    """
+    """Read the configuration and the versions of a project, and choose what is shown of them."""
     configuration = read_configuration(monitor)
     versions = () if configuration is None else list_versions(monitor.store, monitor.project)
     return configuration, versions, choose_extent(choice, versions, now)
@@ -141,9 +137,6 @@ def choose_extent(choice: Choice, versions: Sequence[Version], now: int) -> Exte
     """Choose what is shown: as a rule a week by hours, or a month by days where hours have little.
 
     All is shown where the last ranking is older.
-
-    Raises:
-        UsageError: There is no such range, nor such windows, or too many of them.
 
     Examples:
         >>> extent = choose_extent(Choice("1d"), (), 10 * DAY + 1)

@@ -162,15 +162,7 @@ class QualityView:
 
 
 def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
-    """Look at the data of a project.
-
-    Args:
-        monitor: The monitor of the project.
-        choice: Which range of time.
-
-    Raises:
-        UsageError: There is no such range, or there are too many windows in it.
-    """
+    """Look at the data of a project."""
     now = monitor.clock()
     configuration, _, extent = read_extent(monitor, choice, now)
     quality = series = None

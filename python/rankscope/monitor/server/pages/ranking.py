@@ -84,16 +84,7 @@ WORDS = {"sources": SOURCES, "reasons": REASONS}
 
 
 def view_ranking(monitor: Monitor, ranking_id: str | None, measure: str | None) -> RankingView:
-    """Explain a ranking.
-
-    Args:
-        monitor: The monitor of the project.
-        ranking_id: The ranking; nothing is explained without one.
-        measure: One of the measures (default: the one with the largest cutoff).
-
-    Raises:
-        UsageError: There is no such ranking, no such measure, or nothing is measured.
-    """
+    """Explain a ranking."""
     measures = monitor.measures
     explained = None if ranking_id is None else monitor.explain(ranking_id, measure)
     return RankingView(explained=explained, measures=measures)

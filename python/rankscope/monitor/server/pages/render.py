@@ -81,11 +81,7 @@ class Frame:
 
 @cache
 def make_pages() -> Environment:
-    """Make what fills the templates of pages, once for all services of a process.
-
-    Raises:
-        UsageError: Jinja is not installed.
-    """
+    """Make what fills the templates of pages, once for all services of a process."""
     environment = make_environment("rankscope.monitor.server.pages", extra="monitor")
     environment.filters |= {
         "moment": describe_time,
@@ -162,11 +158,7 @@ def write_length(duration: int) -> str:
 
 
 def describe_marks(chart: LineChart) -> str:
-    """Describe the marks of a chart, for who does not see it.
-
-    Args:
-        chart: The chart.
-    """
+    """Describe the marks of a chart, for who does not see it."""
     said = []
     for words, names in (
         ("New versions", [each.name for each in chart.events]),
@@ -262,11 +254,6 @@ def make_address(path: str, **parameters: str | int | list[str] | None) -> str:
 
     Ids stand in parameters, not in the path: browsers take `..` in a path for a way up.
 
-    Args:
-        path: The page.
-        parameters: The query parameters, without those that are `None`; a list is given once for
-            each of its values.
-
     Examples:
         >>> make_address("/rankings", id="../a b&c", measure=None)
         '/rankings?id=..%2Fa%20b%26c'
@@ -283,9 +270,6 @@ LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", re.ASCII)
 
 def read_moment(text: str) -> datetime | None:
     """Read a time of a form; `None` where the field is empty.
-
-    Raises:
-        RefusedError: It is no time.
 
     Examples:
         >>> read_moment("1970-01-02T00:00") == read_moment("1970-01-02")

@@ -82,16 +82,7 @@ class RuleView:
 
 
 def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) -> RuleView:
-    """Look at a rule.
-
-    Args:
-        monitor: The monitor of the project.
-        name: Its name; `None` for one that is to be made.
-        form: What the form says, if not what the rule has.
-
-    Raises:
-        UsageError: There is no such rule, or nothing is measured.
-    """
+    """Look at a rule."""
     configuration = monitor.configuration
     state = None
     if name is not None:
@@ -196,11 +187,7 @@ def new_form(measure: str) -> RuleForm:
 
 
 def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleForm]:
-    """Make a rule of what stands in the fields; no rule, and why, where they make none.
-
-    Args:
-        fields: The fields, by name, each as often as it was given.
-    """
+    """Make a rule of what stands in the fields; no rule, and why, where they make none."""
     names = (*TEXTS, *NUMBERS, *LISTS, "since")
     texts = {name: fields.get(name, ("",))[0].strip() for name in names}
     flags = frozenset(name for name in FLAGS if name in fields)

@@ -60,12 +60,7 @@ class SettingsView:
 
 
 def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> SettingsView:
-    """Look at how a project is measured.
-
-    Args:
-        monitor: The monitor of the project.
-        form: What the form says, if not what is configured.
-    """
+    """Look at how a project is measured."""
     configuration = read_configuration(monitor)
     if form is None:
         form = new_form() if configuration is None else fill_form(configuration)
@@ -164,12 +159,7 @@ def new_form() -> SettingsForm:
 def read_form(
     fields: Mapping[str, tuple[str, ...]], present: Configuration | None
 ) -> tuple[Configuration | None, SettingsForm]:
-    """Make a configuration of what stands in the fields; none, and why, where they make none.
-
-    Args:
-        fields: The fields, by name, each as often as it was given.
-        present: What is configured: whatever the form does not say is kept.
-    """
+    """Make a configuration of what stands in the fields; none, and why, where they make none."""
     texts = {name: fields.get(name, ("",))[0].strip() for name in CHANGES}
     # Not every value of a configuration can be written by hand; what was left alone stays.
     before = {} if present is None else fill_form(present).texts

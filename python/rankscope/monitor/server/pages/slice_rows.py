@@ -62,14 +62,7 @@ FIELDS = ("value", "rankings", "labelled", "empty", "baseline", "difference", "c
 def list_slices(
     monitor: Monitor, measure: str, extent: Extent, groups: Iterable[Group]
 ) -> tuple[SliceRow, ...]:
-    """List the slices: the causes of active incidents first, then those that lower the mean most.
-
-    Args:
-        monitor: The monitor of the project.
-        measure: The measure.
-        extent: The range of time, and what is shown of it.
-        groups: The incidents, by cause.
-    """
+    """List the slices: causes of active incidents first, then those that lower the mean most."""
     every, since = extent.whole
     table = monitor.slices(
         measure,
@@ -101,12 +94,7 @@ def list_slices(
 
 
 def read_slice(name: str, configuration: Configuration) -> Slice:
-    """Read the name of a slice, by the attributes that the project is sliced by.
-
-    Args:
-        name: The name.
-        configuration: The configuration of the project.
-    """
+    """Read the name of a slice, by the attributes that the project is sliced by."""
     pairs = [pair for each in configuration.all_pairs for pair in (each, each[::-1])]
     for one, other in pairs:
         head, found, tail = name.partition(f", {other}=")

@@ -118,17 +118,7 @@ class SlicesView:
 
 
 def view_slices(monitor: Monitor, choice: Choice, slice_: Slice = ()) -> SlicesView:
-    """Look at the slices of a project, or at one of them over time.
-
-    Args:
-        monitor: The monitor of the project.
-        choice: What is shown.
-        slice_: Pairs of an attribute and its value; empty for the list of all slices.
-
-    Raises:
-        UsageError: There is no such range or measure, or there are too many windows in it.
-        RefusedRequestError: The project has no such slices.
-    """
+    """Look at the slices of a project, or at one of them over time."""
     now = monitor.clock()
     configuration, versions, extent = read_extent(monitor, choice, now)
     measures: tuple[MeasureView, ...] = ()
@@ -166,15 +156,7 @@ def view_slices(monitor: Monitor, choice: Choice, slice_: Slice = ()) -> SlicesV
 
 
 def find_dimension(slice_: Slice, configuration: Configuration) -> Slice:
-    """Return a slice with its attributes in the order in which the project is sliced.
-
-    Args:
-        slice_: Pairs of an attribute and its value.
-        configuration: The configuration of the project.
-
-    Raises:
-        RefusedRequestError: The project is not sliced by these attributes.
-    """
+    """Return a slice with its attributes in the order in which the project is sliced."""
     names = tuple(name for name, _ in slice_)
     singles = tuple((name,) for name in configuration.attributes)
     for known in ((), *singles, *configuration.all_pairs):
@@ -190,12 +172,7 @@ def find_dimension(slice_: Slice, configuration: Configuration) -> Slice:
 
 
 def address_slice(slice_: Slice, extent: Extent) -> str:
-    """Return the address of the page of a slice.
-
-    Args:
-        slice_: Pairs of an attribute and its value.
-        extent: The range of time, and what is shown of it.
-    """
+    """Return the address of the page of a slice."""
     pairs = [f"{name}={value}" for name, value in slice_]
     return make_address(
         "/slices", range=extent.range, model=extent.model, version=extent.version, slice=pairs

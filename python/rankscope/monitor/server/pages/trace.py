@@ -174,12 +174,7 @@ class TraceView:
 
 
 def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
-    """Trace what was asked for; where only a measure was, what is suggested.
-
-    Args:
-        monitor: The monitor of the project.
-        asked: The fields of the form that were given.
-    """
+    """Trace what was asked for; where only a measure was, what is suggested."""
     configuration = read_configuration(monitor)
     if configuration is None:
         return TraceView(
@@ -256,10 +251,6 @@ def suggest_before(after: Span, versions: Sequence[Version]) -> Span:
     """Suggest what to hold a span against: the week before it.
 
     That of the same version, or, where the version came with the span, of the one before it.
-
-    Args:
-        after: The span.
-        versions: The versions in production, in the order in which they were first shown.
     """
     (since, _), version = read_span(after.since, None), after.version
     mine = [one for one in versions if after.model in {None, one.model}]

@@ -168,11 +168,7 @@ class Dispatcher:
 
 
 def _check_token(form: Mapping[str, tuple[str, ...]], principal: Principal) -> None:
-    """Refuse a form that doesn't have the token of its session.
-
-    Raises:
-        RefusedRequestError: The token is missing or wrong.
-    """
+    """Refuse a form that doesn't have the token of its session."""
     said = form.get("csrf", ())
     token = principal.csrf.encode()
     if not token or len(said) != 1 or not hmac.compare_digest(said[0].encode(), token):

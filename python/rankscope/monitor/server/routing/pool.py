@@ -74,16 +74,6 @@ class MonitorPool:
 
         A read that was requested but has not begun is shared with later callers: it sees all that
         was stored when they asked. Many dashboards then cost no more than a few.
-
-        Args:
-            call: The request; the answer depends only on its project, path and query.
-            work: The read; it changes nothing.
-            is_trace: Whether it reads rankings, and not only windows.
-
-        Raises:
-            RefusedRequestError: As `run` does.
-            FileError: Likewise.
-            DeadlineError: Likewise.
         """
         scope = call.request.scope
         place = (call.principal.project, scope["path"], scope["query_string"])
@@ -111,16 +101,6 @@ class MonitorPool:
         """Run work on the monitor of the caller's project, in a thread.
 
         The time it may take includes the time it waits for a thread.
-
-        Args:
-            principal: The caller; the monitor is that of its project.
-            work: The work.
-            is_trace: Whether it reads rankings, and not only windows.
-
-        Raises:
-            RefusedRequestError: Too many are waiting, or the work refused its input.
-            FileError: The store can't be read or written.
-            DeadlineError: Reading takes too long, or the service is closing.
         """
         if self._waiting[is_trace] >= (self._most_traces if is_trace else self._most):
             raise RefusedRequestError(

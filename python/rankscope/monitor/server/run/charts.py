@@ -22,12 +22,7 @@ BEFORE = timedelta(days=14)
 
 
 def find_chart(store: StoreReader, letter: OutboxRow) -> Chart | None:
-    """Return the chart of the first incident about quality in a notification, if there is one.
-
-    Args:
-        store: The store of the values.
-        letter: The notification.
-    """
+    """Return the chart of the first incident about quality in a notification, if there is one."""
     if f'"{CHANGED}"' not in letter.body:
         return None
     notice = Notice.from_json(letter.body)

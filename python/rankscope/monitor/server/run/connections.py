@@ -78,11 +78,7 @@ class Connections:
         self._quiet_until = 0.0
 
     def add(self, connection: BoundedProtocol) -> bool:
-        """Add a connection.
-
-        Returns:
-            Whether there is room for it. Another connection may be closed to make room.
-        """
+        """Add a connection."""
         self._counts[connection.address] += 1
         if self._counts[connection.address] > self._most_of_one:
             return self._close_one(connection.address)
@@ -127,9 +123,6 @@ def ignore_upgrade(data: bytes) -> bytes:
 
     Some clients, such as Java's, offer HTTP/2 with every request and accept HTTP/1.1. The parser,
     however, ends such a request after its head.
-
-    Args:
-        data: The beginning of a request; unchanged if its head is incomplete.
 
     Examples:
         >>> ignore_upgrade(b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\nUpgrade: ")

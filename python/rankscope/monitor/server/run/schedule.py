@@ -89,11 +89,7 @@ class Scheduler:
             self._delivering.start()
 
     def stop(self, seconds: float | None = None) -> bool:
-        """Stop after the current project and notification, and return whether that has happened.
-
-        Args:
-            seconds: How long to wait for both together (default: as long as it takes).
-        """
+        """Stop after the current project and notification, and return whether that has happened."""
         until = None if seconds is None else time.monotonic() + seconds
         ended = True
         for each in filter(None, (self._evaluating, self._delivering)):
@@ -185,11 +181,7 @@ class Repeater:
         self._thread.start()
 
     def stop(self, seconds: float | None = None) -> bool:
-        """Stop after the current call, and return whether it has ended.
-
-        Args:
-            seconds: How long to wait for that (default: as long as it takes).
-        """
+        """Stop after the current call, and return whether it has ended."""
         self._ends.set()
         if self._thread.is_alive():
             self._thread.join(seconds)

@@ -63,29 +63,6 @@ def serve_store(
 
     Shutting down takes ten seconds at most. Reads that take longer are stopped, and if one doesn't
     stop, or the store can't be closed, the process ends anyway.
-
-    Args:
-        store: The store; it is closed in the end.
-        host: The address to listen on.
-        port: The port; 0 for a free one.
-        project: The project that this machine may use without a key until the first key is created.
-        names: Other host names to answer for, such as that of a proxy.
-        seconds: How long to wait between evaluations.
-        evaluates: Whether to evaluate and to deliver notifications, unless another process of the
-            same store does.
-        announce: Takes the address of the service, once it listens.
-        write_log: Takes the lines of the log, in a thread of its own.
-        now: Returns the time, in microseconds since 1970 in UTC.
-        poster: Posts to webhooks (default: to public addresses only).
-        channels: The channels of the operator (default: none).
-        sender: Sends messages to their services (default: Apprise does).
-        archive_after: For how long attribution windows have to be closed before an hour is
-            archived, in microseconds (default: nothing is archived).
-
-    Raises:
-        UsageError: Other machines could reach it, and there is no key; or a channel has an address
-            of no service; or the store can't archive.
-        FileError: It can't listen there.
     """
     if archive_after is not None:
         store.require_history()
@@ -199,19 +176,7 @@ def make_server(
     settings: Settings | None = None,
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
 ) -> GracefulServer:
-    """Make the server; its `run` returns after SIGTERM or SIGINT, once requests are answered.
-
-    Args:
-        app: The application.
-        store: The store of the keys.
-        host: The address to listen on.
-        port: The port; 0 for a free one.
-        settings: Limits on connections.
-        report: Takes problems, such as `AccessLog.write`.
-
-    Raises:
-        UsageError: Other machines could reach it, and there is no key.
-    """
+    """Make the server; its `run` returns after SIGTERM or SIGINT, once requests are answered."""
     import uvicorn  # noqa: PLC0415 - nobody else needs it
 
     from rankscope.monitor.server.run.connections import (  # noqa: PLC0415 - likewise

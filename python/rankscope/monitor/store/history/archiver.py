@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
+from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import ArchivedHour
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
@@ -57,15 +57,6 @@ def archive_hours(store: Writer, folder: HistoryPlace, project: str, before: int
     Only rankings of production are moved, with their labels: validation and training sets stay, as
     they are replaced as a whole. An hour that is archived already is written again where rankings
     or labels of it have come since.
-
-    Args:
-        store: The store.
-        folder: The folder of its files.
-        project: The name of the project.
-        before: Hours are archived that end at this time or before, in microseconds since 1970.
-
-    Raises:
-        FileError: A file cannot be written, or one that is replaced cannot be read.
     """
     clean_folder(store, folder)
     finish_moves(store, project)
@@ -96,19 +87,7 @@ def delete_from_hour(
     *,
     is_erased: bool = False,
 ) -> Deleted:
-    """Delete archived rankings of an hour with all their labels; its file is written again.
-
-    Args:
-        store: The store.
-        folder: The folder of its files.
-        project: The name of the project.
-        hour: The hour.
-        find_kept: Returns which of the rankings of a chunk are kept.
-        is_erased: Whether windows are computed again without the others.
-
-    Raises:
-        FileError: A file cannot be read or written.
-    """
+    """Delete archived rankings of an hour with all their labels; its file is written again."""
     while True:
         # As often as it takes: what is to be deleted must not stay.
         finish_moves(store, project)
@@ -261,8 +240,6 @@ class _HourWriter:
 
     def _keep(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Leave out what is to be deleted, and count it."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         for chunk in chunks:
             is_kept = (
                 np.ones(len(chunk.seqs), dtype=np.bool_)
@@ -297,8 +274,6 @@ class _HourWriter:
 
 def _keep_production(chunks: Iterator[Chunk], contexts: Mapping[int, Context]) -> Iterator[Chunk]:
     """Leave out the rankings of validation and training sets."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     theirs = [number for number, one in contexts.items() if one.environment == "production"]
     for chunk in chunks:
         is_theirs = np.isin(chunk.contexts, theirs)

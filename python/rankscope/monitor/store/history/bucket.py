@@ -226,11 +226,7 @@ class HistoryBucket(HistoryPlace):
 
     @contextmanager
     def _errors(self, path: str) -> Iterator[None]:
-        """Turn the errors of the bucket into those of a place that cannot be reached now.
-
-        Raises:
-            FileError: The block failed.
-        """
+        """Turn the errors of the bucket into those of a place that cannot be reached now."""
 
         def describe(_error: Exception, reason: str) -> FileError:
             return FileError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import find_texts
 from rankscope.monitor.store.history import manifest
@@ -19,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.history.files import HistoryPlace
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 
 
 def delete_before(store: Writer, folder: HistoryPlace | None, project: str, time: int) -> Deleted:
-    """Delete the rankings before a time with their labels, and earlier labels without ranking.
-
-    Raises:
-        FileError: Not everything was deleted.
-    """
+    """Delete the rankings before a time with their labels, and earlier labels without ranking."""
     if store.query(partial(find_project, name=project)) is None:
         return Deleted(0, 0)
     store.transact(partial(retention.mark_deleted, project=project, time=time)).result()
@@ -55,9 +51,6 @@ def erase_rankings(
     """Delete rankings by what they are, with all their labels.
 
     Their hours are marked, so that the next evaluation computes their windows without them.
-
-    Raises:
-        FileError: Not all of them were deleted.
     """
     if store.query(partial(find_project, name=project)) is None:
         return Deleted(0, 0)
@@ -88,11 +81,7 @@ def delete_unless_moving(
 
 
 def _delete_archived(store: Writer, folder: HistoryPlace, project: str, time: int) -> Deleted:
-    """Delete archived rankings before a time, with all their labels.
-
-    Raises:
-        FileError: A file cannot be read, written or removed.
-    """
+    """Delete archived rankings before a time, with all their labels."""
 
     def find_kept(chunk: Chunk) -> NDArray[np.bool_]:
         kept: NDArray[np.bool_] = chunk.times >= time
@@ -111,12 +100,7 @@ def _delete_archived(store: Writer, folder: HistoryPlace, project: str, time: in
 
 
 def _erase_archived(store: Writer, folder: HistoryPlace, project: str, chosen: Chosen) -> Deleted:
-    """Delete archived rankings with all their labels, and mark their hours.
-
-    Raises:
-        FileError: A file cannot be read, written or removed.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
+    """Delete archived rankings with all their labels, and mark their hours."""
 
     def find_kept(chunk: Chunk) -> NDArray[np.bool_]:
         fits = np.ones(len(chunk.seqs), dtype=np.bool_)

@@ -127,39 +127,17 @@ class HistoryPlace(ABC):
 
     @abstractmethod
     def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
-        """Return a path under which a file can be read now.
-
-        Args:
-            listed: The file.
-            is_forced: Whether to compare its checksum although it was compared before.
-
-        Raises:
-            FileError: The file is missing, or not the one that was written, or the place cannot be
-                reached.
-        """
+        """Return a path under which a file can be read now."""
 
     @abstractmethod
     def open_part(
         self, project: str, start: int, kind: FileKind = "rankings"
     ) -> AbstractContextManager[Path]:
-        """Let a block write a file that `publish` takes; what is left of it then is removed.
-
-        Args:
-            project: The name of the project.
-            start: The start of the hour, in microseconds since 1970.
-            kind: What the file has.
-
-        Raises:
-            FileError: The file cannot be written.
-        """
+        """Let a block write a file that `publish` takes; what is left of it then is removed."""
 
     @abstractmethod
     def publish(self, part: Path) -> Published:
-        """Make a written file durable under a name of its own.
-
-        Raises:
-            FileError: It is not durable, and has no name.
-        """
+        """Make a written file durable under a name of its own."""
 
     @abstractmethod
     def retire(self, path: str) -> None:
@@ -167,31 +145,15 @@ class HistoryPlace(ABC):
 
     @abstractmethod
     def remove(self, path: str) -> None:
-        """Remove a file.
-
-        Raises:
-            FileError: The file cannot be removed.
-        """
+        """Remove a file."""
 
     @abstractmethod
     def list_hour(self, project: str, start: int) -> list[str]:
-        """List the paths of all files of an hour, also of those that were replaced.
-
-        Raises:
-            FileError: The place cannot be reached.
-        """
+        """List the paths of all files of an hour, also of those that were replaced."""
 
     @abstractmethod
     def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that the manifest does not have, and return how many they were.
-
-        Args:
-            known: The paths of the files in the manifest.
-            kept_seconds: For how long such a file is kept.
-
-        Raises:
-            FileError: Not all of them were removed.
-        """
+        """Remove files that the manifest does not have, and return how many they were."""
 
     @abstractmethod
     def list_open(self) -> list[Path]:
@@ -199,12 +161,7 @@ class HistoryPlace(ABC):
 
     @abstractmethod
     def claim(self, store: str) -> None:
-        """Take the place for the store with an id, which has no files there yet.
-
-        Raises:
-            UsageError: It belongs to another store, or has other files.
-            FileError: Nothing can be written there.
-        """
+        """Take the place for the store with an id, which has no files there yet."""
 
 
 class HistoryFolder(HistoryPlace):
@@ -225,15 +182,7 @@ class HistoryFolder(HistoryPlace):
         return str(self.path / path)
 
     def check(self, listed: Listed, *, is_forced: bool = False) -> Path:
-        """Return the path of a file, whose checksum is compared once.
-
-        Args:
-            listed: The file.
-            is_forced: Whether to read the file although it was compared before.
-
-        Raises:
-            FileError: The file is missing, or not the one that was written.
-        """
+        """Return the path of a file, whose checksum is compared once."""
         path = self.path / listed.path
         try:
             facts = path.stat()
@@ -254,14 +203,6 @@ class HistoryFolder(HistoryPlace):
         """Let a block write a file beside the place of the file of an hour.
 
         What is left of the file when the block ends is removed.
-
-        Args:
-            project: The name of the project.
-            start: The start of the hour, in microseconds since 1970.
-            kind: What the file has.
-
-        Raises:
-            FileError: The file cannot be written.
         """
         return self._open_part(self.path / name_hour(project, start, kind))
 
@@ -279,11 +220,7 @@ class HistoryFolder(HistoryPlace):
         return Published(place.relative_to(self.path).as_posix(), size, checksum)
 
     def put_copy(self, listed: Listed, place: HistoryPlace) -> None:
-        """Copy a file from another place under the same path, and make it durable.
-
-        Raises:
-            FileError: The file is missing or damaged, or the copy cannot be written.
-        """
+        """Copy a file from another place under the same path, and make it durable."""
         source = place.check(listed)
         path = self.path / listed.path
         with self._open_part(path.parent) as part:
@@ -310,11 +247,7 @@ class HistoryFolder(HistoryPlace):
             os.utime(self.path / path)
 
     def remove(self, path: str) -> None:
-        """Remove a file, and its folders where they are empty.
-
-        Raises:
-            FileError: The file cannot be removed.
-        """
+        """Remove a file, and its folders where they are empty."""
         place = self.path / path
         try:
             place.unlink(missing_ok=True)
@@ -362,12 +295,7 @@ class HistoryFolder(HistoryPlace):
         )
 
     def clean(self, known: Collection[str], *, kept_seconds: float = KEPT_SECONDS) -> int:
-        """Remove files that the manifest does not have, and return how many they were.
-
-        Args:
-            known: The paths of the files in the manifest.
-            kept_seconds: How old such a file has to be.
-        """
+        """Remove files that the manifest does not have, and return how many they were."""
         count = 0
         for path in self.list_files():
             place = self.path / path
@@ -395,15 +323,7 @@ class HistoryFolder(HistoryPlace):
 def open_local_part(
     folder: Path, make_folders: Callable[[Path], None] | None = None
 ) -> Iterator[Path]:
-    """Let a block write a file that only its owner may read; what is left of it then is removed.
-
-    Args:
-        folder: The folder of the file.
-        make_folders: Makes the folder.
-
-    Raises:
-        FileError: The file cannot be written.
-    """
+    """Let a block write a file that only its owner may read; what is left of it then is removed."""
     part = folder / f".{token_hex(8)}{PART}"
     try:
         if make_folders is not None:
@@ -427,11 +347,6 @@ def open_local_part(
 def name_hour(project: str, start: int, kind: FileKind = "rankings") -> str:
     """Return the folder of an hour of a project, within the folder of the history.
 
-    Args:
-        project: The name of the project.
-        start: The start of the hour, in microseconds since 1970.
-        kind: What the files in it have.
-
     Examples:
         >>> name_hour("music", 1_793_934_000_000_000)
         'music/rankings/date=2026-11-06/hour=03'
@@ -454,11 +369,7 @@ def name_file(checksum: bytes) -> str:
 
 
 def check_owner(place: str, owner: str, store: str) -> None:
-    """Refuse to use the place of another store.
-
-    Raises:
-        UsageError: It has another owner.
-    """
+    """Refuse to use the place of another store."""
     if owner != store:
         raise UsageError(
             f"{show(place)} has the history files of another store",

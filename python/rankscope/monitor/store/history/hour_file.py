@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.checked_parquet import open_path
+from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Event
@@ -101,11 +101,7 @@ class HourFile:
         self._hour = hour
 
     def verify(self) -> None:
-        """Compare the file with the manifest.
-
-        Raises:
-            FileError: The file is missing or damaged, or not that of the hour.
-        """
+        """Compare the file with the manifest."""
         rankings = labels = 0
         for chunk, beside in self.read_beside(COUNTED):
             rankings += len(chunk.seqs)
@@ -128,21 +124,7 @@ class HourFile:
         is_brief: bool = False,
         whole: Collection[str] = (),
     ) -> Iterator[Chunk]:
-        """Read the rankings from one time to before another, in order.
-
-        Args:
-            since: The earliest time, in microseconds since 1970.
-            until: The first time that is not read.
-            size: The largest number of rankings in a chunk (default: that of a row group).
-            event_ids: Whether chunks that are not brief have the ids of events.
-            is_brief: Whether chunks are brief where the file has the columns for it.
-            whole: The ids of rankings whose row groups are not read as brief chunks.
-
-        Raises:
-            FileError: The file is missing or damaged.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Read the rankings from one time to before another, in order."""
         with self._open() as file:
             has_brief = is_brief and set(file.schema_arrow.names).issuperset(COUNTED)
             for group in range(file.num_row_groups):
@@ -166,15 +148,7 @@ class HourFile:
     def read_beside(
         self, names: Collection[str], *, is_brief: bool = False
     ) -> Iterator[tuple[Chunk, Foreign]]:
-        """Read each row group as a chunk, with some of its columns as they are in the file.
-
-        Args:
-            names: The columns; those that the file doesn't have are left out.
-            is_brief: Whether chunks are brief where the file has the columns for it.
-
-        Raises:
-            FileError: The file is missing or damaged.
-        """
+        """Read each row group as a chunk, with some of its columns as they are in the file."""
         with self._open() as file:
             there = set(file.schema_arrow.names)
             has_brief = is_brief and there.issuperset(COUNTED)
@@ -189,11 +163,7 @@ class HourFile:
                 yield chunk, file.read_row_group(group, columns=beside)
 
     def has_any(self, name: str, values: Collection[str]) -> bool:
-        """Return whether a column of texts has one of some values.
-
-        Raises:
-            FileError: The file is missing or damaged.
-        """
+        """Return whether a column of texts has one of some values."""
         with self._open() as file:
             return any(
                 len(_find_rows(file, group, name, values)) for group in range(file.num_row_groups)
@@ -202,11 +172,7 @@ class HourFile:
     def find_rankings(
         self, ranking_ids: Collection[str], contexts: Mapping[int, Context]
     ) -> dict[str, tuple[int, Ranking, list[Label]]]:
-        """Find rankings by their ids: their numbers, the rankings, and their archived labels.
-
-        Raises:
-            FileError: The file is missing or damaged.
-        """
+        """Find rankings by their ids: their numbers, the rankings, and their archived labels."""
         found: dict[str, tuple[int, Ranking, list[Label]]] = {}
         with self._open() as file:
             for group in range(file.num_row_groups):
@@ -223,11 +189,7 @@ class HourFile:
     def find_events(
         self, event_ids: Collection[str], contexts: Mapping[int, Context]
     ) -> dict[str, tuple[int, Event]]:
-        """Find rankings and labels by the ids of their events, with their numbers.
-
-        Raises:
-            FileError: The file is missing or damaged.
-        """
+        """Find rankings and labels by the ids of their events, with their numbers."""
         found: dict[str, tuple[int, Event]] = {}
         with self._open() as file:
             for group in range(file.num_row_groups):
@@ -248,11 +210,7 @@ class HourFile:
         return found
 
     def list_ids(self) -> Iterator[tuple[Texts, Texts, Texts]]:
-        """Iterate over the ids of rankings, of their events, and of the events of their labels.
-
-        Raises:
-            FileError: The file is missing or damaged.
-        """
+        """Iterate over the ids of rankings, of their events, and of the events of their labels."""
         with self._open() as file:
             for group in range(file.num_row_groups):
                 table = file.read_row_group(
@@ -302,8 +260,6 @@ class HourFile:
 
 def _is_counted(items: ItemColumns, table: Foreign) -> bool:
     """Return whether the columns that count documents are those of the documents."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     documents = read_integers(table.column("documents"), "documents")
     is_tied = table.column("tied").to_numpy()
     return np.array_equal(documents, np.diff(items.offsets)) and np.array_equal(
@@ -313,8 +269,6 @@ def _is_counted(items: ItemColumns, table: Foreign) -> bool:
 
 def _read_brief(file: Foreign, group: int) -> Chunk:
     """Read what values and windows of a row group are computed from."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     # A cluster is the user, else the query, else the ranking.
     names = ["query_key", "ranking_id"]
     if not _may_be_empty(file, group, "user_id"):
@@ -363,8 +317,6 @@ def _read_brief(file: Foreign, group: int) -> Chunk:
 
 def _repeat_empty(count: int) -> Texts:
     """Return a column of empty texts."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     return np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
 
 
@@ -381,8 +333,6 @@ def _may_be_empty(file: Foreign, group: int, name: str) -> bool:
 
 def _read_labels(table: Foreign, items: ItemColumns, *, event_ids: bool) -> LabelColumns:
     """Read the labels of the rankings of a row group."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     offsets, labels = _list_labels(table)
     rankings = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -421,8 +371,6 @@ def _read_event_ids(table: Foreign) -> Texts:
 
 def _find_rows(file: Foreign, group: int, name: str, ids: Collection[str]) -> NDArray[np.int64]:
     """Find the rows of a row group that have one of some ids."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     column = file.read_row_group(group, columns=[name]).column(name)
     wanted = pa.array(list(ids), pa.large_string())
@@ -433,8 +381,6 @@ def _find_rows(file: Foreign, group: int, name: str, ids: Collection[str]) -> ND
 
 def _find_event_rows(file: Foreign, group: int, ids: Collection[str]) -> NDArray[np.int64]:
     """Find the rows of a row group whose event, or that of a label, has one of some ids."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     wanted = pa.array(list(ids), pa.large_string())
     table = file.read_row_group(group, columns=["ranking_id", "event_id", f"{LABEL}event_id"])
@@ -480,8 +426,6 @@ def make_ranking(chunk: Chunk, place: int, contexts: Mapping[int, Context]) -> R
 
 def make_labels(chunk: Chunk, place: int) -> Iterator[tuple[int, Label]]:
     """Make events of the labels of a ranking of a chunk, with their numbers."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     labels = chunk.labels
     ranking_id = _text_at(chunk.ranking_ids, place)
     seqs = _require(labels.seqs)

@@ -32,11 +32,7 @@ class ArchivedEvents:
     def find_events(
         self, connection: Connection, project_id: int, event_ids: Iterable[str]
     ) -> dict[str, tuple[int, Event]]:
-        """Find events by their ids, with their numbers.
-
-        Raises:
-            FileError: A file is missing or damaged.
-        """
+        """Find events by their ids, with their numbers."""
         found: dict[str, tuple[int, Event]] = {}
         for file, _, ids in self._find_files(connection, project_id, "event", event_ids):
             contexts = read_contexts_of(connection, project_id)
@@ -46,11 +42,7 @@ class ArchivedEvents:
     def find_rankings(
         self, connection: Connection, project_id: int, ranking_ids: Iterable[str]
     ) -> dict[str, tuple[int, Ranking, int]]:
-        """Find rankings by their ids, with the numbers of their events and of their hours.
-
-        Raises:
-            FileError: A file is missing or damaged.
-        """
+        """Find rankings by their ids, with the numbers of their events and of their hours."""
         found: dict[str, tuple[int, Ranking, int]] = {}
         for file, hour_id, ids in self._find_files(connection, project_id, "ranking", ranking_ids):
             contexts = read_contexts_of(connection, project_id)

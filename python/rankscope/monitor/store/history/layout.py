@@ -10,6 +10,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.store.arrays import write_numbers, write_texts, write_times
 from rankscope.monitor.store.columns import MAKERS, write_contexts, write_kinds, write_names
 from rankscope.monitor.store.merging import concatenate
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.records import Chunk, Context, ItemColumns
@@ -114,13 +114,7 @@ def describe_hour() -> Foreign:
 
 
 def write_hour(path: Path, chunks: Iterable[Chunk], contexts: Mapping[int, Context]) -> Written:
-    """Write rankings with their labels to a file.
-
-    Args:
-        path: The file.
-        chunks: The rankings with the ids of events, in order.
-        contexts: The contexts of the project.
-    """
+    """Write rankings with their labels to a file."""
     parquet = load_arrow("pyarrow.parquet")
     count = labels = last = 0
     first: int | None = None
@@ -158,8 +152,6 @@ def _group(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 def write_rows(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
     """Return the rankings of a chunk, with their labels, as a record batch."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     items = chunk.items
     sizes = np.diff(items.offsets)
@@ -189,8 +181,6 @@ def write_rows(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
 
 def find_tied(items: ItemColumns) -> NDArray[np.bool_]:
     """Find the rankings in which neighboring documents have one score."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     # NaN, which is no score, equals nothing.
     is_same = items.scores[1:] == items.scores[:-1]
     before = np.concatenate([[0], np.cumsum(is_same)])
@@ -205,8 +195,6 @@ def _write_lists(
     offsets: NDArray[np.int64], values: NDArray[Any], is_worth: NDArray[np.bool_]
 ) -> Foreign:
     """Return lists of numbers, and none where no number of a list is worth it."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     sizes = np.diff(offsets)
     before = np.concatenate([[0], np.cumsum(is_worth)])
@@ -221,8 +209,6 @@ def _write_lists(
 
 def _write_labels(chunk: Chunk) -> Foreign:
     """Return the labels of each ranking; the documents that were shown are named by position."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     labels = chunk.labels
     positions = _find_positions(chunk)
@@ -248,8 +234,6 @@ def _write_labels(chunk: Chunk) -> Foreign:
 
 def _find_positions(chunk: Chunk) -> NDArray[np.int64]:
     """Find the position of the document of each label in its ranking, 0 where it is not there."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa = load_arrow()
     items, labels = chunk.items, chunk.labels
     texts = pa.chunked_array([write_texts(items.doc_ids), write_texts(labels.doc_ids)])
@@ -268,8 +252,6 @@ def _find_positions(chunk: Chunk) -> NDArray[np.int64]:
 
 def _count_contexts(chunk: Chunk, spans: dict[int, RankingSpan]) -> None:
     """Add the rankings of a chunk to those of each context."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     for number, count in Counter(chunk.contexts.tolist()).items():
         times = chunk.times[np.flatnonzero(chunk.contexts == number)]
         new, before = RankingSpan(count, int(times[0]), int(times[-1])), spans.get(number)

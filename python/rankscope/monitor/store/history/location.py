@@ -47,11 +47,7 @@ def open_place(location: str) -> HistoryPlace:
 
 
 def check_location(text: str) -> str:
-    """Return the folder or the URL of a place for history files; a path becomes absolute.
-
-    Raises:
-        UsageError: The scheme is none of those that are supported, or the URL has credentials.
-    """
+    """Return the folder or the URL of a place for history files; a path becomes absolute."""
     return check_url(text).rstrip("/")
 
 
@@ -65,11 +61,7 @@ def set_history(store: Writer, text: str) -> None:
 
 
 def set_location(transaction: Transaction, location: str) -> None:
-    """Record where the history files of a store are, once and for all.
-
-    Raises:
-        UsageError: Another place was set, or has files already.
-    """
+    """Record where the history files of a store are, once and for all."""
     connection = transaction.connection
     if transaction.archived is None:
         raise UsageError(

@@ -290,12 +290,6 @@ def write_hour(
     """Write an hour to the manifest, in place of what it had there, and return its number.
 
     Its values are those of what it had, and no longer listed.
-
-    Args:
-        connection: A connection that writes.
-        project_id: The number of the project.
-        hour: The hour; with the number 0 it is a new one.
-        spans: The rankings of each context.
     """
     replaced = list_rows(connection, history.c.hour_id == hour.hour_id)
     row = {**hour._asdict(), "project_id": project_id}

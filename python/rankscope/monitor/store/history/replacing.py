@@ -70,18 +70,7 @@ def count_deletions(connection: Connection, project_id: int) -> int:
 
 
 def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankings: bool) -> bool:
-    """Put an hour into the manifest in place of what it had there.
-
-    Args:
-        transaction: The transaction.
-        project: The name of the project.
-        new: The hour; its file is durable.
-        has_rankings: Whether the file has the rankings that were in the tables: they count as
-            archived from now on, and have to be removed with `finish_moves`.
-
-    Returns:
-        Whether it was done: not if the hour has changed since it was read.
-    """
+    """Put an hour into the manifest in place of what it had there."""
     connection = transaction.connection
     project_id = transaction.project(project)
     replaced, seq = new.replaced, new.seq
@@ -123,11 +112,7 @@ def _has_changed(
 
 
 def finish_moves(store: Writer, project: str) -> None:
-    """Remove from the tables what files have, in small transactions.
-
-    Raises:
-        FileError: Not everything was removed; reads leave the rest out.
-    """
+    """Remove from the tables what files have, in small transactions."""
     while moves := store.query(partial(list_moves, project=project)):
         for move in moves:
             while store.transact(partial(remove_rows, move=move)).result():

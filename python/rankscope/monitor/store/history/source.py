@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import write_texts
@@ -21,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
@@ -120,8 +120,6 @@ class ArchivedRankings:
 
     def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
         """Find the starts of the windows that have events after a number."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         hours = (
             self._list(None, None)
             if after <= 0
@@ -153,8 +151,6 @@ class ArchivedRankings:
 
     def count_labels(self, since: int, until: int, *, window: int) -> Sequence[LabelCount]:
         """Count the labels of the rankings of production in a span."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
         contexts = self._contexts()
         for hour in self._list(since, until):
@@ -183,8 +179,6 @@ class ArchivedRankings:
         self, *, model: str | None, since: int, until: int, after: int, upto: int
     ) -> int:
         """Count the rankings of a span by when they were stored."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         contexts = self._contexts()
         theirs = [number for number, one in contexts.items() if model is None or one.model == model]
         count = 0
@@ -206,8 +200,6 @@ class ArchivedRankings:
 
 def _join(chunk: Chunk, ids: list[str], late: LabelColumns) -> Chunk:
     """Add labels to the rankings of a chunk that they name."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     found = compute.index_in(pa.array(ids, pa.large_string()), write_texts(chunk.ranking_ids))
     there = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))

@@ -74,11 +74,7 @@ def write_tally(connection: Connection, tally: Tally) -> None:
 
 
 def check_tally(connection: Connection) -> None:
-    """Compare the manifest with its tally.
-
-    Raises:
-        FileError: They differ.
-    """
+    """Compare the manifest with its tally."""
     stored = read_tally(connection)
     found = Tally(0, 0).change([], list_rows(connection))
     if stored == found:

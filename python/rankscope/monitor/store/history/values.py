@@ -50,15 +50,7 @@ def list_values(connection: Connection, project: str | None = None) -> list[Arch
 def list_without_values(
     connection: Connection, project: str, definition: str, before: int, *, is_new: bool = False
 ) -> list[ArchivedHour]:
-    """List the archived hours of a project without values of a definition, by time.
-
-    Args:
-        connection: Reads the database.
-        project: The name of the project.
-        definition: The hash of the definition.
-        before: Hours are listed that begin at this time or before, in microseconds since 1970.
-        is_new: Whether to list only hours that have no values at all.
-    """
+    """List the archived hours of a project without values of a definition, by time."""
     is_missing = history_values.c.hour_id.is_(None)
     lacks = is_missing if is_new else or_(is_missing, history_values.c.definition != definition)
     wanted = (
@@ -78,11 +70,7 @@ def is_listed(connection: Connection, hour: ArchivedHour) -> bool:
 def put_values(
     transaction: Transaction, project: str, hour: ArchivedHour, values: ArchivedValues
 ) -> bool:
-    """List the values of an hour in place of earlier ones; their file is durable.
-
-    Returns:
-        Whether it was done: not if the hour was replaced since its values were computed.
-    """
+    """List the values of an hour in place of earlier ones; their file is durable."""
     connection = transaction.connection
     if manifest.find_hour(connection, transaction.project(project), hour.start) != hour:
         return False

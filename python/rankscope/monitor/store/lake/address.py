@@ -114,9 +114,6 @@ class Lake:
 def check_url(text: str) -> str:
     """Return the URL of a table or a pattern of files; a path here becomes absolute.
 
-    Raises:
-        UsageError: The scheme is none of those that are read, or the URL contains credentials.
-
     Examples:
         >>> check_url("s3://log/impressions/**.parquet")
         's3://log/impressions/**.parquet'

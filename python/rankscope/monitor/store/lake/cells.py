@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.adapters.open_column import decode
+from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import FAR, YEARS, read_time
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.records import Texts
@@ -37,11 +37,7 @@ MIXING = 0x9E3779B97F4A7C15
 
 
 def join_chunks(column: Foreign, name: str) -> Foreign:
-    """Return a column as one decoded array whose texts are UTF-8.
-
-    Raises:
-        FormatError: The column is damaged.
-    """
+    """Return a column as one decoded array whose texts are UTF-8."""
     arrow = load_arrow()
     pieces = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
     decoded = [decode(piece) for piece in pieces] or [decode(arrow.array([], column.type))]
@@ -51,18 +47,7 @@ def join_chunks(column: Foreign, name: str) -> Foreign:
 
 
 def read_texts(column: Foreign, most: int, *, fewest: int = 0) -> tuple[Foreign, Marks]:
-    """Read a column of texts or integers.
-
-    Args:
-        column: A decoded array.
-        most: The largest number of bytes.
-        fewest: The smallest number of bytes. Null is an empty text.
-
-    Returns:
-        The texts, and marks.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a column of texts or integers."""
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     kinds, kind, count = arrow.types, column.type, len(column)
     if kinds.is_large_string(kind):
@@ -84,8 +69,6 @@ def read_texts(column: Foreign, most: int, *, fewest: int = 0) -> tuple[Foreign,
 
 def to_texts(texts: Foreign) -> Texts:
     """Return the offsets of texts without nulls, from 0, and the texts in UTF-8, end to end."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count, start = len(texts), texts.offset
     _, bounds, held = texts.buffers()
     if not count:
@@ -97,8 +80,6 @@ def to_texts(texts: Foreign) -> Texts:
 
 def make_keys(texts: Foreign) -> NDArray[np.uint64]:
     """Return a number for each text, the same for the same text; others rarely share one."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets, held = to_texts(texts)
     sizes = np.diff(offsets)
     padded = np.zeros(len(held) + 16, dtype=np.uint8)
@@ -118,8 +99,6 @@ def make_keys(texts: Foreign) -> NDArray[np.uint64]:
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Let each bit of numbers depend on all of theirs."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     mixed = (numbers ^ (numbers >> np.uint64(29))) * np.uint64(MIXING)
     return np.asarray(mixed ^ (mixed >> np.uint64(32)))
 
@@ -127,21 +106,7 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def read_times(
     column: Foreign, name: str, zone: str | None = None
 ) -> tuple[NDArray[np.int64], dict[int, RefusedError]]:
-    """Read a column of times.
-
-    Args:
-        column: A decoded array: timestamps, RFC 3339, or milliseconds since 1970.
-        name: Its name.
-        zone: The time zone of times that have none; without it, they are refused.
-
-    Returns:
-        Microseconds since 1970 in UTC, and by place why there is no time.
-
-    Raises:
-        FormatError: No value of the column can be a time.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a column of times."""
     compute = load_arrow("pyarrow.compute")
     found = _find_times(column, name, zone)
     times = np.array(compute.fill_null(found, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
@@ -222,17 +187,12 @@ def _place(times: Foreign, zone: str) -> Foreign:
 
 
 def check_zone(zone: str) -> None:
-    """Raise an error for a time zone that is not known.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Raise an error for a time zone that is not known."""
     arrow = load_arrow()
     _place(arrow.array([0], arrow.timestamp("us")), zone)
 
 
 def _read_milliseconds(column: Foreign) -> Foreign:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     wide = column.cast(arrow.float64(), safe=False)
@@ -245,13 +205,7 @@ def _read_milliseconds(column: Foreign) -> Foreign:
 
 
 def read_numbers(column: Foreign) -> tuple[NDArray[np.float64], Marks]:
-    """Read a column of numbers.
-
-    Returns:
-        The numbers, NaN for null, and marks. NaN itself is marked.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read a column of numbers."""
     arrow = load_arrow()
     kinds, kind = arrow.types, column.type
     is_given = to_marks(column.is_valid())
@@ -267,16 +221,12 @@ def read_numbers(column: Foreign) -> tuple[NDArray[np.float64], Marks]:
 
 def to_marks(column: Foreign) -> Marks:
     """Return a column of truth values as marks; null is false."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     filled = load_arrow("pyarrow.compute").fill_null(column, False)
     return np.array(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def code_values(column: Foreign) -> tuple[NDArray[np.int64], list[Any]]:
     """Number the different values of a column; null is a value."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     arrow = load_arrow()
     try:
         coded = column.dictionary_encode(null_encoding="encode")
@@ -289,13 +239,7 @@ def code_values(column: Foreign) -> tuple[NDArray[np.int64], list[Any]]:
 
 
 def join_codes(columns: Iterable[tuple[NDArray[np.int64], int]]) -> NDArray[np.int64]:
-    """Number the different rows of columns of codes.
-
-    Args:
-        columns: Codes, and how many different ones there may be.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Number the different rows of columns of codes."""
     joined: NDArray[np.int64] | None = None
     count = 1
     for codes, size in columns:
@@ -314,8 +258,6 @@ def join_codes(columns: Iterable[tuple[NDArray[np.int64], int]]) -> NDArray[np.i
 
 def spread(offsets: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the places of all elements of some lists, list by list."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     sizes = np.diff(offsets)[chosen]
     ends = offsets_of(sizes)
     return np.arange(ends[-1]) + np.repeat(offsets[:-1][chosen] - ends[:-1], sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.fields import read_attributes, read_text
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.limits import Limits
@@ -32,20 +32,7 @@ def read_contents(
     attributes: Mapping[str, Foreign],
     limits: Limits,
 ) -> tuple[NDArray[np.int64], tuple[Content, ...], Marks]:
-    """Read the contexts of rankings.
-
-    Args:
-        count: How many rankings there are.
-        roles: Decoded columns by role.
-        attributes: Columns that are attributes, by name.
-        limits: How long texts may be.
-
-    Returns:
-        For each ranking the place of its context, the contexts, and marks of the rankings that need
-        a closer look.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Read the contexts of rankings."""
     named = [(role, roles[role]) for role in ("model", "version", "environment") if role in roles]
     holders = [(role, roles[role]) for role in HOLDERS if role in roles]
     coded = [
@@ -72,11 +59,7 @@ def read_contents(
 
 
 def _read_content(parts: Sequence[tuple[str, str, Any]], limits: Limits) -> Content:
-    """Read one context as the event reader does.
-
-    Raises:
-        FormatError: A value cannot be accepted.
-    """
+    """Read one context as the event reader does."""
     texts = {"model": "", "version": "", "environment": ""}
     moved: dict[str, object] = {}
     objects: dict[str, object] = {}
@@ -101,8 +84,6 @@ def _read_content(parts: Sequence[tuple[str, str, Any]], limits: Limits) -> Cont
 
 def _code_objects(column: Foreign) -> tuple[NDArray[np.int64], list[Any]]:
     """Number the different objects of a column of maps or structs."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     kinds = load_arrow().types
     if kinds.is_map(column.type):
         return _code_maps(column)
@@ -130,8 +111,6 @@ def _code_objects(column: Foreign) -> tuple[NDArray[np.int64], list[Any]]:
 
 def _code_maps(column: Foreign) -> tuple[NDArray[np.int64], list[Any]]:
     """Number the different maps of a column by their entries, one after the other."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     is_there = to_marks(column.is_valid())
     offsets = column.offsets.to_numpy().astype(np.int64)
     sizes = np.where(is_there, np.diff(offsets), 0)

@@ -41,11 +41,7 @@ class DataFile:
 
 @contextmanager
 def converted_errors(path: str) -> Iterator[None]:
-    """Turn the errors of Arrow, of file systems and of table formats into errors of files.
-
-    Raises:
-        FileError: The block failed.
-    """
+    """Turn the errors of Arrow, of file systems and of table formats into errors of files."""
 
     def describe(_error: Exception, reason: str) -> FileError:
         return FileError(
@@ -61,14 +57,7 @@ def converted_errors(path: str) -> Iterator[None]:
 
 @contextmanager
 def caught_errors(describe: Callable[[Exception, str], FileError]) -> Iterator[None]:
-    """Turn the errors of Arrow and of file systems into those that a function returns.
-
-    Args:
-        describe: Takes an error, and its first line without credentials.
-
-    Raises:
-        FileError: The block failed.
-    """
+    """Turn the errors of Arrow and of file systems into those that a function returns."""
     arrow = load_arrow()
     try:
         yield
@@ -93,14 +82,7 @@ def hide_secrets(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def open_filesystem(place: str) -> Foreign:
-    """Open a file system: that of this computer, or of a bucket.
-
-    Args:
-        place: The scheme and the bucket of a URL, such as `s3://log`; empty for this computer.
-
-    Raises:
-        FileError: It cannot be opened.
-    """
+    """Open a file system: that of this computer, or of a bucket."""
     filesystems = load_arrow("pyarrow.fs")
     if not place:
         return filesystems.LocalFileSystem()
@@ -150,13 +132,6 @@ def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
 
     `*` stands for a part of a name, `**` also for folders. Files and folders whose names begin with
     `_` or `.` are left out: writers put what is not finished there.
-
-    Args:
-        url: As `check_url` returns it.
-        ending: How the names of files in a folder end.
-
-    Raises:
-        FileError: The files cannot be listed.
     """
     place, pattern = split_url(url)
     filesystems = load_arrow("pyarrow.fs")
@@ -182,11 +157,7 @@ def list_files(url: str, ending: str = ".parquet") -> list[DataFile]:
 
 
 def stat_file(place: str, path: str) -> DataFile | None:
-    """Return a file as it is now, `None` if it is gone.
-
-    Raises:
-        FileError: It cannot be found out.
-    """
+    """Return a file as it is now, `None` if it is gone."""
     with converted_errors(path):
         info = open_filesystem(place).get_file_info(path)
     is_file = info.type == load_arrow("pyarrow.fs").FileType.File

@@ -54,11 +54,7 @@ FOOTERS = 256
 
 
 def find_layout(url: str) -> Layout:
-    """Tell how a table is stored by what is in its folder.
-
-    Raises:
-        FileError: The folder cannot be listed.
-    """
+    """Tell how a table is stored by what is in its folder."""
     if WILD.search(url):
         return "parquet"
     if url.endswith(".metadata.json"):
@@ -82,11 +78,7 @@ def folder_url(url: str) -> str:
 
 
 def open_lake_table(source: TableAddress) -> LakeTable:
-    """Open a table of a lake.
-
-    Raises:
-        FormatError: The library that reads it is not installed.
-    """
+    """Open a table of a lake."""
     if source.layout == "delta":
         return DeltaTable(source.url)
     if source.layout == "iceberg":
@@ -153,11 +145,7 @@ class ParquetFiles:
     def read(
         self, file: DataFile, columns: Sequence[str], groups: Sequence[int] | None = None
     ) -> Foreign:
-        """Read the rows of a file, or those of some of its row groups.
-
-        Raises:
-            FileError: The file cannot be read, or is another one than when it was listed.
-        """
+        """Read the rows of a file, or those of some of its row groups."""
         arrow, parquet = load_arrow(), load_arrow("pyarrow.parquet")
         partitions = read_partitions(file.path)
         footer, schema = self._read_footer(file)
@@ -255,11 +243,7 @@ class DeltaTable:
         columns: Sequence[str],
         groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
     ) -> Foreign:
-        """Read the rows of a file.
-
-        Raises:
-            FileError: The file is not part of the table any more.
-        """
+        """Read the rows of a file."""
         self._open_dataset()
         fragment = self._fragments.get(file.path)
         if fragment is None:
@@ -331,11 +315,7 @@ class IcebergTable:
         columns: Sequence[str],
         groups: Sequence[int] | None = None,  # noqa: ARG002 - all of them
     ) -> Foreign:
-        """Read the rows of a file that are not deleted.
-
-        Raises:
-            FileError: The file is not part of the table any more, or cannot be read.
-        """
+        """Read the rows of a file that are not deleted."""
         self._open()
         task = self._tasks.get(file.path)
         if task is None or self._stamp(task) != file.stamp:
@@ -377,12 +357,7 @@ class IcebergTable:
 
 
 def judge(error: FileError, open_bytes: Callable[[], Foreign]) -> FileError:
-    """Return why a file could not be read: it is damaged if all of its bytes can be read.
-
-    Args:
-        error: What happened.
-        open_bytes: Opens the file.
-    """
+    """Return why a file could not be read: it is damaged if all of its bytes can be read."""
     path = error.file or ""
     with converted_errors(path), open_bytes() as opened:
         while opened.read(BLOCK):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.store.lake.cells import code_values, read_numbers, spread, take, to_marks
 from rankscope.monitor.store.tables.documents import offsets_of
 
@@ -12,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.cells import Foreign, Marks
@@ -49,14 +49,7 @@ def group_rows(
 
     Without ranks, the documents of a ranking are sorted by score, and those with one score by
     their ids, descending, as trec_eval does.
-
-    Args:
-        columns: Decoded columns by name.
-        roles: By role, the name of a column.
-        attributes: The columns that are attributes.
     """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     codes, values = code_values(columns[roles["ranking_id"]])
     count = len(values) if len(codes) else 0
     sizes = np.bincount(codes, minlength=count)
@@ -80,7 +73,6 @@ def group_rows(
 def _sort_by_score(
     codes: NDArray[np.int64], scores: NDArray[np.float64], doc_ids: Foreign
 ) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     order = np.lexsort((-scores, codes))
     ties = (codes[order][1:] == codes[order][:-1]) & (scores[order][1:] == scores[order][:-1])
@@ -96,8 +88,6 @@ def _sort_by_score(
 
 def _differs(column: Foreign, of_first: NDArray[np.int64]) -> Marks:
     """Mark the rows that say something else than the first one of their ranking."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     compute = load_arrow("pyarrow.compute")
     kinds = load_arrow().types
     if kinds.is_nested(column.type):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.store.lake.cells import (
     code_values,
     make_keys,
@@ -18,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.limits import Limits
@@ -55,17 +55,7 @@ def check_items(
     *,
     is_plain: bool = False,
 ) -> CheckedItems:
-    """Check the documents of rankings.
-
-    Args:
-        sizes: How many documents each ranking has.
-        columns: By role, an array of Arrow with the values of all documents whose ranking has the
-            role, and which rankings have it. All have `doc_id`.
-        limits: How many documents there may be, and how long their ids.
-        is_plain: Whether no document is known to be shown twice, which isn't checked then.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Check the documents of rankings."""
     offsets = offsets_of(sizes)
     count = len(sizes)
     of_document = np.repeat(np.arange(count), sizes)
@@ -130,8 +120,6 @@ def check_items(
 
 def _find_repeated(doc_ids: Foreign, offsets: NDArray[np.int64]) -> Marks:
     """Mark the documents of rankings that show one twice."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     marks = np.zeros(len(doc_ids), dtype=np.bool_)
     # Equal ids have equal keys, so that almost all rankings are seen to be good by sorting theirs.
     keys = make_keys(doc_ids)
@@ -161,8 +149,6 @@ def _read_ranks(
     most: int,
 ) -> tuple[NDArray[np.int64], Marks, Marks]:
     """Return ranks from 1, which rankings count from 0, and the documents with a bad rank."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = len(has_ranks)
     is_given = has_ranks[of_document]
     is_good = is_given & (given >= 0) & (given <= most) & (np.floor(given) == given)
@@ -176,8 +162,6 @@ def _find_disagreement(
     scores: NDArray[np.float64], of_document: NDArray[np.int64], count: int
 ) -> Marks:
     """Mark the rankings whose scores don't descend."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     known = np.flatnonzero(~np.isnan(scores))
     found, rankings = scores[known], of_document[known]
     rises = (found[1:] > found[:-1]) & (rankings[1:] == rankings[:-1])

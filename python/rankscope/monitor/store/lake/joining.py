@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.reader import make_label_id
 from rankscope.monitor.store.lake.cells import code_values, make_keys, take, to_marks
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.cells import Foreign
@@ -66,15 +66,7 @@ def join_labels(
     *,
     event_ids: bool,
 ) -> Joined:
-    """Find the labels of rankings, and drop those that are repeated.
-
-    Args:
-        ranking_ids: Texts of Arrow, each once.
-        files: The labels of files, in their order.
-        since: The earliest time of a label, in microseconds since 1970.
-        until: The first time that is not looked at.
-        event_ids: Whether all labels need the ids of their events.
-    """
+    """Find the labels of rankings, and drop those that are repeated."""
     return choose_labels(find_labels(ranking_ids, files, since, until), event_ids=event_ids)
 
 
@@ -89,8 +81,6 @@ def find_labels(
     ranking_ids: Foreign, files: Sequence[KeyedLabels], since: int, until: int
 ) -> Found:
     """Find the labels of rankings; see `join_labels`."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
     # Almost all labels of a file are of other hours. Most of those are ruled out by a few bits of
     # their keys, which takes a tenth of the time of looking their texts up.
@@ -138,8 +128,6 @@ def _drop_repeated(
     given: Given, rankings: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], dict[str, int]]:
     """Find the first label of each event; those without an id are known by what they say."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     count = len(given)
     everything = np.arange(count)
     if count < 2:
@@ -181,8 +169,6 @@ def _sort(
     given: Given, rankings: NDArray[np.int64], *, event_ids: bool
 ) -> tuple[Given, NDArray[np.int64]]:
     """Sort labels by ranking, then by time, then by the id of the event."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     order = np.lexsort((given.times, rankings))
     times, of = given.times[order], rankings[order]
     ties = np.zeros(len(order), dtype=np.bool_)

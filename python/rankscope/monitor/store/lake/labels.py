@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.lists import is_list
+from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.fields import read_labels
@@ -34,7 +35,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.cells import Foreign, Marks
@@ -103,8 +103,6 @@ class ReadLabels(NamedTuple):
 
 def join_given(parts: Sequence[Given]) -> Given:
     """Put labels one after another."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(parts) == 1:
         return parts[0]
     known: dict[tuple[str, ...], int] = {}
@@ -130,8 +128,6 @@ def join_given(parts: Sequence[Given]) -> Given:
 
 def make_given(labels: Sequence[Label]) -> Given:
     """Turn labels into columns."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     arrow = load_arrow()
     names: dict[tuple[str, ...], int] = {}
     codes = [names.setdefault(one.labels, len(names)) for one in labels]
@@ -164,11 +160,7 @@ class LabelReader:
         self._reader = EventReader(names, LENIENT)
 
     def plan(self, schema: Foreign) -> dict[str, str]:
-        """Find the columns of a table, by role.
-
-        Raises:
-            FormatError: A column that is needed is missing, or two hold the same.
-        """
+        """Find the columns of a table, by role."""
         roles = dict(self._aliases.find(schema.names).roles)
         check_columns(
             (("ranking_id",), ("doc_id",), ("time",), ("labels", "value")),
@@ -181,14 +173,7 @@ class LabelReader:
         return roles
 
     def read(self, table: Foreign, roles: Mapping[str, str]) -> ReadLabels:
-        """Read labels.
-
-        Args:
-            table: A table of Arrow. Its times are known to be good.
-            roles: By role, the name of a column.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Read labels."""
         arrow = load_arrow()
         count = table.num_rows
         columns = {role: join_chunks(table[name], name) for role, name in roles.items()}
@@ -244,13 +229,7 @@ class LabelReader:
     def _read_names(
         self, column: Foreign | None, count: int
     ) -> tuple[NDArray[np.int64], tuple[tuple[str, ...], ...], Marks, Marks]:
-        """Read what happened.
-
-        Returns:
-            For each row the position of its list, the lists, which rows have one, and marks.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Read what happened."""
         if column is None:
             nothing = np.zeros(count, dtype=np.bool_)
             return np.zeros(count, dtype=np.int64), ((),), nothing, nothing
@@ -268,7 +247,6 @@ class LabelReader:
 
 
 def _read_kinds(column: Foreign | None, count: int) -> tuple[NDArray[np.int8], Marks]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     if column is None:
         return np.zeros(count, dtype=np.int8), np.zeros(count, dtype=np.bool_)
@@ -283,8 +261,6 @@ def _read_kinds(column: Foreign | None, count: int) -> tuple[NDArray[np.int8], M
 
 def _code_lists(column: Foreign) -> tuple[NDArray[np.int64], list[object]]:
     """Number the different lists of a column."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     compute = load_arrow("pyarrow.compute")
     sizes = compute.fill_null(compute.list_value_length(column), 0).to_numpy().astype(np.int64)
     flat, values = code_values(join_chunks(compute.list_flatten(column), "labels"))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar, cast
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
@@ -29,7 +30,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.address import Kind, Lake
@@ -108,8 +108,6 @@ class IdPiece(NamedTuple):
 
     def within(self, since: int, until: int) -> IdPiece:
         """Return those of a span."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         rows = np.flatnonzero((self.times >= since) & (self.times < until))
         if len(rows) == len(self.times):
             return self
@@ -121,8 +119,6 @@ class IdPiece(NamedTuple):
 
     def make_keys(self) -> NDArray[np.uint64]:
         """Return the keys of all ids, each once."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         keys = make_keys(self.ranking_ids)
         if self.event_ids is not self.ranking_ids:
             keys = np.concatenate([keys, make_keys(self.event_ids) ^ np.uint64(EVENT)])
@@ -131,8 +127,6 @@ class IdPiece(NamedTuple):
 
 def join_ids(parts: list[IdPiece]) -> IdPiece:
     """Put the ids of pieces together."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     if len(parts) == 1:
         return parts[0]
     ranking_ids = join_texts([one.ranking_ids for one in parts])
@@ -202,15 +196,7 @@ class FileLoader:
     def load_rankings(
         self, known: KnownFile, since: int, until: int
     ) -> Iterator[tuple[int, RankingPiece]]:
-        """Load the rankings of a file that may be in a span.
-
-        Yields:
-            The number of the first row of a piece, and the piece.
-
-        Raises:
-            FileError: It cannot be read, or has changed.
-            InputError: It does not have the columns that are needed.
-        """
+        """Load the rankings of a file that may be in a span."""
         # Rows of one ranking may be in several pieces, and a bad time concerns all of them.
         pieces = WHOLE if known.counts else self.list_pieces("rankings", known.file)
         for piece in pieces:
@@ -218,13 +204,7 @@ class FileLoader:
                 yield piece.first, self.load_ranking_piece(known.file, piece, known.seen)
 
     def load_ranking_piece(self, file: DataFile, piece: Piece, seen: int) -> RankingPiece:
-        """Load rankings, or return them if they are kept.
-
-        Args:
-            file: The file.
-            piece: A piece of it.
-            seen: When it was first read: its times are checked as of then.
-        """
+        """Load rankings, or return them if they are kept."""
 
         def load() -> RankingPiece:
             with named(file):
@@ -233,7 +213,6 @@ class FileLoader:
         return self._find(("rankings", file, piece, seen), load)
 
     def _load_rankings(self, file: DataFile, piece: Piece, seen: int) -> RankingPiece:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
         plan = self.plan_rankings(file)
@@ -273,7 +252,6 @@ class FileLoader:
         return self._find(("labels", file, piece, seen), load)
 
     def _load_labels(self, file: DataFile, piece: Piece, seen: int) -> LabelPiece:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         roles = self.plan_labels(file)
         table = self.tables["labels"].read(file, list(roles.values()), piece.groups)
@@ -325,8 +303,6 @@ class FileLoader:
         self, table: Foreign, name: str, seen: int
     ) -> tuple[Foreign, NDArray[np.int64], dict[int, RefusedError]]:
         """Read the times of a table, and put timestamps in UTC in their place."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         arrow = load_arrow()
         times, refused = read_times(join_chunks(table[name], name), name, self._lake.timezone)
         far = np.flatnonzero((times > seen + LIMITS.ahead) | (times < seen - LIMITS.age))

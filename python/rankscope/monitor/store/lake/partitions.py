@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
@@ -23,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
@@ -110,7 +110,6 @@ class LakePartitions:
         )
 
     def _read_hour(self, known: KnownHour, *, event_ids: bool) -> Chunk:
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         hour = self._load(known, event_ids=event_ids)
         shown, given = hour.shown, hour.joined.given
@@ -157,8 +156,6 @@ class LakePartitions:
 
     def find_labels(self, ranking_id: str) -> Sequence[Label]:
         """Find the labels of a ranking."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         found = self._find(ranking_id)
         if found is None:
             return []
@@ -201,8 +198,6 @@ class LakePartitions:
 
     def find_changes(self, after: int, length: int) -> NDArray[np.int64]:
         """Find the starts of the windows that changed after a number."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         hours = read_hours(self._connection, self._project)
         starts = [hour.start for hour in hours if hour.seq > after]
         return np.unique([start - start % length for start in starts] or np.zeros(0, np.int64))
@@ -217,8 +212,6 @@ class LakePartitions:
 
     def count_labels(self, since: int, until: int, *, window: int) -> Sequence[LabelCount]:
         """Count the labels of the rankings of production in a span."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         contexts = read_contexts(self._connection, self._project)
         counts: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
         for known in self._known(since, until):
@@ -245,8 +238,6 @@ class LakePartitions:
         The context has the environment and the model of the ranking. If all rankings of the hour
         share these, its documents are not read.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         makers = {(contexts[number].environment, contexts[number].model) for number in known.spans}
         if len(makers) == 1 and since <= known.start and known.start + HOUR <= until:
             files = self._files
@@ -266,8 +257,6 @@ class LakePartitions:
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
         """Return whether a ranking of production in a span has a label from before a time."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         contexts = read_contexts(self._connection, self._project)
         production = [at for at, one in contexts.items() if one.environment == "production"]
         return any(
@@ -293,8 +282,6 @@ class LakePartitions:
 
 def _cut(chunk: Chunk, since: int | None, until: int | None) -> Chunk:
     """Leave out the rankings of an hour that are outside of a span."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     start = 0 if since is None else int(np.searchsorted(chunk.times, since))
     end = len(chunk.times) if until is None else int(np.searchsorted(chunk.times, until))
     return take(chunk, start, end)

@@ -45,12 +45,7 @@ WHOLE = (Piece(),)
 
 
 def list_pieces(metadata: Foreign, name: str) -> tuple[Piece, ...]:
-    """List the pieces of a file by what its footer says of a column of times.
-
-    Args:
-        metadata: The footer, as PyArrow reads it.
-        name: The name of the column.
-    """
+    """List the pieces of a file by what its footer says of a column of times."""
     if metadata.num_row_groups < 2:
         return WHOLE
     spans = list(_list_spans(metadata, name))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.files.lists import is_list
+from rankscope.deferred import np
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Event, Label
@@ -109,14 +109,7 @@ class RankingReader:
         self._reader = EventReader(names, LENIENT)
 
     def plan(self, schema: Foreign) -> Plan:
-        """Find the columns of a table.
-
-        Args:
-            schema: Its schema of Arrow.
-
-        Raises:
-            FormatError: A column that is needed is missing, or two hold the same.
-        """
+        """Find the columns of a table."""
         attributes = tuple(name for name in self._attributes if name in schema.names)
         names = [name for name in schema.names if name not in attributes]
         fields: dict[str, str] = {}
@@ -156,17 +149,9 @@ class RankingReader:
     def read(
         self, table: Foreign, plan: Plan, places: NDArray[np.int64], *, is_plain: bool = False
     ) -> Read:
-        """Read rankings.
-
-        Args:
-            table: A table of Arrow with the columns of the plan. Its times are known to be good.
-            plan: What its columns hold.
-            places: Numbers of the rows, ascending.
-            is_plain: Whether no document is known to be shown twice, which isn't checked then.
-        """
+        """Read rankings."""
         if not plan.is_grouped:
             return self._read_rows(table, plan, places, is_plain=is_plain)
-        import numpy as np  # noqa: PLC0415 - loads with the first array
 
         columns = {name: join_chunks(table[name], name) for name in plan.columns}
         usual = np.flatnonzero(~self._find_unusual(columns, plan))
@@ -186,8 +171,6 @@ class RankingReader:
 
     def _find_unusual(self, columns: Mapping[str, Foreign], plan: Plan) -> Marks:
         """Mark the rows whose lists of documents need a closer look."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         compute = load_arrow("pyarrow.compute")
         listed = {
             role: columns[plan.roles[role]]
@@ -229,21 +212,7 @@ class RankingReader:
         *,
         is_plain: bool,
     ) -> tuple[Read, NDArray[np.int64]]:
-        """Make rankings of columns.
-
-        Args:
-            columns: By name, those of rankings.
-            plan: What they hold.
-            places: Numbers of the rankings.
-            sizes: How many documents each has.
-            flat: By role, those of documents, as `check_items` takes them.
-            is_plain: As in `read`.
-
-        Returns:
-            The rankings without those that need a closer look, and which they are.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Make rankings of columns."""
         arrow, compute = load_arrow(), load_arrow("pyarrow.compute")
         limits, count = self._limits, len(places)
         checked = check_items(sizes, flat, limits, is_plain=is_plain)
@@ -286,8 +255,6 @@ class RankingReader:
         self, table: Foreign, plan: Plan, places: NDArray[np.int64], *, is_plain: bool
     ) -> Read:
         """Read rows with one document each."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         columns = {name: join_chunks(table[name], name) for name in plan.columns}
         grouped = group_rows(columns, plan.roles, plan.attributes)
         of_documents = {plan.roles.get(role) for role in ITEM_ROLES}
@@ -323,8 +290,6 @@ def _flatten(
     columns: Mapping[str, Foreign], plan: Plan
 ) -> tuple[NDArray[np.int64], dict[str, tuple[Foreign, Marks]]]:
     """Return how many documents rankings have, and their columns as `check_items` takes them."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     compute = load_arrow("pyarrow.compute")
     flat: dict[str, tuple[Foreign, Marks]] = {}
     if "items" in plan.roles:
@@ -349,8 +314,6 @@ def _flatten(
 
 def _sizes(column: Foreign) -> NDArray[np.int64]:
     """Return the lengths of lists, 0 for null."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     compute = load_arrow("pyarrow.compute")
     lengths = compute.fill_null(compute.list_value_length(column), 0)
     return np.array(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -7,6 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.engine import count_threads
 from rankscope.errors import FileError, FormatError
 from rankscope.monitor.events.limits import HOUR
@@ -31,7 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.address import Kind, Lake
@@ -119,11 +119,7 @@ class LakeReader:
         self._loader.trim(most)
 
     def list_files(self, kind: Kind) -> list[DataFile]:
-        """List the files of rankings or labels.
-
-        Raises:
-            FileError: There are none, or they cannot be listed.
-        """
+        """List the files of rankings or labels."""
         files = self.tables[kind].list_files()
         if not files:
             # An empty listing is more often a mistake than a lake that lost everything.
@@ -136,19 +132,7 @@ class LakeReader:
         return files
 
     def look_at(self, kind: Kind, file: DataFile, now: int) -> LookedAt:
-        """Find out which times a file has, and count what is wrong with its rows.
-
-        Args:
-            kind: Whether it has rankings or labels.
-            file: The file.
-            now: The current time, in microseconds since 1970 in UTC.
-
-        Raises:
-            FileError: It cannot be read, or has changed.
-            InputError: It does not have the columns that are needed.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Find out which times a file has, and count what is wrong with its rows."""
         if kind == "rankings":
             used = self._loader.plan_rankings(file).columns
             parts, counts, examples = self._look_at_rankings(file, now)
@@ -208,17 +192,7 @@ class LakeReader:
         return compute.unique(load_arrow().chunked_array(ids))
 
     def find_hours(self, known: KnownFile, ids: Foreign) -> set[int]:
-        """Find the starts of the hours of a file that have some rankings.
-
-        Args:
-            known: The file.
-            ids: The ids of the rankings.
-
-        Raises:
-            FileError: It cannot be read, or has changed.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Find the starts of the hours of a file that have some rankings."""
         starts: set[int] = set()
         for piece in self._loader.load_ids(known, *ALWAYS):
             is_in = load_arrow("pyarrow.compute").is_in(piece.ranking_ids, value_set=ids)
@@ -256,22 +230,7 @@ class LakeReader:
         is_plain: bool = False,
         event_ids: bool = False,
     ) -> LakeHour:
-        """Read an hour.
-
-        Args:
-            start: When it begins, in microseconds since 1970 in UTC.
-            rankings: All files of rankings, in order.
-            labels: All files of labels, in order.
-            earlier: The starts of earlier hours that may have rankings of this hour, and whether
-                all of their rows are known to be accepted.
-            is_plain: Whether no row is known to be rejected or repeated, so that they aren't
-                checked again.
-            event_ids: Whether labels need the ids of their events.
-
-        Raises:
-            FileError: A file cannot be read, or has changed.
-            InputError: A file does not have the columns that are needed.
-        """
+        """Read an hour."""
         found = self.read_rankings(start, start + HOUR, rankings, is_plain=is_plain)
         first, left_out, used = self._drop_earlier(found.shown, earlier or {}, rankings)
         shown, counts = (first, {}) if is_plain else drop_repeated(first)
@@ -302,12 +261,7 @@ class LakeReader:
         """Leave out the rankings that earlier hours have.
 
         Their times differ, so that each is in conflict with the first, as if it had been sent.
-
-        Returns:
-            The others, how many were left out, and the hours that have them.
         """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         compute = load_arrow("pyarrow.compute")
         drops = np.zeros(len(shown), dtype=np.bool_)
         used = []
@@ -363,19 +317,6 @@ class LakeReader:
         """Count the labels of an hour whose rankings are those of the last run.
 
         Only the ids of its rankings are read, not their documents.
-
-        Args:
-            hour: What is known of the hour.
-            rankings: All files of rankings, in order. Those of the hour have not changed.
-            labels: All files of labels, in order.
-
-        Returns:
-            The counts of the hour and how many rows of labels are of its rankings, as in
-            `SeenHour`; `None` if some of its rows were not accepted, so that it takes all columns
-            to know which.
-
-        Raises:
-            FileError: A file cannot be read, or has changed.
         """
         found = self.match(hour, rankings, labels)
         if found is None:
@@ -389,8 +330,6 @@ class LakeReader:
         self, hour: KnownHour, rankings: Sequence[KnownFile], labels: Sequence[KnownFile]
     ) -> tuple[NDArray[np.int64], Joined] | None:
         """Return the times of the rankings of an hour, and their labels; see `match_again`."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         count, start = hour.rankings, hour.start
         files = [one for one in rankings if one.overlaps(start, start + HOUR)]
         if not hour.is_plain or any(one.counts for one in files):
@@ -416,14 +355,7 @@ class LakeReader:
     def read_rankings(
         self, since: int, until: int, files: Sequence[KnownFile], *, is_plain: bool = False
     ) -> Read:
-        """Read the rankings of a span from their files; see `read_hour`.
-
-        Raises:
-            FileError: A file cannot be read, or has changed.
-            InputError: A file does not have the columns that are needed.
-        """
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
+        """Read the rankings of a span from their files; see `read_hour`."""
         arrow = load_arrow()
         groups: list[tuple[dict[str, object], list[_Part]]] = []
         for number, known in enumerate(files):
@@ -448,8 +380,6 @@ class LakeReader:
 
     def _read_together(self, parts: Sequence[_Part], *, is_plain: bool) -> Read:
         """Read rows of several files, which may have rows of one ranking."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         plan = parts[0].plan
         try:
             return self._loader.ranking_reader.read(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from rankscope.deferred import np
 from rankscope.monitor.events.limits import HOUR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.store.lake.reader import LakeReader
@@ -54,14 +54,7 @@ class RepeatFinder:
         self._keys: dict[int, NDArray[np.uint64]] = {}
 
     def find(self, changed: Collection[int]) -> dict[int, set[int]]:
-        """Find the pairs of hours, of which one has changed, that may share rankings.
-
-        Args:
-            changed: The starts of the hours whose rankings are new or others than before.
-
-        Returns:
-            By the later hour, the earlier ones.
-        """
+        """Find the pairs of hours, of which one has changed, that may share rankings."""
         pairs: dict[int, set[int]] = {}
         for block in _divide(sorted(set(changed) & set(self._hours))):
             self._read(block[0] - self._within, block[-1] + self._within)
@@ -84,8 +77,6 @@ class RepeatFinder:
 
     def _compare(self, block: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield pairs of hours that have an id in common, of which one is in a block."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         own = np.concatenate([self._keys[start] for start in block])
         hours = np.repeat(np.array(block), [len(self._keys[start]) for start in block])
         mask = np.uint64((1 << (max(len(own), 1).bit_length() + SPARSE)) - 1)

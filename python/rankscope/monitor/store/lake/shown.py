@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from rankscope.adapters.arrow import load_arrow
+from rankscope.deferred import np
 from rankscope.monitor.store.lake.cells import code_values, join_texts, spread, take
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.monitor.store.tables.events import digest
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.monitor.events.event import Environment, Label, Ranking
@@ -68,8 +68,6 @@ class Shown:
 
     def choose(self, chosen: NDArray[np.int64]) -> Shown:
         """Return some rankings, in an order."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         if len(chosen) == len(self) and (chosen == np.arange(len(self))).all():
             return self
         documents = spread(self.offsets, chosen)
@@ -94,8 +92,6 @@ class Shown:
 
     def sort(self) -> Shown:
         """Return the rankings by time, then by `ranking_id`."""
-        import numpy as np  # noqa: PLC0415 - loads with the first array
-
         order = np.argsort(self.times, kind="stable")
         times = self.times[order]
         is_tied = np.zeros(len(order), dtype=np.bool_)
@@ -113,8 +109,6 @@ class Shown:
 
 def join_shown(parts: Sequence[Shown]) -> Shown:
     """Put rankings together, in the order of their places."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     some = [part for part in parts if len(part)] or list(parts[:1])
     if len(some) == 1:
         return some[0]
@@ -152,8 +146,6 @@ def make_shown(
     rankings: Sequence[Ranking], places: Sequence[int], labels: Sequence[Label] = ()
 ) -> Shown:
     """Turn rankings into columns."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     arrow = load_arrow()
     contents: dict[Content, int] = {}
     codes = [contents.setdefault(content_of(one), len(contents)) for one in rankings]
@@ -198,13 +190,7 @@ def content_of(ranking: Ranking) -> Content:
 
 
 def drop_repeated(shown: Shown) -> tuple[Shown, dict[str, int]]:
-    """Drop rankings whose ids came before, and count them as ingestion does.
-
-    Returns:
-        The first of each, and how many were a `duplicate`, with the same content, or a `conflict`.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Drop rankings whose ids came before, and count them as ingestion does."""
     suspects = np.zeros(len(shown), dtype=np.bool_)
     is_one = shown.event_ids is shown.ranking_ids
     for ids in (shown.ranking_ids,) if is_one else (shown.ranking_ids, shown.event_ids):

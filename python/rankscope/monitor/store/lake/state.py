@@ -212,9 +212,6 @@ def set_lake(transaction: Transaction, project: str, lake: Lake, now: int, actor
     """Connect a project with a lake, or change its lake; return whether anything changed.
 
     Files are read again if their columns have other meanings than before.
-
-    Raises:
-        UsageError: Events were ingested into the project.
     """
     connection = transaction.connection
     project_id = transaction.project(project)

@@ -85,13 +85,6 @@ def has_password(url: str) -> bool:
 def read_address(url: str) -> Address:
     """Read the URL of a store in PostgreSQL.
 
-    Args:
-        url: As libpq has it: `postgresql://user@host:5432/database?sslmode=verify-full`. The schema
-            of the tables is `rankscope` unless the URL ends in `?schema=name`.
-
-    Raises:
-        UsageError: It cannot be read, or SQLAlchemy is not installed.
-
     Examples:
         >>> address = read_address("postgresql://ada:secret@db.example.com/music?schema=songs")
         >>> str(address), address.schema

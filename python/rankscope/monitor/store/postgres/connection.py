@@ -54,14 +54,6 @@ def connect_postgres(address: Address, *, writes: bool, busy_seconds: float = 0.
 
     What a connection reads is of one moment, unless it writes: then each statement sees what was
     committed before it, as a writer has to that waits for other writers.
-
-    Args:
-        address: The database.
-        writes: Whether connections write; these are not pooled.
-        busy_seconds: How long a transaction that writes waits for a lock.
-
-    Raises:
-        UsageError: The driver is not installed.
     """
     pool: dict[str, Any] = (
         {"poolclass": NullPool}
@@ -145,13 +137,7 @@ def _leave_to_parent(engine: Engine) -> None:
 def convert_error(
     error: BaseException | None, address: Address, *, is_lost: bool = False
 ) -> RankscopeError | None:
-    """Return the error of a store for one of the driver, `None` where it is a mistake of ours.
-
-    Args:
-        error: The error of the driver.
-        address: The database.
-        is_lost: Whether the connection is lost.
-    """
+    """Return the error of a store for one of the driver, `None` where it is a mistake of ours."""
     if isinstance(error, UnicodeEncodeError):
         # Half a character, in what a program asks for; events are checked before they come here.
         return RefusedError(

@@ -47,11 +47,7 @@ class Lease:
         self._holder = None
 
     def require(self, connection: Connection) -> None:
-        """Refuse to write windows unless this process has the lease, or nobody has it.
-
-        Raises:
-            FileError: The lease is lost, or another process has it.
-        """
+        """Refuse to write windows unless this process has the lease, or nobody has it."""
         if self._holder is connection:
             return
         if not self._is_lost:
@@ -91,11 +87,7 @@ class PostgresTransaction(Transaction):
         self._lease = lease
 
     def require_evaluator(self) -> None:
-        """Refuse to write windows where another process evaluates the store.
-
-        Raises:
-            FileError: Another process has the lease.
-        """
+        """Refuse to write windows where another process evaluates the store."""
         self._lease.require(self.connection)
 
     def take_lease(self) -> bool:

@@ -44,12 +44,6 @@ def prepare_store(connection: Connection, address: Address) -> str:
     """Make the tables of a new store, or upgrade those of an older one, within a transaction.
 
     Processes that open the store at the same time do so one after the other.
-
-    Returns:
-        The id of the store.
-
-    Raises:
-        FileError: The schema is no store, or one of another version, or cannot be made.
     """
     opening = lock_number(f"rankscope opens {address.schema}")
     # Of the transaction: it ends with it, however it ends.
@@ -74,20 +68,13 @@ def lock_writers(connection: Connection) -> tuple[int, int]:
 
     Transactions that write therefore follow each other, and the numbers of events become visible
     in their order and without gaps.
-
-    Returns:
-        The number of the last event, and the version of the tables.
     """
     facts = dict(map(tuple, connection.execute(LOCK)))
     return int(facts["last_seq"]), int(facts["schema_version"])
 
 
 def check_store(connection: Connection, address: Address) -> str:
-    """Return the id of a store that is there and of this version.
-
-    Raises:
-        FileError: There is none, or it is of another version.
-    """
+    """Return the id of a store that is there and of this version."""
     tables = list_tables(connection, address)
     if not tables:
         raise FileError(

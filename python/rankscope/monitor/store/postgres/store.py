@@ -62,12 +62,7 @@ LAST_SEQ = schema.meta.c.name == "last_seq"
 
 
 def open_postgres_reader(url: str) -> PostgresReader:
-    """Open a store to read it, while other processes write to it.
-
-    Raises:
-        UsageError: It is not the URL of a store.
-        FileError: There is no store, it is of another version, or it cannot be reached.
-    """
+    """Open a store to read it, while other processes write to it."""
     address = read_address(url)
     reader = PostgresReader(address)
     try:
@@ -79,12 +74,7 @@ def open_postgres_reader(url: str) -> PostgresReader:
 
 
 def has_postgres_store(url: str) -> bool:
-    """Return whether a database has a store, of whatever version.
-
-    Raises:
-        UsageError: It is not the URL of a store.
-        FileError: The database cannot be reached.
-    """
+    """Return whether a database has a store, of whatever version."""
     address = read_address(url)
     with closing(PostgresReader(address)) as reader:
         return bool(reader.query(partial(list_tables, address=address)))
@@ -113,11 +103,7 @@ class PostgresReader(StoreReader):
         return self.query(lambda connection: SecretTable(connection).find(secret_id))
 
     def backup(self, path: str | PathLike[str]) -> NoReturn:
-        """Raise an error that names the command of PostgreSQL that makes a backup.
-
-        Raises:
-            UsageError: Always.
-        """
+        """Raise an error that names the command of PostgreSQL that makes a backup."""
         schema_name = self.address.schema
         raise UsageError(
             "a store in PostgreSQL is backed up with pg_dump",
@@ -128,11 +114,7 @@ class PostgresReader(StoreReader):
         )
 
     def verify(self) -> None:
-        """Read the whole store, and compare the counts and checksums that it keeps.
-
-        Raises:
-            FileError: It is damaged.
-        """
+        """Read the whole store, and compare the counts and checksums that it keeps."""
         checks = (find_wrong_count, find_wrong_lake, _find_wrong_number)
         problem = next(filter(None, map(self.query, checks)), None)
         if problem is not None:
@@ -229,11 +211,7 @@ class PostgresStore(PostgresReader, Store):
         return self._committer.submit(work, size)
 
     def take_evaluation(self) -> bool:
-        """Take the lease of the one process that evaluates, and return whether this one has it.
-
-        Raises:
-            FileError: The database cannot be reached.
-        """
+        """Take the lease of the one process that evaluates, and return whether this one has it."""
         return self.transact(_take_lease).result()
 
     @property
@@ -268,13 +246,7 @@ class PostgresStore(PostgresReader, Store):
                 return results
 
     def _commit_once(self, works: list[Callable[[Transaction], Any]]) -> list[Any]:
-        """Try to commit a group.
-
-        Raises:
-            NotCommittedError: It can be repeated: nothing was committed, because of others or of a
-                lost connection.
-            FileError: It failed, or it is not certain whether it was committed.
-        """
+        """Try to commit a group."""
         is_committing = False
         try:
             if self._connection is None:
@@ -339,11 +311,7 @@ class PostgresStore(PostgresReader, Store):
             connection.execute(changed.values(value=str(transaction.seq)))
 
     def _lock(self, connection: Connection) -> int:
-        """Keep others from writing, and return the number of the last event.
-
-        Raises:
-            FileError: A newer release has upgraded the tables.
-        """
+        """Keep others from writing, and return the number of the last event."""
         seq, version = lock_writers(connection)
         if version != schema.VERSION:
             raise FileError(

@@ -61,11 +61,7 @@ class Checkpointer:
         return size_of(self._log)
 
     def advance(self) -> None:
-        """Do the next step if it is due, between two transactions of the writer.
-
-        Raises:
-            FileError: The disk fails.
-        """
+        """Do the next step if it is due, between two transactions of the writer."""
         if self._copying is None:
             before, self._used = self._used, measure_log(self._log)
             if self._used < before:

@@ -120,12 +120,7 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
 
 @contextmanager
 def converted_errors(path: Path) -> Iterator[None]:
-    """Convert the driver's errors in a block into errors of the store.
-
-    Raises:
-        FileError: The store cannot be read or written.
-        DeadlineError: The deadline of a read is over.
-    """
+    """Convert the driver's errors in a block into errors of the store."""
     try:
         yield
     except sqlite3.Error as error:

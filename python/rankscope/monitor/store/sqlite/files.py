@@ -21,12 +21,7 @@ HISTORY = ".d"
 
 
 def locate_store(path: str | os.PathLike[str]) -> Path:
-    """Resolve the path of a store, so that all symbolic links lead to the same log, mark and lock.
-
-    Raises:
-        FileError: The file has a second hard link. SQLite finds the log by the name of the file:
-            through the other name, what is in the log would be missing.
-    """
+    """Resolve the path of a store, so that links to it have the same log, mark and lock."""
     located = Path(path).resolve()
     try:
         found = located.stat()
@@ -62,9 +57,6 @@ def make_private(path: Path) -> None:
     """Make a file that only its owner may read and write, or close an existing one to all others.
 
     The umask does not matter. SQLite gives its log the permissions of the database.
-
-    Raises:
-        FileError: The file cannot be made.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
@@ -100,9 +92,6 @@ def refuse_network(path: Path, mounts: Path = MOUNTS) -> None:
     """Refuse a path on a network file system, where the system lists its mounts.
 
     `mounts` is the list of mounts, in the format of Linux.
-
-    Raises:
-        FileError: It is on a network file system.
     """
     kind = _kind_at(path.resolve(), mounts)
     if kind in NETWORK:
@@ -134,11 +123,7 @@ MAGIC = b"SQLite format 3\0"
 
 
 def check_place(path: str) -> None:
-    """Refuse a path that cannot be that of a store, before anything is opened or made beside it.
-
-    Raises:
-        FileError: No file can have this path, or it is that of something else than a store.
-    """
+    """Refuse a path that cannot be that of a store, before anything is opened or made beside it."""
     try:
         facts = os.stat(path)  # noqa: PTH116 - pathlib changes the path
         is_file = stat.S_ISREG(facts.st_mode)

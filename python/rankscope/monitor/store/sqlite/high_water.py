@@ -76,11 +76,7 @@ class HighWater:
         self._turn = 0
 
     def read(self) -> Mark | None:
-        """Read the mark, `None` where there is no file.
-
-        Raises:
-            FileError: Both copies are damaged.
-        """
+        """Read the mark, `None` where there is no file."""
         try:
             with self._path.open("rb") as file:
                 content = file.read(SIZE)
@@ -110,11 +106,7 @@ class HighWater:
         sync_folder(self._path.parent)
 
     def write(self, mark: Mark) -> None:
-        """Write a mark over the older copy; it is on the disk when this returns.
-
-        Raises:
-            OSError: It could not be written; this is not retried.
-        """
+        """Write a mark over the older copy; it is on the disk when this returns."""
         if self._file is None:
             raise ValueError("the mark was not started")
         body = BODY.pack(MAGIC, mark.store, mark.seq, mark.commit)
@@ -150,19 +142,7 @@ def _read_copy(copy: bytes) -> Mark | None:
 
 
 def check_mark(stored: Mark | None, mark: Mark | None, path: Path, *, has_log: bool) -> None:
-    """Refuse a store that has less than it acknowledged.
-
-    Args:
-        stored: The last event and transaction in the store; `None` where there is no store, or an
-            empty file.
-        mark: The high-water mark; `None` where there is none.
-        path: The file.
-        has_log: Whether there was a log before the store was opened.
-
-    Raises:
-        FileError: The store has less, or the mark is that of another store. The hint offers
-            `accept_loss=True` only where no file beside the store explains the difference.
-    """
+    """Refuse a store that has less than it acknowledged."""
     if mark is None:
         if stored is None or stored.is_new:
             return

@@ -143,9 +143,6 @@ class InodeLock:
         """Wait until the disk has what was written to the database, where it is open here.
 
         SQLite opens the file itself, so that its own syncs report errors that this one reports.
-
-        Raises:
-            OSError: The disk may not have stored it.
         """
         if self._file is not None:
             sync_data(self._file)

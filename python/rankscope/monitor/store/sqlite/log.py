@@ -21,11 +21,7 @@ of each page."""
 
 
 def measure_log(path: Path) -> int:
-    """Return how many bytes at the start of a log are in use, 0 where there is none.
-
-    Args:
-        path: The log. A reader of this file unlocks nothing: SQLite locks the files beside it.
-    """
+    """Return how many bytes at the start of a log are in use, 0 where there is none."""
     try:
         log = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

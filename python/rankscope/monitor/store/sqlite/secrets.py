@@ -31,30 +31,18 @@ class SecretFile:
         self._path = beside(store, ".secrets")
 
     def find(self, secret_id: str) -> Secret | None:
-        """Find a secret by its id, `None` where the file does not have it.
-
-        Raises:
-            FileError: The file cannot be read, or is damaged.
-        """
+        """Find a secret by its id, `None` where the file does not have it."""
         text = self._read().get(secret_id)
         return None if text is None else Secret(text)
 
     def add(self, secret_id: str, secret: Secret) -> None:
-        """Add a secret, on the disk when this returns.
-
-        Raises:
-            FileError: The file cannot be read or written.
-        """
+        """Add a secret, on the disk when this returns."""
         stored = self._read()
         if stored.get(secret_id) != secret.reveal():
             self._write({**stored, secret_id: secret.reveal()})
 
     def keep(self, secret_ids: Collection[str]) -> None:
-        """Remove all secrets but those with these ids.
-
-        Raises:
-            FileError: The file cannot be read or written.
-        """
+        """Remove all secrets but those with these ids."""
         stored = self._read()
         kept = {name: text for name, text in stored.items() if name in secret_ids}
         if kept != stored:

@@ -53,13 +53,6 @@ def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
 
     This ends within `OPENING_SECONDS` and the time to read the file once from a slow disk: damage
     can make SQLite read the same pages again and again.
-
-    Returns:
-        The last event and transaction, and the version of the tables; `None` for an empty file, or
-        a database without tables: all of a new store may be in a log that is missing.
-
-    Raises:
-        FileError: It is damaged, of another version, no store, or was not checked in time.
     """
     size = size_of(path)
     if not size:
@@ -92,11 +85,7 @@ def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
 
 
 def _run_with_deadline(work: Callable[[], T], seconds: float) -> T:
-    """Call a function in a thread of its own, because not all of SQLite can be interrupted.
-
-    Raises:
-        TimeoutError: It has not ended in time. The thread keeps no process from ending.
-    """
+    """Call a function in a thread of its own, because not all of SQLite can be interrupted."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -116,11 +105,7 @@ def _check_pages(connection: Connection, path: Path) -> None:
 
 
 def read_facts(connection: Connection, path: Path) -> Mark:
-    """Read the last event and transaction of a store.
-
-    Raises:
-        FileError: It is no store, or of another version.
-    """
+    """Read the last event and transaction of a store."""
     mark, version = _read_facts(connection, path)
     if version != schema.VERSION:
         raise _other_version(path, version)

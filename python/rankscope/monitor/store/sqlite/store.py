@@ -71,11 +71,7 @@ WRITE_NUMBER = "UPDATE meta SET value = ? WHERE name = ?"
 
 
 def open_sqlite_reader(path: str | os.PathLike[str]) -> SQLiteReader:
-    """Open a store to read it, also while another process writes to it.
-
-    Raises:
-        FileError: There is none, it has a second hard link, or it is of another version.
-    """
+    """Open a store to read it, also while another process writes to it."""
     file = locate_store(path)
     if not file.is_file():
         raise _no_store(file, "there is no store")
@@ -107,11 +103,7 @@ class SQLiteReader(StoreReader):
         return f"{SQLITE}{self.path.absolute()}"
 
     def find_secret(self, secret_id: str) -> Secret | None:
-        """Find the secret of a webhook by its id, `None` where it is missing, as in a backup.
-
-        Raises:
-            FileError: The file of secrets cannot be read.
-        """
+        """Find the secret of a webhook by its id, `None` where it is missing, as in a backup."""
         return self._secrets.find(secret_id)
 
     def backup(self, path: str | os.PathLike[str]) -> int:
@@ -120,13 +112,6 @@ class SQLiteReader(StoreReader):
         The copy has a `.high-water` and a folder of archived hours of its own, and everything that
         was acknowledged up to one moment. It has no secrets of webhooks, and only its owner may
         read it.
-
-        Returns:
-            The number of the last event in the copy.
-
-        Raises:
-            FileError: The file exists, or the copy cannot be written, or an archived hour is
-                damaged or not listed any more; nothing of it is left then.
         """
         target = Path(path).absolute()
         marked = beside(target, MARK)
@@ -176,11 +161,7 @@ class SQLiteReader(StoreReader):
         return mark
 
     def verify(self) -> None:
-        """Read the whole store.
-
-        Raises:
-            FileError: It is damaged.
-        """
+        """Read the whole store."""
         with self.engine.connect() as connection:
             found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
             problem = found if found != "ok" else find_wrong_count(connection)

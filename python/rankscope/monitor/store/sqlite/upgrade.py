@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def upgrade(connection: Connection, stored: Mark, version: int, secret_file: SecretFile) -> Mark:
-    """Upgrade the tables of an earlier version, and return the number of this transaction.
-
-    Raises:
-        FileError: The store or the file of secrets cannot be written.
-    """
+    """Upgrade the tables of an earlier version, and return the number of this transaction."""
     migrate(connection, version, secret_file)
     mark = replace(stored, commit=stored.commit + 1)
     write_facts(connection, schema_version=schema.VERSION, last_commit=mark.commit)
@@ -38,9 +34,6 @@ def clean(connection: Connection, path: Path) -> None:
 
     The connection must be outside of a transaction. Where a reader holds the log, this is repeated
     when the store is opened next.
-
-    Raises:
-        FileError: The disk has no room for a second copy of the store.
     """
     with connection.begin():
         asked = select(schema.meta.c.value).where(schema.meta.c.name == UNCLEAN)

@@ -7,6 +7,7 @@ from contextvars import copy_context
 
 from sqlalchemy import bindparam, select, tuple_
 
+from rankscope.deferred import np
 from rankscope.errors import FileError
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.records import Chunk, LabelColumns
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
-    import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import Connection, Select
 
@@ -53,23 +53,7 @@ def read_chunks(
     event_ids: bool,
     moves: Sequence[Move] = (),
 ) -> Generator[Chunk]:
-    """Read rankings with all their labels, all as of one moment.
-
-    Args:
-        connection: A connection that reads.
-        project: The name of the project.
-        since: The earliest time, in microseconds since 1970.
-        until: The first time that is not read.
-        size: The number of rankings in a chunk.
-        event_ids: Whether chunks have the ids of events.
-        moves: Their rankings are left out.
-
-    Yields:
-        Rankings by time, then by `ranking_id`.
-
-    Raises:
-        DeadlineError: The deadline of the read is over.
-    """
+    """Read rankings with all their labels, all as of one moment."""
     times = FIRST if since is None else since, LAST if until is None else until - 1
     is_theirs = in_project(rankings.c.project_id, project)
     wanted = _select_rankings(event_ids=event_ids).where(is_theirs, rankings.c.time.between(*times))
@@ -153,16 +137,7 @@ def _make_chunk(rows: Sequence[Any], label_rows: Sequence[Any]) -> Chunk:
 def make_labels(
     rows: Sequence[Any], positions: Mapping[Any, int], *, event_ids: bool
 ) -> LabelColumns:
-    """Make columns of labels.
-
-    Args:
-        rows: What stands for the ranking; the document, time, kind, labels as JSON, and value; and
-            the id and the number of the event, where they are wanted.
-        positions: The position of each ranking in its chunk.
-        event_ids: Whether rows have the ids and numbers of events.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Make columns of labels."""
     columns = list(zip(*rows, strict=True)) or [()] * (8 if event_ids else 6)
     seqs, doc_ids, times, kinds, texts, values, *ids = columns
     codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
@@ -180,13 +155,11 @@ def make_labels(
 
 
 def _integers(values: Sequence[int]) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     return np.array(values, dtype=np.int64)
 
 
 def _texts(values: Sequence[bytes]) -> Texts:
-    import numpy as np  # noqa: PLC0415 - loads with the first array
 
     sizes = np.fromiter(map(len, values), np.int64, len(values))
     joined = b"".join(values)
@@ -206,11 +179,7 @@ def _decode(text: bytes) -> str:
 
 
 def read_ahead(pieces: Generator[T]) -> Iterator[T]:
-    """Iterate over pieces while a thread makes the next one.
-
-    Args:
-        pieces: Makes the pieces; it is closed in the end, also where the caller stops early.
-    """
+    """Iterate over pieces while a thread makes the next one."""
     end = object()
     # The thread reads under the deadline of the caller.
     context = copy_context()

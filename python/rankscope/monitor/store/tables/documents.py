@@ -16,6 +16,7 @@ from itertools import pairwise
 from zlib import crc32
 
 from rankscope import _core
+from rankscope.deferred import np
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import Items
 from rankscope.monitor.store.records import ItemColumns
@@ -24,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 VERSION = 1
@@ -87,11 +87,7 @@ def _pack_numbers(values: tuple[float | None, ...]) -> tuple[bytes, bool]:
 
 
 def unpack(piece: bytes) -> Items:
-    """Unpack the documents of a ranking.
-
-    Raises:
-        FileError: They are damaged, or of a later version.
-    """
+    """Unpack the documents of a ranking."""
     columns = unpack_columns([piece])
     starts, text = columns.doc_ids
     whole = text.tobytes()
@@ -107,9 +103,6 @@ def unpack(piece: bytes) -> Items:
 
 def unpack_ids(piece: bytes) -> tuple[str, ...]:
     """Unpack the ids of the documents of a ranking alone, without NumPy.
-
-    Raises:
-        FileError: They are damaged, or of a later version.
 
     Examples:
         >>> unpack_ids(pack(Items(("a", "bc"), (1, 2))))
@@ -128,13 +121,7 @@ def _none_for_nan(values: NDArray[np.float64]) -> tuple[float | None, ...]:
 
 
 def unpack_columns(pieces: Sequence[bytes]) -> ItemColumns:
-    """Unpack the documents of many rankings.
-
-    Raises:
-        FileError: A piece is damaged, or of a later version; the line is its 1-based position.
-    """
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
+    """Unpack the documents of many rankings."""
     found = _core.unpack_pieces(pieces)
     if found is None:
         raise _find_fault(pieces)
@@ -173,8 +160,6 @@ def _check(piece: bytes) -> bytes:
 
 def offsets_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the offsets of runs of some sizes, and the end of the last."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets

@@ -182,10 +182,6 @@ def _store_new(
 
     The keys of the tables say whether they are. Before, only ids are looked up that one table has
     and another one may not have.
-
-    Returns:
-        The outcomes; `None` where some are not new, or the database would rather be asked. Nothing
-        is stored then.
     """
     connection = transaction.connection
     if connection.dialect.name == POSTGRES:
@@ -224,17 +220,7 @@ def _insert_rankings(
     shown: Sequence[tuple[int, PreparedRanking]],
     insert: Callable[[Connection, Table, list[tuple[Any, ...]]], int],
 ) -> bool:
-    """Insert rankings.
-
-    Args:
-        transaction: The transaction.
-        project_id: The number of the project.
-        shown: The rankings with their numbers.
-        insert: `insert_rows`, or `insert_new_rows` where some may be there already.
-
-    Returns:
-        Whether all of them were new; if not, nothing is counted.
-    """
+    """Insert rankings."""
     if not shown:
         return True
     times: dict[RankingContext, list[int]] = {}
@@ -272,15 +258,7 @@ def _insert_labels(
     known: Collection[str],
     hours: Mapping[str, int],
 ) -> None:
-    """Insert labels, and count those whose rankings are not among those known.
-
-    Args:
-        transaction: The transaction.
-        project_id: The number of the project.
-        told: The labels with their numbers.
-        known: The ids of rankings that are stored, or are in a file.
-        hours: The numbers of the hours of those in a file, by their ids.
-    """
+    """Insert labels, and count those whose rankings are not among those known."""
     rows = [
         (seq, project_id, ranking_id, doc_id, time, event_id, kind, names, value)
         for seq, (event_id, ranking_id, _, doc_id, time, kind, names, value) in told
@@ -345,11 +323,7 @@ def _find_archived(
     known_events: Known,
     known_rankings: Known,
 ) -> dict[str, int]:
-    """Add events and rankings that are archived to those that are known.
-
-    Returns:
-        The numbers of the hours of these rankings, by their ids.
-    """
+    """Add events and rankings that are archived to those that are known."""
     archived, connection = transaction.archived, transaction.connection
     if archived is None:
         return {}

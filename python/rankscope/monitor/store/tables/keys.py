@@ -21,18 +21,7 @@ if TYPE_CHECKING:
 def insert_key(
     transaction: Transaction, key: ApiKey, actor: str, *, keeps_admin: bool = False
 ) -> None:
-    """Store a key, and who made it.
-
-    Args:
-        transaction: The transaction.
-        key: The key.
-        actor: Who made it.
-        keeps_admin: Whether to refuse a key after which the project has keys, but none that may
-            make others.
-
-    Raises:
-        UsageError: The project would have no administrator's key.
-    """
+    """Store a key, and who made it."""
     others = _select_keys(transaction.connection, projects.c.name == key.project)
     if keeps_admin and not _has_admin([*others, key]):
         raise _no_admin(
@@ -64,19 +53,7 @@ def revoke_key(
     *,
     keeps_admin: bool = False,
 ) -> bool:
-    """Revoke a key of a project, and return whether it was valid before.
-
-    Args:
-        transaction: The transaction.
-        project: The name of the project.
-        key_id: The id of the key.
-        now: The current time, in microseconds since 1970 in UTC.
-        actor: Who revokes it.
-        keeps_admin: Whether to refuse to revoke the last key that may make others.
-
-    Raises:
-        UsageError: The project would have no administrator's key.
-    """
+    """Revoke a key of a project, and return whether it was valid before."""
     connection = transaction.connection
     known = _select_keys(connection, projects.c.name == project)
     rest = [key for key in known if key.key_id != key_id]

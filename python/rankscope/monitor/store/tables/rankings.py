@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, exists, func, select, union
 
+from rankscope.deferred import np
 from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Context, LabelCount
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Connection, Executable
 
@@ -143,8 +143,6 @@ def find_changes(
     connection: Connection, project: str, after: int, length: int
 ) -> NDArray[np.int64]:
     """Find the starts of the windows of a length that have rankings or labels after an event."""
-    import numpy as np  # noqa: PLC0415 - loads with the first array
-
     start = floor_time(rankings.c.time, length)
     if after <= 0:
         # All rankings, and so all that have labels: the index by time has them.
@@ -179,16 +177,7 @@ def count_labels(
     window: int,
     moves: Sequence[Move] = (),
 ) -> list[LabelCount]:
-    """Count the labels of the rankings of production from one time to before another.
-
-    Args:
-        connection: A connection.
-        project: The name of the project.
-        since: The earliest time of a ranking, in microseconds since 1970.
-        until: The first time that is not counted.
-        window: How long after its ranking a label may happen to be counted, in microseconds.
-        moves: Their rankings don't count.
-    """
+    """Count the labels of the rankings of production from one time to before another."""
     is_grade = labels.c.value.is_not(None)
     keys = (contexts.c.model, labels.c.labels, is_grade)
     wanted = (

@@ -136,18 +136,7 @@ def count_late(
     upto: int,
     moves: Sequence[Move] = (),
 ) -> int:
-    """Count rankings in production by their times, and by when they were stored.
-
-    Args:
-        connection: A connection.
-        project: The name of the project.
-        model: The model; `None` means any.
-        since: The earliest time, in microseconds since 1970.
-        until: The first time that does not count.
-        after: The number of an event; only later events count.
-        upto: The number of the last event that counts.
-        moves: Their rankings don't count.
-    """
+    """Count rankings in production by their times, and by when they were stored."""
     wanted = (
         select(func.count())
         .select_from(rankings)

@@ -43,21 +43,7 @@ def replace_set(
     batch: Sequence[PreparedEvent],
     rejected: Mapping[str, int],
 ) -> Deleted:
-    """Delete the rankings of a set with all their labels, and store others in their place.
-
-    Args:
-        transaction: The transaction; if this raises an error, nothing of it is kept.
-        project: The name of the project.
-        environment: The set, `validation` or `training`.
-        batch: The new rankings, and labels that were logged with them.
-        rejected: As in `store_events`.
-
-    Returns:
-        What was deleted.
-
-    Raises:
-        UsageError: An id is that of another ranking or label, outside the set.
-    """
+    """Delete the rankings of a set with all their labels, and store others in their place."""
     connection = transaction.connection
     project_id = transaction.project(project)
     own = select(contexts.c.context_id).where(

@@ -39,11 +39,7 @@ POSTGRES = "postgresql"
 
 
 def parse_stored(text: str) -> Any:  # noqa: ANN401 - what JSON can say
-    """Parse JSON that the store wrote.
-
-    Raises:
-        FileError: It is damaged.
-    """
+    """Parse JSON that the store wrote."""
     try:
         return json.loads(text)
     except ValueError:
@@ -124,13 +120,7 @@ def _write_texts(element: TextRows, compiler: SQLCompiler, **how: Any) -> str:  
 def look_up(
     project_id: ColumnElement[int], texts: ColumnElement[str], *found: ColumnElement[Any]
 ) -> Select[Any]:
-    """Select what belongs to each text of the parameter `texts` in the project of `project_id`.
-
-    Args:
-        project_id: The column of the numbers of projects.
-        texts: The column that holds the texts, in the same table.
-        found: What to select. A text that is not there has a row, too, with nulls.
-    """
+    """Select what belongs to each text of the parameter `texts` in the project of `project_id`."""
     asked = TextRows(bindparam("texts", type_=TextList())).table_valued("value")
     # SQLite begins with the left side of an outer join; of any other, it may read all events.
     is_theirs = (project_id == bindparam("project_id")) & (texts == asked.c.value)
@@ -150,15 +140,7 @@ def floor_time(time: ColumnElement[int], length: int) -> ColumnElement[int]:
 
 
 def fetch_rows(result: CursorResult[Any], size: int = -1) -> list[tuple[Any, ...]]:
-    """Fetch rows as the driver returns them, in two thirds of the time of SQLAlchemy's rows.
-
-    Args:
-        result: The result of a statement.
-        size: The largest number of rows (default: all).
-
-    Raises:
-        FileError: The store cannot be read, or is damaged.
-    """
+    """Fetch rows as the driver returns them, in two thirds of the time of SQLAlchemy's rows."""
     fetch, cursor = result.cursor_strategy, result.cursor
     rows = fetch.fetchall(result, cursor) if size < 0 else fetch.fetchmany(result, cursor, size)
     return list(rows)
@@ -168,9 +150,6 @@ def insert_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]
     """Insert rows without SQLAlchemy's processing of values, which would take most of the time.
 
     Rows have the values of all columns, in their order, as the driver takes them.
-
-    Returns:
-        How many there are.
     """
     if not rows:
         return 0
@@ -188,11 +167,7 @@ def insert_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]
 
 
 def insert_new_rows(connection: Connection, table: Table, rows: list[tuple[Any, ...]]) -> int:
-    """Insert rows as `insert_rows` does, except those with a key that is taken, into SQLite.
-
-    Returns:
-        How many were inserted.
-    """
+    """Insert rows as `insert_rows` does, except those with a key that is taken, into SQLite."""
     if not rows:
         return 0
     text, _ = _compile_insert(table, connection.dialect)

@@ -155,11 +155,7 @@ class Transaction:
         self.rankings[context_id] = new if before is None else before.merge(new)
 
     def require_evaluator(self) -> None:
-        """Refuse to write windows where another process evaluates the store.
-
-        Raises:
-            FileError: Another process does; only backends that several processes write raise this.
-        """
+        """Refuse to write windows where another process evaluates the store."""
 
     def flush(self) -> None:
         """Write the counters that were collected."""

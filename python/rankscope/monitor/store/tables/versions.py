@@ -124,9 +124,6 @@ def count_by_hour(
     """Count the rankings from one time to before another by hour and context.
 
     Rankings that are moved don't count.
-
-    Returns:
-        The start of the hour, the number of the context, and the number of rankings.
     """
     start = floor_time(rankings.c.time, HOUR)
     wanted = (

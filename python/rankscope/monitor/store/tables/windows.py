@@ -96,11 +96,7 @@ class CheckedTable:
         )
 
     def check(self, row: Sequence[Any]) -> list[Any]:
-        """Return the values of a row, in the order of `names`.
-
-        Raises:
-            FileError: They do not match their checksum.
-        """
+        """Return the values of a row, in the order of `names`."""
         *values, stored = row
         if checksum_of(values) == stored:
             return values[len(OWNER_COLUMNS) :]
@@ -255,11 +251,7 @@ def read_open_hours(connection: Connection, project: str, digest: bytes) -> list
 
 
 def check_windows(connection: Connection) -> None:
-    """Check every cell and every hour of all projects.
-
-    Raises:
-        FileError: A row does not match its checksum.
-    """
+    """Check every cell and every hour of all projects."""
     for checked in (CELLS, HOURS):
         for row in connection.execute(checked.select()):
             checked.check(row)

@@ -245,20 +245,6 @@ def draw_lines(
 ) -> LineChart:
     """Draw lines.
 
-    Args:
-        lines: The lines.
-        since: Where the axis of time begins, in microseconds since 1970 in UTC.
-        until: Where it ends.
-        length: How long windows are, in microseconds: points lie in their middle, and those that
-            are farther apart are not joined.
-        level: What they are held against, if anything.
-        floor: Below which value a rule opens an incident, if one does.
-        events: What happened at a moment.
-        episodes: What lasts.
-        within: The least and the largest value there can be; the axis does not go beyond.
-        with_values: Values that the axis always shows.
-        is_share: Whether values are shares, which are written in percent.
-
     Examples:
         >>> line = Line("", (Point(0, 0.5), Point(10, 0.75), Point(30, 0.5)))
         >>> chart = draw_lines([line], since=0, until=40, length=10)

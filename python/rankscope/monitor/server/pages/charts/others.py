@@ -133,11 +133,6 @@ class Waterfall:
 def draw_waterfall(before: float, after: float, parts: Mapping[str, float | None]) -> Waterfall:
     """Draw the parts of a change.
 
-    Args:
-        before: The value before.
-        after: The value after: that before and all parts.
-        parts: How much each adds, in order.
-
     Examples:
         >>> fall = draw_waterfall(0.9, 0.6, {"mix": 0.1, "within": -0.4})
         >>> [(step.name, step.width > 0, step.end) for step in fall.steps]

@@ -56,16 +56,7 @@ STEPS: Mapping[int, Callable[[Connection, SecretKeeper], None]] = {
 
 
 def migrate(connection: Connection, version: int, secrets: SecretKeeper) -> None:
-    """Bring the tables of an older version up to date, within a transaction.
-
-    Args:
-        connection: A connection that writes.
-        version: The version of the tables.
-        secrets: Takes secrets that older versions kept in the database.
-
-    Raises:
-        FileError: A secret cannot be stored.
-    """
+    """Bring the tables of an older version up to date, within a transaction."""
     for number in sorted(STEPS):
         if number > version:
             STEPS[number](connection, secrets)
