@@ -320,6 +320,12 @@ mod tests {
         let values: std::vec::Vec<f64> = (0..50).map(|at| 0.4 + 0.2 * f64::from(at % 2)).collect();
         let needed = units_needed(&units(&values), 0.48, 0.5, 1.0, (0.025, 0.8)).unwrap();
         assert!((197..400).contains(&needed), "{needed}");
+        // Half as much variation is that of values half as far from their mean.
+        let nearer: std::vec::Vec<f64> = (0..50).map(|at| 0.45 + 0.1 * f64::from(at % 2)).collect();
+        assert_eq!(
+            units_needed(&units(&values), 0.48, 0.5, 0.5, (0.025, 0.8)),
+            units_needed(&units(&nearer), 0.48, 0.5, 1.0, (0.025, 0.8))
+        );
         assert_eq!(units_needed(&equal, 0.5, 0.5, 1.0, (0.025, 0.8)), None);
         assert_eq!(units_needed(&units(&values), 0.5 - 1e-6, 0.5, 1.0, (0.025, 0.8)), None);
     }
