@@ -145,7 +145,10 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
     assert str(verdict).startswith(
         "No run is significantly better: old leads new by 0.0100 nDCG@10"
     )
-    assert "about 88 queries are needed; there are 20." in verdict.power
+    assert (
+        "about 88 queries are needed if others differ as much as these; there are 20."
+        in verdict.power
+    )
     assert str(decide(compare(*PAIRS), "nDCG@10")).startswith(
         "No run is significantly best by nDCG@10. a|b<c>&_% has the highest mean, 0.7000, but its "
         "lead of 0.1000 over new is not significant"

@@ -462,16 +462,25 @@ def find_deviation(values: Numbers, clusters: NDArray[np.int64] | None = None) -
     That of clusters is scaled so that, divided by the root of their number, it is the standard
     error of the mean over queries.
     """
-    codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    squares, _ = find_squares(values, clusters)
+    units = len(squares)
+    if units < 2:
+        return math.nan, units
+    return math.sqrt(float(squares.sum()) / (units - 1)) * units / len(values), units
+
+
+def find_squares(
+    values: Numbers, clusters: NDArray[np.int64] | None = None
+) -> tuple[Numbers, Numbers]:
+    """Return the squared residuals of queries or clusters, and the number of queries of each."""
     residuals = values - values.mean()
     if float(abs(residuals).max()) <= CLOSE * float(abs(values).max()):
         residuals = residuals * 0.0
-    residuals = residuals if codes is None else np.bincount(codes, weights=residuals)
-    units = len(residuals)
-    if units < 2:
-        return math.nan, units
-    scale = units / len(values)
-    return float(np.sqrt((residuals**2).sum() / (units - 1)) * scale), units
+    if clusters is None:
+        return residuals**2, np.ones(len(values))
+    codes = np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(codes).astype(np.float64)
+    return np.bincount(codes, weights=residuals).astype(np.float64) ** 2, sizes
 
 
 def _mean(values: Numbers) -> float:

@@ -42,7 +42,7 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
         yield (
             f"Not worse: p-value against the hypothesis that the run is worse by {margin:g} or "
             "more; equivalent: that the difference, in either direction, is. They are below "
-            f"{settings.alpha:g} exactly if the {how} interval is within the margin (not "
+            f"{settings.alpha:g} exactly if the {how} interval excludes such a difference (not "
             "corrected)."
         )
     yield from _describe_ranges(compared)

@@ -302,7 +302,7 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
     many = f"more than {MOST_QUERIES:,}" if is_many else f"about {needed:,}"
     return (
         f"To detect a difference of this size with {power} in a single t test, {many} {units} are "
-        f"needed; there are {count:,}. With these, {detectable}."
+        f"needed if others differ as much as these; there are {count:,}. With these, {detectable}."
     )
 
 

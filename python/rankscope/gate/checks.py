@@ -12,6 +12,7 @@ from rankscope.comparison.estimates import (
     estimate_as_named,
     estimate_dense,
     find_deviation,
+    find_squares,
     make_family,
 )
 from rankscope.deferred import np
@@ -19,6 +20,7 @@ from rankscope.errors import EmptyError
 from rankscope.gate.result import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
+from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
 from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
 from rankscope.stats.test.paired import invert_pairs
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
+    Plan: TypeAlias = tuple[int | None, int | None, int | None]
 
 TAIL_RESAMPLES = 50
 """How many bootstrap resamples must lie beyond each end of an interval."""
@@ -117,7 +120,7 @@ class Limited:
         method: How the interval was computed.
         note: Why there is no interval, or why its ends are equal.
         needed: How many queries would hold the budget with a probability of 80 % if the candidate
-            is as good as the baseline; `None` if no number would.
+            is as good as the baseline, between the ends of its range; `None` for what isn't known.
     """
 
     value: float
@@ -127,7 +130,7 @@ class Limited:
     threshold: float
     method: str
     note: str = ""
-    needed: int | None = None
+    needed: Plan = (None, None, None)
 
 
 def check_budgets(
@@ -215,6 +218,7 @@ def conclude(
     else:
         verdict = decide(found.lower, found.upper, found.threshold)
     is_open = verdict == INCONCLUSIVE
+    fewest, needed, most = found.needed if is_open else (None, None, None)
     return Check(
         budget=budget,
         measure=measure,
@@ -233,7 +237,9 @@ def conclude(
         threshold=found.threshold,
         verdict=verdict,
         passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
-        queries_needed=found.needed if is_open else None,
+        queries_needed=needed,
+        queries_needed_lower=fewest,
+        queries_needed_upper=most,
         note=found.note,
     )
 
@@ -287,23 +293,27 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
         _combine(measure.high, measure.low, kept),
     )
     estimate = _find_interval(sample, kept, limits)
-    if kept and _is_same(sample) and not estimate.lower - moved >= threshold:
+    lower, upper = estimate.lower - moved, estimate.upper - moved
+    if kept and _is_same(sample) and not lower >= threshold:
         return _keep(sample, threshold)
-    return Limited(
-        value=estimate.value - moved,
-        lower=estimate.lower - moved,
-        upper=estimate.upper - moved,
-        level=sample.interval.level,
-        threshold=threshold,
-        method=estimate.method,
-        note=estimate.reason,
-        needed=_plan(
+    needed: Plan = (None, None, None)
+    if decide(lower, upper, threshold) == INCONCLUSIVE:
+        needed = _plan(
             sample,
             values,
             limit=threshold + moved,
             as_good=(1 - kept) * float(sample.baseline.mean()),
             limits=limits if estimate.method == "bounded" else None,
-        ),
+        )
+    return Limited(
+        value=estimate.value - moved,
+        lower=lower,
+        upper=upper,
+        level=sample.interval.level,
+        threshold=threshold,
+        method=estimate.method,
+        note=estimate.reason,
+        needed=needed,
     )
 
 
@@ -335,29 +345,64 @@ def _plan(
     limit: float,
     as_good: float,
     limits: tuple[float | None, float | None] | None,
-) -> int | None:
+) -> Plan:
     """Return how many queries hold a budget if the candidate is as good as the baseline.
 
-    The mean that was found decides nothing here: where a check is inconclusive, its distance from
-    the limit is mostly noise, and so would be the number.
+    The number is between two others, which belong to the ends of an interval of the variance: few
+    queries hardly show how much others vary. The mean that was found decides nothing here: where a
+    check is inconclusive, its distance from the limit is mostly noise, and so would be the number.
     """
     level, clusters = sample.interval.level, sample.clusters
     deviation, units = find_deviation(values, clusters)
-    # A smaller distance needs about eight million queries.
-    if not as_good - limit > deviation / MOST_TIMES:
-        return None
-    if limits is None:
-        if not deviation > 0:
+    distance = as_good - limit
+
+    def need(times: float) -> int | None:
+        # A smaller distance needs about eight million queries.
+        if not distance > times * deviation / MOST_TIMES or (limits is None and not deviation > 0):
             return None
-        needed = queries_needed(as_good - limit, deviation, level=1 - level, power=POWER)
-    else:
-        column = np.ascontiguousarray(values, dtype=np.float64)
-        low, high = (math.inf if each is None else each for each in limits)
-        found = bounded_units_needed(column, clusters, (low, high), limit, as_good, level, POWER)
-        if found is None:
-            return None
-        needed = found
-    return math.ceil(needed * len(values) / units)
+        if limits is None:
+            spread = deviation * max(times, 1 / MOST_TIMES)
+            found = queries_needed(distance, spread, level=1 - level, power=POWER)
+        else:
+            column = np.ascontiguousarray(values, dtype=np.float64)
+            low, high = (math.inf if each is None else each for each in limits)
+            planned = bounded_units_needed(
+                column, clusters, (low, high), limit, as_good, times, level, POWER
+            )
+            if planned is None:
+                return None
+            found = planned
+        return math.ceil(found * len(values) / units)
+
+    fewest, most = map(need, _vary(sample, values, as_good, limits))
+    return fewest, need(1.0), most
+
+
+def _vary(
+    sample: _Sample,
+    values: Numbers,
+    as_good: float,
+    limits: tuple[float | None, float | None] | None,
+) -> tuple[float, float]:
+    """Return how many times as much as these, at least and at most, all queries may vary.
+
+    They are the ends of an interval of the mean of squared residuals, of the same kind as the
+    interval of the mean: a bounded one allows for a query that isn't among these and is as far off
+    as there can be. NaN if there is none.
+    """
+    squares, sizes = find_squares(values, sample.clusters)
+    mean = float(squares.mean())
+    if not mean > 0:
+        return math.nan, math.nan
+    low, high = limits or (None, None)
+    furthest = None
+    if low is not None and high is not None:
+        unseen = float((sizes**2).sum() / sizes.sum())
+        furthest = (unseen * max(as_good - low, high - as_good)) ** 2
+        furthest = max(furthest, float(squares.max()))
+    interval = replace(sample.interval, method="dense" if furthest is None else "bounded")
+    found = estimate_mean(squares, interval=interval, low=0.0, high=furthest, threads=1)
+    return math.sqrt(found.lower / mean), math.sqrt(found.upper / mean)
 
 
 def _combine(own: float | None, others: float | None, kept: float) -> float | None:
@@ -395,7 +440,7 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         level=level,
         threshold=budget.limit,
         method="order statistics",
-        needed=needed,
+        needed=(None, needed, None),
     )
 
 

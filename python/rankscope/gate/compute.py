@@ -17,6 +17,7 @@ from rankscope.evaluation.rankings import Rankings
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
 from rankscope.gate.result import (
+    INCONCLUSIVE,
     Budget,
     Check,
     GateResult,
@@ -24,6 +25,7 @@ from rankscope.gate.result import (
     check_on_inconclusive,
     read_budgets,
 )
+from rankscope.records import replace
 from rankscope.settings.interval import Interval
 
 TYPE_CHECKING = False
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
     Limit: TypeAlias = float | str
     Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
+
+NO_PLAN = "A comparison doesn't have the values that tell how many. A gate of the runs says it."
 
 
 def gate(
@@ -417,7 +421,7 @@ def _check_compared(
     )
     if found.wins == found.losses == 0 and not lower >= -budget.limit:
         limited = keep_unchanged(found.bounded_lower, -budget.limit, level)
-    return conclude(
+    check = conclude(
         budget,
         limited,
         measure=measure,
@@ -426,6 +430,7 @@ def _check_compared(
         means=means,
         on_inconclusive=budget.on_inconclusive or on_inconclusive,
     )
+    return replace(check, note=check.note or NO_PLAN) if check.verdict == INCONCLUSIVE else check
 
 
 def _bad_call(message: str) -> UsageError:

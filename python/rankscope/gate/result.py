@@ -170,7 +170,11 @@ class Check:
             80 % that a candidate holds the budget that is as good as the baseline (of `max-loss`:
             of which half as many queries lose more than the limit as may); `None` if no number
             does, and for the budgets of a comparison.
-        note: Why there is no interval, or why its ends are equal; else empty.
+        queries_needed_lower: What `queries_needed` is if all queries vary as little as the interval
+            of their variance allows; `None` if that isn't known, and of `max-loss`.
+        queries_needed_upper: The same if they vary as much as it allows.
+        note: Why there is no interval, why its ends are equal, or why a comparison doesn't know
+            how many queries are needed; else empty.
     """
 
     budget: Budget
@@ -191,6 +195,8 @@ class Check:
     verdict: Verdict
     passed: bool
     queries_needed: int | None
+    queries_needed_lower: int | None = None
+    queries_needed_upper: int | None = None
     note: str = ""
 
     @property
@@ -237,6 +243,8 @@ CHECK_FIELDS = (
     "verdict",
     "passed",
     "queries_needed",
+    "queries_needed_lower",
+    "queries_needed_upper",
     "note",
 )
 

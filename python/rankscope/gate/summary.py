@@ -57,22 +57,38 @@ def describe_check(check: Check) -> str:
 
 
 def _plan(check: Check) -> str:
-    """Say how many queries it takes to show that a good candidate holds the budget."""
+    """Say about how many queries it takes to show that a good candidate holds the budget.
+
+    The number is as uncertain as the variance from which it is computed, so its range is said, too.
+    """
     needed = check.queries_needed
     if needed is None:
-        return "More queries are needed. These don't tell how many."
-    of_slice = "" if check.slice is None else " of this slice"
-    if check.budget.kind == "max-loss":
+        return "More queries are needed. " + (check.note or "These don't tell how many.")
+    numbers = f"about {_round(needed):,} queries"
+    if check.slice is not None:
+        numbers += " of this slice"
+    is_loss = check.budget.kind == "max-loss"
+    lower, upper = check.queries_needed_lower, check.queries_needed_upper
+    if lower is not None and upper is not None:
+        numbers += f" ({_round(lower, is_up=False):,} to {_round(upper):,}"
+        numbers += f", as far as these {check.n:,} tell)"
+    elif not is_loss:
+        numbers += " or more"
+    if is_loss:
         allowed = 100 * (1 - check.budget.quantile)
         start = f"If only {allowed / 2:g}% of queries lose more than the limit"
     else:
         start = "If the candidate is as good as the baseline"
-    if needed <= check.n:
-        return (
-            f"{start}, {needed:,} queries{of_slice} show with a probability of 80% that it holds, "
-            "and there are more. More queries may show that it doesn't."
-        )
-    return f"{start}, about {needed:,} queries{of_slice} show it with a probability of 80%."
+    plan = f"{start}, {numbers} show with a probability of 80% that the budget holds"
+    if needed > check.n:
+        return f"{plan}."
+    return f"{plan}, and there are {check.n:,}. More queries may show that it doesn't."
+
+
+def _round(number: int, *, is_up: bool = True) -> int:
+    """Return a number with two digits: more of them aren't known."""
+    step: int = 10 ** max(len(str(number)) - 2, 0)
+    return (math.ceil(number / step) if is_up else math.floor(number / step)) * step
 
 
 def write_text(result: GateResult) -> str:

@@ -125,6 +125,12 @@ class ModelJudgedMean:
                 "queries than people. Let it judge more, and check that human and model judgments "
                 "aren't swapped."
             )
+        elif not self.weight and self.correlation > 0 and self.changed:
+            found.append(
+                f"{self.measure}: the model's judgments have no weight. People judged "
+                f"{self.human_changed:,} of {self.changed:,} that count: with so few, or nearly "
+                "all of them, the model doesn't narrow a bounded interval."
+            )
         elif self.gain < WEAK_GAIN and self.changed:
             advice = "" if self.correlation > GOOD else ", or improve the model's instructions"
             found.append(

@@ -22,6 +22,12 @@ HALF_TRUSTED = 40
 
 A residual has about twice the range of a value, so that the one that wasn't seen weighs more.
 """
+FEWEST_TRUSTED = 25
+"""With fewer human queries, a bounded interval ignores the model.
+
+They count by the share of queries that people did not judge: where that is small, the model says
+little that people don't.
+"""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -140,7 +146,8 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
     A bounded interval has two independent parts: the mean residual of the items that people
     judged, and the mean over all queries of what the model and that residual say. Each part has a
     bounded interval, and their distances from the estimate add up like standard errors (Zou and
-    Donner, *Construction of confidence limits about effect measures*, 2008).
+    Donner, *Construction of confidence limits about effect measures*, 2008). Its weight is smaller
+    the fewer human queries there are, and 0 with fewer than `FEWEST_TRUSTED`.
 
     The variance of a dense interval is that of a random sample of queries in two phases. Its
     residuals are those of HC3 (MacKinnon and White, 1985), which accounts for a weight tuned on few
@@ -167,7 +174,11 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
         dense = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
     if dense is None or (math.isnan(dense.lower) and items.has_limits):
         method = "bounded"
-        effective, slope = _count_effective(clusters), weight
+        effective = _count_effective(clusters)
+        unjudged = 1 - len(human) / max(int((items.sizes > 0).sum()), 1)
+        if effective * unjudged < FEWEST_TRUSTED:
+            weight = 0.0
+        slope = weight
         weight *= effective / (effective + HALF_TRUSTED)
         found = _estimate_bounded(items, weights, weight, slope, interval.level)
         alone = _estimate_bounded(items, plain, 0.0, 0.0, interval.level)
