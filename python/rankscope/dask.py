@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope.engine.requests import read_columns
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.evaluation.evaluate_table import read_slicing
 from rankscope.inputs.arrow import load_arrow
+from rankscope.settings.reading import read_columns
 from rankscope.spark.evaluation import MergedAnswer, MergedEvaluation, make_evaluation
 from rankscope.spark.jobs import make_job
 from rankscope.spark.merging import merge_parts, refuse

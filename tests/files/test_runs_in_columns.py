@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather
 from rankscope.engine import memory
-from rankscope.engine.column_runs import ColumnRun
+from rankscope.engine.runs import ColumnRun
 from rankscope.inputs.files.table import TableFile
 
 from tests.generated import examples

@@ -110,7 +110,7 @@ def describe(evaluation: Evaluation) -> list[object]:
 def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankscope.evaluation.evaluate_table.evaluate_stream", lambda *_: None)
+        patch.setattr("rankscope.evaluation.streaming.evaluate_stream", lambda *_: None)
         patch.setattr(TableFile, "exceeds", lambda *_: spills)
         patch.setattr(memory, "LEAST", 1)
         try:

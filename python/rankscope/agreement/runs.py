@@ -5,11 +5,11 @@ from __future__ import annotations
 from rankscope.agreement.measures import DEFAULT, check_measures, check_settings, compare, mean
 from rankscope.agreement.result import RunAgreement
 from rankscope.difference.compute import name_runs
-from rankscope.engine.requests import count_threads, refuse_one_stdin_for_both
+from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import EmptyError
 from rankscope.fusion.lists import read_run_lists
 from rankscope.output.table import Table
-from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,16 +95,12 @@ def agreement(
     """
     asked = check_measures(measures)
     persistence = check_settings(p, ties)
-    check_choice("encoding", encoding, ("utf-8", "latin-1"))
-    check_choice("score_type", score_type, ("float64", "float32"))
-    workers = count_threads(threads)
+    reading = Reading.read(
+        columns=columns, score_type=score_type, encoding=encoding, threads=threads
+    )
     refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
-    lists = [
-        read_run_lists(run, columns, score_type=score_type, encoding=encoding)
-        for run in (run_a, run_b)
-    ]
-    (one, source), (other, _) = lists
-    found = compare(one, other, asked, p=persistence, ties=ties, threads=workers)
+    (one, source), (other, _) = (read_run_lists(run, reading) for run in (run_a, run_b))
+    found = compare(one, other, asked, p=persistence, ties=ties, threads=reading.threads)
     if not found.query_ids:
         raise EmptyError(
             "no query has documents in both runs",

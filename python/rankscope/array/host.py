@@ -8,10 +8,11 @@ from rankscope._core import values_of_rows
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.inputs.doubles import EXACT_UP_TO, to_doubles
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from rankscope._core import Plan, bound_difference
 from rankscope._core import bound as bound_each
 from rankscope.bounds.result import BoundedMean, Bounds, Openness
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
+from rankscope.engine.requests import read_measure, read_policy, read_request
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.refusals import check_averaged, check_judgments, refuse_items
 from rankscope.records import replace
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from rankscope.comparison.query_axis import Axis
 from rankscope.deferred import np
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
-from rankscope.engine.requests import read_columns, read_measures
+from rankscope.engine.requests import read_measures
 from rankscope.errors import PolicyError, UsageError
 from rankscope.evaluation.evaluation import Evaluation
 from rankscope.evaluation.ranked_runs import rank_runs, read_runs
@@ -19,6 +19,7 @@ from rankscope.names import find_closest
 from rankscope.output.diagnostics import gather
 from rankscope.records import replace
 from rankscope.settings.interval import Interval, read_interval
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ def compare(
         >>> found["nDCG@10", "new"].p_corrected < 0.05
         True
     """
+    reading = Reading.read(
+        columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
+    )
     if _are_evaluations(qrels):
         refuse_known_items(
             {"history": history, "items": items, "catalogue": catalogue},
@@ -141,7 +145,7 @@ def compare(
         )
         evaluations: dict[str, Evaluation] = dict(qrels)  # type: ignore[arg-type]  # see above
         first = next(iter(evaluations.values()))
-        axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding)
+        axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
         wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
         return _compare_evaluations(name_anew(evaluations, names), wanted, axis, testing)
     if _are_rankings(qrels):
@@ -163,12 +167,7 @@ def compare(
             )
         asked = measures
     known = read_items_for(
-        asked,
-        history=history,
-        items=items,
-        catalogue=catalogue,
-        columns=read_columns(columns),
-        encoding=encoding,
+        asked, history=history, items=items, catalogue=catalogue, reading=reading
     )
     if _are_rankings(qrels):
         rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
@@ -177,17 +176,15 @@ def compare(
             qrels,  # type: ignore[arg-type]  # see above
             read_runs(runs),
             asked,
+            reading,
             policy=policy,
             convention=convention,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
             progress=testing.get("progress", False),
         )
     return compare_rankings(
         name_anew(rankings, names),
         asked,
+        reading,
         by=by,
         cluster=cluster,
         attributes=attributes,
@@ -195,7 +192,6 @@ def compare(
         policy=policy,
         convention=convention,
         known=known,
-        encoding=encoding,
         testing=testing,
     )
 
@@ -203,6 +199,7 @@ def compare(
 def compare_rankings(
     rankings: Mapping[str, Rankings],
     measures: Measures,
+    reading: Reading,
     *,
     by: Attribute | Sequence[str] | None = None,
     cluster: Attribute | None = None,
@@ -211,7 +208,6 @@ def compare_rankings(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     known: Items | None = None,
-    encoding: str = "utf-8",
     testing: Testing,
 ) -> Comparison:
     """Compare rankings of the same queries; see `compare`. What is known of items is read."""
@@ -223,7 +219,7 @@ def compare_rankings(
         for name, each in follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
-    axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding, rankings=first)
+    axis = Axis.read(first.query_texts, attributes, by, cluster, reading, rankings=first)
     # A convention may rename measures.
     asked = zip(read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
     made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})

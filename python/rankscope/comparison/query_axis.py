@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankscope.comparison.result import SliceAttribute
     from rankscope.evaluation.groups import Groups
     from rankscope.evaluation.rankings import Rankings
+    from rankscope.settings.reading import Reading
 
     Attribute: TypeAlias = str | Mapping[str, object]
 
@@ -46,8 +47,8 @@ class Axis:
         attributes: object,
         by: Attribute | Sequence[str] | None,
         cluster: Attribute | None,
+        reading: Reading,
         *,
-        encoding: str,
         rankings: Rankings | None = None,
     ) -> Axis:
         """Read the slices and the clusters of queries."""
@@ -64,7 +65,7 @@ class Axis:
                 )
         named = [each for each in (by, cluster) if isinstance(each, str)]
         named += [*by] if isinstance(by, Sequence) and not isinstance(by, str) else []
-        held, types = _read_attributes(attributes, list(dict.fromkeys(named)), query_ids, encoding)
+        held, types = _read_attributes(attributes, list(dict.fromkeys(named)), query_ids, reading)
 
         def group(given: Attribute) -> Groups:
             if isinstance(given, Mapping):
@@ -136,7 +137,7 @@ def _encode(name: str, values: Sequence[str]) -> Groups:
 
 
 def _read_attributes(
-    attributes: object, names: list[str], query_ids: list[str], encoding: str
+    attributes: object, names: list[str], query_ids: list[str], reading: Reading
 ) -> tuple[dict[str, list[str]], Mapping[str, str]]:
     """Return the attributes of queries as text, and their types, by name."""
     if attributes is None:
@@ -146,7 +147,7 @@ def _read_attributes(
     table = (
         attributes
         if isinstance(attributes, QueryTable)
-        else read_query_table(attributes, texts=names, encoding=encoding)
+        else read_query_table(attributes, texts=names, encoding=reading.encoding)
     )
     at = {query: number for number, query in enumerate(table.query_ids)}
     missing = [query for query in query_ids if query not in at]

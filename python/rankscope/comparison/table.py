@@ -8,8 +8,11 @@ from rankscope.engine.clusters import check_cluster_column
 from rankscope.engine.items import read_items_for
 from rankscope.engine.requests import read_policy
 from rankscope.errors import UsageError
-from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.rankings import Rankings, rank_rows
+from rankscope.inputs.recognition import recognise_table
+from rankscope.inputs.tables import JoinedColumns
 from rankscope.settings.policy import Policy, ties_of
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,18 +97,17 @@ def compare_table(
     slicing = [by] if isinstance(by, str) else [*(by or [])]
     attributes = [*slicing, *([cluster] if cluster is not None else [])]
     chosen = read_policy(policy, Policy(ties=ties))
+    reading = Reading.read(duplicates=duplicates, encoding=encoding)
     known = read_items_for(measures, history=history, items=items, catalogue=catalogue)
+    own = {"query": query, "doc": doc, "relevance": relevance}
+    columns = list(dict.fromkeys(attributes))
     rankings = {
-        score: Rankings.from_table(
-            table,
-            query=query,
-            doc=doc,
-            relevance=relevance,
-            score=score,
-            attributes=list(dict.fromkeys(attributes)),
-            ties=ties_of(chosen),
-            duplicates=duplicates,
-            encoding=encoding,
+        score: rank_rows(
+            Rankings,
+            recognise_table(table),
+            JoinedColumns({**own, "score": score}, columns),
+            ties_of(chosen),
+            reading,
         )
         for score in scores
     }
@@ -114,12 +116,12 @@ def compare_table(
     return compare_rankings(
         name_anew(rankings, names),
         measures,
+        reading,
         by=by,
         cluster=cluster,
         bounds=bounds,
         policy=chosen,
         known=known,
-        encoding=encoding,
         testing=testing,
     )
 

@@ -11,6 +11,7 @@ from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.measures.direction import DIRECTIONS
 from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ def compare_values(
     from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - loads NumPy
 
     check_choice("better", better, DIRECTIONS)
+    reading = Reading.read(encoding=encoding)
     named = [each for each in (by, cluster) if isinstance(each, str)]
     named += [*by] if isinstance(by, Sequence) and not isinstance(by, str) else []
     if isinstance(values, Mapping) and all(isinstance(each, Mapping) for each in values.values()):
         query_ids, columns = _align(values)
-        axis = Axis.read(query_ids, attributes, by, cluster, encoding=encoding)
+        axis = Axis.read(query_ids, attributes, by, cluster, reading)
     else:
         from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - loads late
 
@@ -86,7 +88,7 @@ def compare_values(
         table = read_query_table(values, query=query, texts=own, numbers=runs, encoding=encoding)
         query_ids, columns = table.query_ids, dict(table.numbers)
         held = table if own else attributes
-        axis = Axis.read(query_ids, held, by, cluster, encoding=encoding)
+        axis = Axis.read(query_ids, held, by, cluster, reading)
     if len(columns) < 2:
         raise UsageError(
             f"expected the values of two or more runs, found {', '.join(columns) or 'none'}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf, isnan, nan
 
 from rankscope.derivation.explanation import LIMIT
-from rankscope.engine.requests import count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.refusals import check_order
@@ -15,6 +15,7 @@ from rankscope.inputs.numbers import no_judgments, to_numbers
 from rankscope.measures import P, nDCG, parse
 from rankscope.names import quote
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.query_order import order_queries
 from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
 from rankscope.errors import UsageError
-from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.rankings import Rankings, rank_run
 from rankscope.evaluation.refusals import refuse_items
 from rankscope.losses.compute import measure_losses
 from rankscope.records import record
 from rankscope.settings.policy import ties_of
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,28 +98,14 @@ def diff(
     refuse_items(asked, "losses by document")
     chosen = read_policy(policy)
     refuse_one_stdin_for_both(run_a, run_b)
-    qrels = load_qrels_for(
-        qrels,
-        (run_a, run_b),
-        measure,
-        columns=columns,
-        duplicates=duplicates,
-        encoding=encoding,
+    reading = Reading.read(
+        columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
     )
-    rankings = [
-        Rankings.from_run(
-            qrels,
-            run,
-            ties=ties_of(chosen),
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
-        )
-        for run in (run_a, run_b)
-    ]
+    qrels = load_qrels_for(qrels, (run_a, run_b), measure, reading)
+    ties = ties_of(chosen)
+    one, other = (rank_run(Rankings, qrels, run, ties, reading) for run in (run_a, run_b))
     called = names or name_runs(run_a, run_b)
-    return diff_rankings((rankings[0], rankings[1]), asked, chosen, called, threads)
+    return diff_rankings((one, other), asked, chosen, called, threads)
 
 
 @record(frozen=True, slots=True)

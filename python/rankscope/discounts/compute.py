@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import read_measures
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluate import evaluate, read_qrels
-from rankscope.evaluation.evaluating import refuse_diagnostics
+from rankscope.evaluation.evaluating import evaluate_run, refuse_diagnostics
 from rankscope.evaluation.rankings import Rankings
-from rankscope.inputs.qrels import Qrels
 from rankscope.measures import nDCG
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rankscope.discounts.comparison import DiscountComparison
     from rankscope.discounts.result import Discounts
+    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import InputLike
@@ -121,8 +122,15 @@ def compare_discounts(
     pairs = pair_measures(asked, discounts)
     if not runs:
         raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
-    if qrels is not None and not isinstance(qrels, Qrels):
-        qrels = read_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+    reading = Reading.read(
+        columns=columns,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+    )
+    if qrels is not None:
+        qrels = load_qrels(qrels, reading)
     wanted = [each for pair in pairs.values() for each in pair]
     evaluations = {}
     for name, run in runs.items():
@@ -137,16 +145,5 @@ def compare_discounts(
                 hint="give qrels, or Rankings",
                 code="usage",
             )
-        evaluations[name] = evaluate(
-            qrels,
-            run,
-            wanted,
-            policy=policy,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
-            threads=threads,
-            strict=strict,
-        )
+        evaluations[name] = evaluate_run(qrels, run, wanted, reading, policy=policy, strict=strict)
     return compare(asked, pairs, evaluations)

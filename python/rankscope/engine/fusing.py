@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import Rankings, Run
     from rankscope.inputs.columns import IdColumn
+    from rankscope.settings.reading import Reading
 
     Held: TypeAlias = Run | Rankings
     RunColumns: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool]
@@ -50,10 +51,7 @@ class Fusion:
         runs: By name, each run: an input in files, or lists in memory.
         settings: The choices of the fusion.
         tag: The last column of the fused run.
-        columns: By role, the names of columns that are given.
-        score_type: How scores are compared.
-        encoding: How text is encoded.
-        threads: How many threads to use.
+        reading: How runs are read.
         explaining: Says which run an error is about.
     """
 
@@ -62,20 +60,13 @@ class Fusion:
         runs: Mapping[str, Input | Held],
         settings: Settings,
         tag: str,
-        *,
-        columns: Mapping[str, str],
-        score_type: str,
-        encoding: str,
-        threads: int,
+        reading: Reading,
         explaining: Explaining,
     ) -> None:
         self._runs = runs
         self._settings = settings
         self._tag = tag
-        self._columns = columns
-        self._score_type = score_type
-        self._encoding = encoding
-        self._threads = threads
+        self._reading = reading
         self._explaining = explaining
 
     def write(self, room: Room, file: IO[bytes]) -> FusedLines:
@@ -102,10 +93,10 @@ class Fusion:
         runs = [(self._open(run, rows), name) for name, run in self._runs.items()]
         with self._explaining(""):
             return fuse_to_file(
-                (runs, self._score_type, most),
+                (runs, self._reading.scores_as, most),
                 self._settings,
                 (room.unasked, room.find),
-                self._threads,
+                self._reading.threads,
                 (self._tag, file.write),
             )
 
@@ -115,7 +106,7 @@ class Fusion:
         if not isinstance(run, Input):
             return run
         if run.kind == "file":
-            return run.source, self._encoding
+            return run.source, self._reading.encoding
         return self._read_whole_queries(run, rows)
 
     def _read_whole_queries(self, run: Input, rows: int) -> Iterator[RunColumns | None]:
@@ -124,7 +115,7 @@ class Fusion:
         Which mistake is the first one is known when all runs before it were read.
         """
         try:
-            with open_retrieved(run, self._columns, encoding=self._encoding) as file:
+            with open_retrieved(run, self._reading) as file:
                 names = file.columns
                 for table in whole_queries(file, names.get("query"), rows):
                     yield tables.read_retrieved(table, names)
@@ -139,13 +130,13 @@ class Fusion:
                 if not isinstance(run, Input):
                     scattered.push_lists(run, name)
                 elif run.kind == "file":
-                    scattered.push_path(run.source, self._encoding, self._score_type)
+                    scattered.push_path(run.source, self._reading.encoding, self._reading.scores_as)
                 else:
                     self._push_batches(run, scattered, notice)
             notice.begin(scattered.written())
         with self._explaining(""):
             found = scattered.fuse(
-                list(self._runs), self._settings, self._tag, self._threads, file.write
+                list(self._runs), self._settings, self._tag, self._reading.threads, file.write
             )
         notice.finish(found[3])
         return found
@@ -153,13 +144,13 @@ class Fusion:
     def _push_batches(self, run: Input, scattered: ScatteredRuns, notice: SpillNotice) -> None:
         scattered.begin()
         rows = 0
-        with open_retrieved(run, self._columns, encoding=self._encoding) as file:
+        with open_retrieved(run, self._reading) as file:
             names = file.columns
 
             def push(columns: RunColumns) -> None:
                 nonlocal rows
                 try:
-                    rows += scattered.push(columns, rows, self._score_type)
+                    rows += scattered.push(columns, rows, self._reading.scores_as)
                 except RankscopeError as error:
                     raise file.place(error) from None
 
@@ -170,8 +161,8 @@ class Fusion:
 
 
 def fuse_text(
-    runs: Mapping[str, Input], settings: Settings, *, score_type: str, encoding: str, threads: int
+    runs: Mapping[str, Input], settings: Settings, reading: Reading
 ) -> tuple[Run, list[int]] | None:
     """Fuse TREC files into a run in memory while reading them side by side."""
-    sources = [((run.source, encoding), name) for name, run in runs.items()]
-    return fuse_to_memory((sources, score_type, HARMLESS), settings, threads)
+    sources = [((run.source, reading.encoding), name) for name, run in runs.items()]
+    return fuse_to_memory((sources, reading.scores_as, HARMLESS), settings, reading.threads)

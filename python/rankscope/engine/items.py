@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import ENCODINGS, read_measures
+from rankscope.engine.requests import read_measures
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.inputs.items import Items, make_items
-from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,29 +25,19 @@ MEANINGS: dict[Need, str] = {
 
 
 def load_items(
-    *,
-    history: HistoryLike | None,
-    items: object,
-    catalogue: object,
-    columns: Mapping[str, str],
-    encoding: str,
+    *, history: HistoryLike | None, items: object, catalogue: object, reading: Reading
 ) -> Items:
     """Read what is known of items; `rankscope.read_items` documents the arguments."""
     # They need NumPy, and most evaluations don't.
     from rankscope.inputs.item_attributes import describe_items  # noqa: PLC0415 - loads late
     from rankscope.inputs.item_tables import read_catalogue, read_history  # noqa: PLC0415 - loads late
 
-    check_choice("encoding", encoding, ENCODINGS)
     named = {"history": history, "items": items, "catalogue": catalogue}
     given = frozenset(name for name in MEANINGS if named[name] is not None)
-    described, notes = (
-        (None, ()) if items is None else describe_items(items, columns=columns, encoding=encoding)
-    )
+    described, notes = (None, ()) if items is None else describe_items(items, reading)
     parts = (
-        None
-        if catalogue is None
-        else read_catalogue(catalogue, columns=columns, encoding=encoding),
-        None if history is None else read_history(history, columns=columns, encoding=encoding),
+        None if catalogue is None else read_catalogue(catalogue, reading),
+        None if history is None else read_history(history, reading),
         described,
     )
     found = make_items(parts, given, notes)
@@ -67,8 +57,7 @@ def read_items_for(
     history: HistoryLike | None,
     items: object,
     catalogue: object,
-    columns: Mapping[str, str] | None = None,
-    encoding: str = "utf-8",
+    reading: Reading | None = None,
 ) -> Items | None:
     """Read what measures need to know of items; `None` if none of them needs to know anything."""
     asked = [measure for measure in read_measures(measures)[0] if measure.row.of_items]
@@ -85,7 +74,7 @@ def read_items_for(
     given = {"history": history, "items": items, "catalogue": catalogue}
     _check_given(asked, {name for name, value in given.items() if value is not None})
     found = load_items(
-        history=history, items=items, catalogue=catalogue, columns=columns or {}, encoding=encoding
+        history=history, items=items, catalogue=catalogue, reading=reading or Reading.read()
     )
     return check_items(asked, found)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import os
 from collections.abc import Iterable
 from math import floor
 
@@ -28,13 +26,8 @@ if TYPE_CHECKING:
 
     Measures: TypeAlias = Measure | str | Iterable[Measure | str]
 
-DUPLICATES = CHOICES["duplicates"]
-SCORE_TYPES = CHOICES["score_type"]
 FEWEST_GRADES = 3
 """A scale that ends below may only tell the relevant from the highly relevant."""
-ENCODINGS = ("utf-8", "latin-1")
-ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum")
-"""What the columns of judgments and runs may be."""
 
 
 def read_measures(given: Measures) -> tuple[list[Measure], int]:
@@ -161,7 +154,7 @@ def read_request(
     """Read what to evaluate, under a convention or not."""
     asked, repeated = read_measures(measures)
     if score_type is not None:
-        check_choice("score_type", score_type, SCORE_TYPES)
+        check_choice("score_type", score_type, CHOICES["score_type"])
     scale = (min(grades), max(grades)) if grades else None
     if convention is None:
         return Request(
@@ -251,36 +244,3 @@ def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
             hint="name a file for the other",
             code="stdin_twice",
         )
-
-
-def read_columns(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Read the mapping of roles to columns."""
-    if given is not None and not hasattr(given, "keys"):
-        raise UsageError(
-            f"expected columns as a mapping of role to name, found {type(given).__name__}",
-            hint="write columns={'query': 'customer', 'doc': 'sku'}",
-            code="bad_parameter",
-        )
-    columns = {} if given is None else dict(given)
-    for role in columns:
-        check_choice("the role of a column", role, ROLES)
-    return columns
-
-
-def count_threads(given: object) -> int:
-    """Return the number of threads to use (default: all cores)."""
-    if given is None:
-        try:
-            return len(os.sched_getaffinity(0))
-        except AttributeError:  # not every system says which processors a process may use
-            count = os.cpu_count()
-            return 1 if count is None else count
-    is_number = hasattr(given, "__index__") and not isinstance(given, bool)
-    threads = operator.index(given) if is_number else 0  # type: ignore[arg-type]  # see above
-    if threads < 1:
-        raise UsageError(
-            f"expected threads to be 1 or more, found {given!r}",
-            hint="leave it out for one a processor",
-            code="bad_threads",
-        )
-    return min(threads, 256)

@@ -6,12 +6,12 @@ from array import array
 
 from rankscope._core import Lines, Plan, evaluate_path
 from rankscope.engine.memory import Room
-from rankscope.engine.requests import count_threads
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.inputs.recognition import recognise
 from rankscope.records import record
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from rankscope.engine import judgments
 from rankscope.engine.items import read_items_for
-from rankscope.engine.judgments import load_qrels, load_qrels_for
-from rankscope.engine.requests import read_columns, read_measures
+from rankscope.engine.judgments import load_qrels_for
+from rankscope.engine.requests import read_measures
 from rankscope.errors import MeasureError, UsageError
 from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.evaluation.evaluations import Evaluations
 from rankscope.file import File
 from rankscope.inputs.documents import has_documents
 from rankscope.inputs.tables import is_single_column, is_table
+from rankscope.records import replace
 from rankscope.settings.interval import read_interval
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,13 +101,11 @@ def read_qrels(
             hint="set one of subtopics and strata",
             code="bad_parameter",
         )
-    return load_qrels(
-        qrels,
-        columns=columns,
-        second="stratum" if strata else "subtopic" if subtopics else "",
-        duplicates=duplicates,
-        encoding=encoding,
-        progress=progress,
+    reading = Reading.read(
+        columns=columns, duplicates=duplicates, encoding=encoding, progress=progress
+    )
+    return judgments.read_qrels(
+        qrels, reading, "stratum" if strata else "subtopic" if subtopics else ""
     )
 
 
@@ -233,45 +234,35 @@ def evaluate(
     """
     if run is None or measures is None:
         raise _incomplete(qrels, run if measures is None else measures)
-    known = read_items_for(
-        measures,
-        history=history,
-        items=items,
-        catalogue=catalogue,
-        columns=read_columns(columns),
+    reading = Reading.read(
+        columns=columns,
+        duplicates=duplicates,
+        score_type=score_type,
         encoding=encoding,
+        threads=threads,
+        memory=memory,
+        spill_folder=spill_folder,
+        progress=progress,
+    )
+    known = read_items_for(
+        measures, history=history, items=items, catalogue=catalogue, reading=reading
     )
     named = read_named_runs(run)
     runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
-    qrels = load_qrels_for(
-        qrels,
-        runs.values(),
-        measures,
-        subtopics=subtopics,
-        columns=columns,
-        duplicates=duplicates,
-        encoding=encoding,
-        progress=progress is True,
-    )
+    of_qrels = replace(reading, progress=progress is True)
+    qrels = load_qrels_for(qrels, runs.values(), measures, of_qrels, subtopics=subtopics)
     evaluated = {
         name: evaluate_run(
             qrels,
             each,
             measures,
+            reading,
             policy=policy,
             convention=convention,
-            columns=columns,
             weights=weights,
             interval=read_interval(interval),
             cluster=cluster,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
-            threads=threads,
-            memory=memory,
-            spill_folder=spill_folder,
             strict=strict,
-            progress=progress,
             items=known,
         )
         for name, each in runs.items()

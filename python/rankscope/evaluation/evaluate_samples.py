@@ -9,6 +9,7 @@ from rankscope.errors import UsageError
 from rankscope.evaluation import samples
 from rankscope.inputs.tables import is_table
 from rankscope.settings.interval import read_interval
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,21 +86,21 @@ def evaluate_samples(
             code="bad_parameter",
         )
     listed = list(runs)
-    qrels = load_qrels_for(
-        qrels, listed, measures, columns=columns, duplicates=duplicates, encoding=encoding
-    )
-    return samples.evaluate_samples(
-        qrels,
-        listed,
-        measures,
-        policy=policy,
+    reading = Reading.read(
         columns=columns,
-        weights=weights,
-        interval=read_interval(interval),
-        cluster=cluster,
         duplicates=duplicates,
         score_type=score_type,
         encoding=encoding,
         threads=threads,
+    )
+    return samples.evaluate_samples(
+        load_qrels_for(qrels, listed, measures, reading),
+        listed,
+        measures,
+        reading,
+        policy=policy,
+        weights=weights,
+        interval=read_interval(interval),
+        cluster=cluster,
         strict=strict,
     )

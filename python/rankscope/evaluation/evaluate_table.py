@@ -9,30 +9,27 @@ from rankscope.engine.clusters import check_cluster_column, refuse_cluster_alone
 from rankscope.engine.items import read_items_for
 from rankscope.engine.memory import read_memory
 from rankscope.engine.progress import watch
-from rankscope.engine.requests import DUPLICATES, ENCODINGS, count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, UsageError
-from rankscope.evaluation import streaming
-from rankscope.evaluation.columns import Choices
-from rankscope.evaluation.evaluating import rank_table, refuse_diagnostics
-from rankscope.evaluation.rankings import Rankings
-from rankscope.evaluation.spilling import evaluate_spilled
-from rankscope.evaluation.streaming import can_stream, evaluate_stream
+from rankscope.evaluation.evaluating import refuse_diagnostics
+from rankscope.evaluation.rankings import Rankings, rank_rows, read_attribution
+from rankscope.evaluation.streaming import TableRequest, can_stream, evaluate_file
 from rankscope.file import File
 from rankscope.inputs.reading import open_joined
 from rankscope.inputs.recognition import find_stream, recognise_table
+from rankscope.inputs.tables import JoinedColumns
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import CHOICES, Policy, check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal, Unpack
 
     from rankscope.conventions import Convention
-    from rankscope.engine.memory import Memory
-    from rankscope.engine.requests import Measures, Request
+    from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.streaming import StreamSettings
     from rankscope.file import Format
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.recognition import Input
@@ -153,8 +150,14 @@ def evaluate_table(
     check_cluster_column(cluster)
     refuse_cluster_alone(cluster, made)
     policy = _read_ties(ties, policy, has_convention=convention is not None)
-    check_choice("duplicates", duplicates, DUPLICATES)
-    check_choice("encoding", encoding, ENCODINGS)
+    reading = Reading.read(
+        duplicates=duplicates,
+        encoding=encoding,
+        threads=threads,
+        memory=memory,
+        spill_folder=spill_folder,
+        progress=progress,
+    )
     if format is not None and isinstance(table, str | bytes | os.PathLike):
         table = File(table, format)
     given = recognise_table(table)
@@ -167,114 +170,50 @@ def evaluate_table(
         grades=[],
     )
     known = read_items_for(
-        measures, history=history, items=items, catalogue=catalogue, encoding=encoding
+        measures, history=history, items=items, catalogue=catalogue, reading=reading
     )
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
     needs_all = convention is not None or has_labels or not can_stream(asked.measures)
-    given = _find_stream(given, needs_all=needs_all, memory=memory, spill_folder=spill_folder)
+    given = _find_stream(given, reading, needs_all=needs_all)
     limit = read_memory(memory, spill_folder)
+    wanted = TableRequest(
+        request=asked,
+        reading=reading,
+        attributes=slicing,
+        cluster=cluster,
+        interval=made,
+        weights=weights,
+        is_grouped=assume_grouped,
+    )
+    evaluation: Evaluation | None = None
     kept: TableFile | None = None
     if given.is_in_files and not needs_all:
-        reading = streaming.StreamSettings(
-            attributes=slicing,
-            cluster=cluster,
-            ties=asked.ties,
-            duplicates=duplicates,
-            is_grouped=assume_grouped,
-            threads=count_threads(threads),
-            memory=limit.limit,
-        )
-
-        def open_file(tell: Callable[[int], None] | None) -> TableFile:
-            return open_joined(given, names, reading.columns, encoding=encoding, progress=tell)
-
         with watch(given, progress) as tell:
-            evaluation, kept = _evaluate_file(
-                partial(open_file, tell),
-                asked,
-                reading,
-                limit,
-                interval=made,
-                weights=weights,
-                is_kept=given.is_once and not assume_grouped,
-                progress=progress,
-            )
-        if evaluation is not None:
-            if strict:
-                refuse_diagnostics(evaluation.notes)
-            return evaluation
-    if assume_grouped and given.is_in_files:
-        raise _comes_back(given.name)
-    columns = list(dict.fromkeys([*slicing, *([cluster] if cluster else [])]))
-    if kept is None:
-        rankings = Rankings.from_table(
-            table,
-            query=query,
-            doc=doc,
-            relevance=relevance,
-            score=score,
-            rank=rank,
-            labels=labels,
-            predicted=predicted,
-            positive=positive,
-            attributes=columns,
-            ties=asked.ties,
-            duplicates=duplicates,
-            encoding=encoding,
-            progress=progress,
-            **attribution,
-        )
-    else:
-        queries, core, notes = rank_table(
-            given,
+            open_file = partial(open_joined, given, names, wanted.columns, reading, tell)
+            evaluation, kept = evaluate_file(open_file, wanted, limit, is_once=given.is_once)
+    if evaluation is None:
+        if assume_grouped and given.is_in_files:
+            raise _comes_back(given.name)
+        columns = JoinedColumns(
             names,
-            columns,
-            ties=asked.ties,
-            duplicates=duplicates,
-            encoding=encoding,
-            source=kept,
+            wanted.columns,
+            read_attribution(relevance, labels, predicted, positive, attribution),
         )
-        choices = Choices(asked.ties, duplicates, "float64")
-        rankings = Rankings(queries, core, given.name, choices, notes=notes)
-    evaluation = rankings.evaluate(
-        measures,
-        policy=policy,
-        convention=convention,
-        by=by,
-        interval=made,
-        cluster=cluster,
-        weights=weights,
-        items=known,
-        threads=threads,
-    )
+        rankings = rank_rows(Rankings, given, columns, asked.ties, reading, source=kept)
+        evaluation = rankings.evaluate(
+            measures,
+            policy=policy,
+            convention=convention,
+            by=by,
+            interval=made,
+            cluster=cluster,
+            weights=weights,
+            items=known,
+            threads=threads,
+        )
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
-
-
-def _evaluate_file(
-    open_file: Callable[[], TableFile],
-    request: Request,
-    reading: StreamSettings,
-    memory: Memory,
-    *,
-    interval: Interval | None,
-    weights: Mapping[str, float] | None,
-    is_kept: bool,
-    progress: Progress,
-) -> tuple[Evaluation | None, TableFile | None]:
-    """Evaluate a table in files without holding all of its rows, if possible or necessary."""
-    if not is_kept:
-        evaluation = evaluate_stream(open_file, request, reading, interval, weights)
-        if evaluation is not None or reading.is_grouped:
-            return evaluation, None
-    opened = open_file()
-    if not opened.exceeds(memory.limit):
-        return None, opened
-    evaluation = evaluate_spilled(
-        opened, request, reading, memory, interval=interval, weights=weights, progress=progress
-    )
-    return evaluation, None
 
 
 def read_slicing(by: object) -> list[str]:
@@ -319,21 +258,19 @@ def _has_labels(attributed: Sequence[object], *, assume_grouped: bool) -> bool:
     return has_labels
 
 
-def _find_stream(given: Input, *, needs_all: bool, **limits: object) -> Input:
-    """Return a table as batches, if it can be evaluated so."""
+def _find_stream(given: Input, reading: Reading, *, needs_all: bool) -> Input:
+    """Return a table as batches, if it can be evaluated so.
+
+    Raises:
+        UsageError: There is a memory limit, and all rows are held in memory.
+    """
     found = given if needs_all else find_stream(given)
-    if needs_all or not found.is_in_files:
-        _refuse_limit(found, **limits)
-    return found
-
-
-def _refuse_limit(given: Input, **arguments: object) -> None:
-    """Raise an error for a memory limit on a table of which all rows are held in memory."""
-    named = [name for name, value in arguments.items() if value is not None]
-    if not named:
-        return
+    limits = ("memory", "spill_folder")
+    named = [name for name in limits if getattr(reading, name) is not None]
+    if not named or (found.is_in_files and not needs_all):
+        return found
     reason = "a table in memory"
-    if given.is_in_files:
+    if found.is_in_files:
         reason = "labels, a convention, a function or a measure of items"
     raise UsageError(
         f"{named[0]} has no effect on {reason}, which needs all rows in memory",

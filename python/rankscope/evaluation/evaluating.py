@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope._core import Evaluation as CoreEvaluation
-from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
-from rankscope._core import evaluate_run as evaluate_held_run
+from rankscope._core import Plan, Rankings
 from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
-from rankscope.engine.column_runs import ColumnRun
-from rankscope.engine.memory import Room, SpillNotice
-from rankscope.engine.progress import watch
 from rankscope.engine.query_order import order_queries
-from rankscope.engine.requests import (
-    DUPLICATES,
-    ENCODINGS,
-    SCORE_TYPES,
-    count_threads,
-    note_scale,
-    read_columns,
-    read_request,
-)
+from rankscope.engine.requests import note_scale, read_request
+from rankscope.engine.runs import evaluate_input, recognise_run
 from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.counts import Counts
@@ -27,20 +15,19 @@ from rankscope.evaluation.groups import make_estimates, make_slices
 from rankscope.inputs import tables
 from rankscope.inputs.numbers import is_judged, no_judgments
 from rankscope.inputs.qrels import Qrels, Queries
-from rankscope.inputs.reading import rank_run as rank_input
-from rankscope.inputs.reading import read_run, see_joined
-from rankscope.inputs.recognition import find_stream, recognise
+from rankscope.inputs.reading import see_joined
 from rankscope.measures.kernel import LONGEST_LIST
 from rankscope.output.diagnostics import describe
 from rankscope.output.estimate import estimate_run
-from rankscope.settings.policy import check_choice, split_aggregate
+from rankscope.records import replace
+from rankscope.settings.policy import split_aggregate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Protocol
 
+    from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments
     from rankscope.conventions import Convention
     from rankscope.engine.clusters import Clusters
@@ -49,14 +36,16 @@ if TYPE_CHECKING:
     from rankscope.evaluation.groups import Groups
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.items import Items
+    from rankscope.inputs.reading import Tell
     from rankscope.inputs.recognition import Input
-    from rankscope.inputs.tables import Attributed
+    from rankscope.inputs.tables import JoinedColumns
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Policy, ScoreType
-    from rankscope.typing import InputLike, Progress
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import Reading
+    from rankscope.typing import InputLike
 
     class Counted(Protocol):
         """An answer of the core, or of its parts."""
@@ -75,199 +64,86 @@ FEWEST_SAMPLED = 10
 """Fewer lists that look like samples of candidates may do so by chance."""
 
 
-def rank_run(
-    qrels: Qrels,
-    run: InputLike,
-    *,
-    ties: str,
-    duplicates: str,
-    encoding: str,
-    score_type: str,
-    columns: Mapping[str, str] | None = None,
-) -> tuple[Rankings, Input, list[tuple[str, int, int]]]:
-    """Read a run into memory, join it with its judgments, and rank it."""
-    check_choice("duplicates", duplicates, DUPLICATES)
-    check_choice("encoding", encoding, ENCODINGS)
-    check_choice("score_type", score_type, SCORE_TYPES)
-    named = read_columns(columns)
-    found = recognise(run, "run", named)
-    notes: list[tuple[str, int, int]] = []
-    rankings = rank_input(
-        qrels.judgments,
-        found,
-        ties=ties,
-        duplicates=duplicates,
-        encoding=encoding,
-        score_type=score_type,
-        columns=named,
-        threads=count_threads(None),
-        notes=notes,
-    )
-    return rankings, found, notes
-
-
 def evaluate_run(
     qrels: Qrels,
     run: InputLike,
     measures: Measures,
+    reading: Reading,
     *,
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     interval: Interval | None = None,
     cluster: Clusters | None = None,
-    duplicates: str = "error",
-    score_type: ScoreType | None = None,
-    encoding: str = "utf-8",
-    threads: int | None = None,
-    memory: int | str | None = None,
-    spill_folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
-    progress: Progress = None,
     items: Items | None = None,
 ) -> Evaluation:
     """Evaluate a run. `rankscope.evaluate` documents the arguments."""
     grades = qrels.judgments.grades()
     request = read_request(
-        measures, policy, convention=convention, score_type=score_type, grades=grades
+        measures, policy, convention=convention, score_type=reading.score_type, grades=grades
     )
-    check_choice("duplicates", duplicates, DUPLICATES)
-    check_choice("encoding", encoding, ENCODINGS)
-    workers = count_threads(threads)
-    named = read_columns(columns)
-    found = recognise(run, "run", named)
+    reading = replace(reading, score_type=request.score_type)
     is_of_items = any(measure.row.of_items for measure in request.measures)
-    if not is_of_items:
-        found = find_stream(found)
-    if is_of_items or not found.is_in_files:
-        _refuse_limit(found, memory=memory, spill_folder=spill_folder)
-    notes: list[tuple[str, int, int]] = []
-    ties = request.ties
+    found = recognise_run(run, reading, is_held=is_of_items)
     weighed = read_weights(weights, qrels.judgments.query_ids)
     refuse_cluster_alone(cluster, interval)
     clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
     plan = make_plan(
         request,
-        ties,
+        request.ties,
         grades,
-        duplicates,
+        reading.duplicates,
         weights=weighed,
         items=items,
         judgments=qrels.judgments,
     )
-    with watch(found, progress) as told:
-        if is_of_items or (found.kind == "table" and not found.is_in_files):
-            ranked = rank_input(
-                qrels.judgments,
-                found,
-                ties=ties,
-                duplicates=duplicates,
-                encoding=encoding,
-                score_type=request.score_type,
-                columns=named,
-                threads=workers,
-                notes=notes,
-                progress=told,
-            )
-            answer = ranked.evaluate(plan, workers)
-        elif found.kind == "file":
-            room = Room(memory, spill_folder)
-            answer, written = evaluate_path(
-                qrels.judgments,
-                plan,
-                found.source,
-                encoding,
-                (room.unasked, room.find),
-                workers,
-                told,
-            )
-            if written > 0:
-                SpillNotice(found.name, room.memory).finish(written)
-        elif found.kind == "mapping":
-            answer = evaluate_dict(qrels.judgments, plan, found.value)
-        elif found.is_in_files:
-            column_run = ColumnRun(
-                found,
-                qrels.judgments,
-                plan,
-                ties=ties,
-                duplicates=duplicates,
-                score_type=request.score_type,
-                columns=named,
-                encoding=encoding,
-                threads=workers,
-                watch=told,
-            )
-            answer = column_run.evaluate(Room(memory, spill_folder), progress)
-            notes += column_run.notes
-        else:
-            held = read_run(
-                found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
-            )
-            answer = evaluate_held_run(qrels.judgments, plan, held, workers)
+    answer, notes = evaluate_input(
+        qrels.judgments, found, plan, request.ties, reading, is_held=is_of_items
+    )
     evaluation = make_evaluation(
         answer,
         request,
+        reading,
         queries=qrels.queries,
         run_name=found.name,
         run_notes=notes,
-        duplicates=duplicates,
         interval=interval,
         clusters=clusters,
         items=items,
-        threads=workers,
     )
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
 
 
-def _refuse_limit(found: Input, **arguments: object) -> None:
-    """Raise an error for a memory limit on a run of which all rows are held in memory."""
-    named = [name for name, value in arguments.items() if value is not None]
-    if named:
-        kind = "a table" if found.kind == "table" else "a run in memory"
-        if found.is_in_files:
-            kind = "a run that is evaluated by measures of items"
-        raise UsageError(
-            f"{named[0]} has no effect on {kind}, which needs all rows in memory",
-            hint=f"remove {named[0]}" + ("" if found.is_in_files else ", or pass a run in a file"),
-            code="bad_memory",
-        )
-
-
 def rank_table(
     given: Input,
-    names: Mapping[str, str | None],
-    attributes: Sequence[str],
-    attributed: Attributed | None = None,
-    *,
+    wanted: JoinedColumns,
     ties: str,
-    duplicates: str,
-    encoding: str,
-    progress: Callable[[int], None] | None = None,
+    reading: Reading,
+    *,
+    tell: Tell = None,
     source: TableFile | None = None,
 ) -> tuple[Queries, Rankings, list[tuple[str, int, int]]]:
     """Rank a table in memory; `Rankings.from_table` documents the arguments."""
     notes: list[tuple[str, int, int]] = []
-    with see_joined(
-        given,
-        names,
-        attributes,
-        attributed,
-        encoding=encoding,
-        notes=notes,
-        progress=progress,
-        source=source,
-    ) as (held, found, _, ids):
-        columns = tables.read_table(held, found, attributes, attributed, ids=ids)
+    with see_joined(given, wanted, reading, notes=notes, tell=tell, source=source) as (
+        held,
+        found,
+        _,
+        ids,
+    ):
+        columns = tables.read_table(held, found, wanted.attributes, wanted.attributed, ids=ids)
         is_even = len(columns.relevance) == len(columns.scores) > 0
         if is_even and not is_judged(columns.relevance):
             raise no_judgments(given.name)
-        threads = count_threads(None)
-        core = Rankings.from_table(columns.to_core(), ties, duplicates, threads)
-    return Queries(given.name, duplicates, core.query_ids, source=columns.source), core, notes
+        core = Rankings.from_table(columns.to_core(), ties, reading.duplicates, reading.threads)
+    return (
+        Queries(given.name, reading.duplicates, core.query_ids, source=columns.source),
+        core,
+        notes,
+    )
 
 
 def make_plan(
@@ -318,16 +194,15 @@ def cutoffs_of(measures: list[Measure]) -> list[int | None]:
 def make_evaluation(
     answer: CoreEvaluation,
     request: Request,
+    reading: Reading,
     *,
     queries: Queries,
     run_name: str,
     run_notes: Iterable[tuple[str, int, int]] = (),
-    duplicates: str,
     interval: Interval | None = None,
     clusters: Sequence[int] | None = None,
     attributes: Sequence[Groups] = (),
     items: Items | None = None,
-    threads: int = 1,
 ) -> Evaluation:
     """Make a result from the core's answer."""
     counts, notes = describe_answer(
@@ -336,7 +211,7 @@ def make_evaluation(
         queries=queries,
         run_name=run_name,
         run_notes=run_notes,
-        duplicates=duplicates,
+        duplicates=reading.duplicates,
     )
     if items is not None and any("items" in measure.row.needs for measure in request.measures):
         notes += items.notes
@@ -362,7 +237,7 @@ def make_evaluation(
             interval,
             order=order,
             clusters=clusters,
-            threads=threads,
+            threads=reading.threads,
         )
         means = answer.means()
         estimates = {
@@ -390,7 +265,7 @@ def make_evaluation(
             source=queries.source,
             order=order,
             clusters=clusters,
-            threads=threads,
+            threads=reading.threads,
         ),
     )
 

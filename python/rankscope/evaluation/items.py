@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.engine.items import load_items
-from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +69,5 @@ def read_items(
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=read_columns(columns),
-        encoding=encoding,
+        reading=Reading.read(columns=columns, encoding=encoding),
     )

@@ -10,16 +10,18 @@ from rankscope.engine.requests import read_request
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluate import name_runs
 from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.rankings import Rankings, rank_run
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from typing import TypeAlias
 
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.inputs.qrels import Qrels
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
     Runs: TypeAlias = Mapping[str, InputLike] | Sequence[InputLike]
@@ -53,31 +55,19 @@ def rank_runs(
     qrels: InputLike | Qrels,
     runs: dict[str, InputLike],
     measures: Measures,
+    reading: Reading,
     *,
     policy: Policy | str | None,
     convention: Convention | str | None,
-    columns: Mapping[str, str] | None,
-    duplicates: Duplicates,
-    score_type: ScoreType | None,
-    encoding: Literal["utf-8", "latin-1"],
     progress: bool = False,
 ) -> dict[str, Rankings]:
     """Read judgments and runs, and rank them."""
     request = read_request(
-        measures, policy, convention=convention, score_type=score_type, grades=[]
+        measures, policy, convention=convention, score_type=reading.score_type, grades=[]
     )
-    qrels = load_qrels_for(
-        qrels, runs.values(), measures, columns=columns, duplicates=duplicates, encoding=encoding
-    )
+    qrels = load_qrels_for(qrels, runs.values(), measures, reading)
+    of_runs = replace(reading, score_type=request.score_type)
     return {
-        name: Rankings.from_run(
-            qrels,
-            run,
-            ties=request.ties,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=request.score_type,
-            encoding=encoding,
-        )
+        name: rank_run(Rankings, qrels, run, request.ties, of_runs)
         for name, run in follow(runs.items(), "reading runs", is_shown=progress)
     }

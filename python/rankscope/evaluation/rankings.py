@@ -7,19 +7,21 @@ from rankscope.engine.clusters import refuse_cluster_alone
 from rankscope.engine.items import read_items_for
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
-from rankscope.engine.requests import DUPLICATES, count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError, UsageError
 from rankscope.evaluation.columns import Choices, Columns
-from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_run, rank_table
+from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table
 from rankscope.evaluation.refusals import check_order, refuse_beaten_ideals
 from rankscope.hints import refuse_argument
 from rankscope.inputs import arrays, tables
 from rankscope.inputs.qrels import Qrels, Queries
-from rankscope.inputs.recognition import recognise_table
+from rankscope.inputs.reading import rank_run as read_ranked
+from rankscope.inputs.recognition import recognise, recognise_table
 from rankscope.settings.attribution import SETTINGS
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import CHOICES, Policy, check_choice
+from rankscope.settings.reading import Reading, count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.files.table import TableFile
+    from rankscope.inputs.reading import Note
+    from rankscope.inputs.recognition import Input
     from rankscope.inputs.row_groups import GivenGroups
     from rankscope.settings.attribution import Positive, Settings
     from rankscope.settings.interval import Interval
@@ -86,20 +91,10 @@ class Rankings(Columns):
             InputError: The input doesn't have the expected format.
             FileError: A file can't be read.
         """
-        check_choice("ties", ties, CHOICES["ties"])
-        if not isinstance(qrels, Qrels):
-            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
-        core, found, notes = rank_run(
-            qrels,
-            run,
-            ties=ties,
-            columns=columns,
-            duplicates=duplicates,
-            encoding=encoding,
-            score_type=score_type,
+        reading = Reading.read(
+            columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
         )
-        choices = Choices(ties, duplicates, score_type)
-        return cls(qrels.queries, core, found.name, choices, notes=notes, judgments=qrels.judgments)
+        return rank_run(cls, qrels, run, ties, reading)
 
     @classmethod
     def from_table(
@@ -161,22 +156,11 @@ class Rankings(Columns):
             array([0., 6.])
         """
         check_choice("ties", ties, CHOICES["ties"])
-        check_choice("duplicates", duplicates, DUPLICATES)
+        reading = Reading.read(duplicates=duplicates, encoding=encoding, progress=progress)
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-        attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
-        given = recognise_table(table)
-        with watch(given, progress) as tell:
-            queries, core, notes = rank_table(
-                given,
-                names,
-                attributes,
-                attributed,
-                ties=ties,
-                duplicates=duplicates,
-                encoding=encoding,
-                progress=tell,
-            )
-        return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
+        attributed = read_attribution(relevance, labels, predicted, positive, attribution)
+        wanted = tables.JoinedColumns(names, attributes, attributed)
+        return rank_rows(cls, recognise_table(table), wanted, ties, reading)
 
     @classmethod
     def from_arrays(
@@ -322,25 +306,54 @@ class Rankings(Columns):
         plan = make_plan(
             request, ties, grades, duplicates, weights=weighed, items=known, judgments=judged
         )
-        workers = count_threads(threads)
+        reading = Reading.read(duplicates=duplicates, threads=threads)
         settings = read_interval(interval)
         refuse_cluster_alone(cluster, settings)
         evaluation = make_evaluation(
-            self._core.evaluate(plan, workers),
+            self._core.evaluate(plan, reading.threads),
             request,
+            reading,
             queries=self._queries,
             run_name=self._name,
             run_notes=self._notes,
-            duplicates=duplicates,
             interval=settings,
             clusters=None if cluster is None else self._cluster(cluster),
             attributes=() if by is None else self._group(by),
             items=known,
-            threads=workers,
         )
         if self._choices.has_ideal:
             refuse_beaten_ideals(self, evaluation)
         return evaluation
+
+
+def rank_run(
+    kind: type[Kind], qrels: InputLike | Qrels, run: InputLike, ties: Ties, reading: Reading
+) -> Kind:
+    """Read a run into memory, join it with its judgments, and rank it."""
+    check_choice("ties", ties, CHOICES["ties"])
+    qrels = load_qrels(qrels, reading)
+    found = recognise(run, "run", reading.columns)
+    notes: list[Note] = []
+    core = read_ranked(qrels.judgments, found, ties, reading, notes=notes)
+    choices = Choices(ties, reading.duplicates, reading.scores_as)
+    return kind(qrels.queries, core, found.name, choices, notes=notes, judgments=qrels.judgments)
+
+
+def rank_rows(
+    kind: type[Kind],
+    given: Input,
+    wanted: tables.JoinedColumns,
+    ties: Ties,
+    reading: Reading,
+    *,
+    source: TableFile | None = None,
+) -> Kind:
+    """Rank the rows of a table, which may be open already."""
+    with watch(given, None if source else reading.progress) as tell:
+        queries, core, notes = rank_table(given, wanted, ties, reading, tell=tell, source=source)
+    return kind(
+        queries, core, given.name, Choices(ties, reading.duplicates, "float64"), notes=notes
+    )
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
@@ -358,7 +371,7 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     return kind(queries, core, "arrays", choices)
 
 
-def _read_attribution(
+def read_attribution(
     relevance: str | None,
     labels: str | None,
     predicted: str | None,

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from rankscope._core import evaluate_samples as evaluate_core
 from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
-from rankscope.engine.requests import count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.engine.weights import read_weights
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_run, refuse_diagnostics
+from rankscope.evaluation.evaluating import make_evaluation, make_plan, refuse_diagnostics
+from rankscope.inputs.reading import rank_run
+from rankscope.inputs.recognition import recognise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from rankscope._core import Rankings
     from rankscope.engine.clusters import Clusters
     from rankscope.engine.requests import Measures
     from rankscope.engine.weights import Weights
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
+    from rankscope.inputs.reading import Note
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Policy, ScoreType
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
 
@@ -27,16 +32,12 @@ def evaluate_samples(
     qrels: Qrels,
     runs: Sequence[InputLike],
     measures: Measures,
+    reading: Reading,
     *,
     policy: Policy | str | None,
-    columns: Mapping[str, str] | None,
     weights: Weights | None,
     interval: Interval | None,
     cluster: Clusters | None,
-    duplicates: str,
-    score_type: ScoreType | None,
-    encoding: str,
-    threads: int | None,
     strict: bool,
 ) -> Evaluation:
     """Evaluate the rankings of a stochastic ranker; see `rankscope.evaluate_samples`."""
@@ -47,36 +48,29 @@ def evaluate_samples(
             code="no_run",
         )
     grades = qrels.judgments.grades()
-    request = read_request(measures, policy, convention=None, score_type=score_type, grades=grades)
-    workers = count_threads(threads)
+    request = read_request(
+        measures, policy, convention=None, score_type=reading.score_type, grades=grades
+    )
     weighed = read_weights(weights, qrels.judgments.query_ids)
     refuse_cluster_alone(cluster, interval)
     clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
-    plan = make_plan(request, request.ties, grades, duplicates, weights=weighed)
-    samples, notes, name = [], [], ""
+    plan = make_plan(request, request.ties, grades, reading.duplicates, weights=weighed)
+    samples: list[Rankings] = []
+    notes: list[Note] = []
+    name = ""
     for run in runs:
-        ranked, found, noted = rank_run(
-            qrels,
-            run,
-            ties=request.ties,
-            duplicates=duplicates,
-            encoding=encoding,
-            score_type=request.score_type,
-            columns=columns,
-        )
-        samples.append(ranked)
+        found = recognise(run, "run", reading.columns)
+        samples.append(rank_run(qrels.judgments, found, request.ties, reading, notes=notes))
         name = found.name
-        notes += noted
     evaluation = make_evaluation(
-        evaluate_core(samples, plan, workers),
+        evaluate_core(samples, plan, reading.threads),
         request,
+        reading,
         queries=qrels.queries,
         run_name=name,
         run_notes=notes,
-        duplicates=duplicates,
         interval=interval,
         clusters=clusters,
-        threads=workers,
     )
     if strict:
         refuse_diagnostics(evaluation.notes)

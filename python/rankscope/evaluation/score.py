@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
-from rankscope.engine.requests import count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.engine.weights import are_weights
 from rankscope.errors import FormatError, PolicyError, UsageError
 from rankscope.evaluation.evaluating import make_plan
@@ -15,6 +15,7 @@ from rankscope.inputs.mistakes import groups_needed
 from rankscope.inputs.numbers import split_lists, to_numbers
 from rankscope.measures import DCG, nDCG
 from rankscope.settings.policy import Policy, ties_of
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,10 +1,16 @@
-"""Evaluates files batch by batch if the rows of each query are contiguous."""
+"""Evaluates tables in files while they are read, or in parts on disk if they exceed memory."""
 
 from __future__ import annotations
 
-from rankscope._core import Plan, TableStream
-from rankscope.engine.batches import count_rows_at_once, whole_queries
+from rankscope._core import Plan, SpilledTable, TableStream
+from rankscope.engine.batches import (
+    count_rows_at_once,
+    evaluate_parts,
+    push_batches,
+    whole_queries,
+)
 from rankscope.engine.clusters import number_clusters
+from rankscope.engine.memory import SpillNotice
 from rankscope.engine.weights import read_weights
 from rankscope.errors import EmptyError, FormatError, RankscopeError
 from rankscope.evaluation.evaluating import make_evaluation, make_plan
@@ -19,48 +25,51 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request
     from rankscope.engine.weights import Weights
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.groups import Groups
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.numbers import Scale
+    from rankscope.inputs.tables import TableColumns
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
     from rankscope.settings.interval import Interval
+    from rankscope.settings.reading import Reading
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class StreamSettings:
-    """How the batches of a table are read.
+class TableRequest:
+    """What is asked of a table.
 
     Args:
+        request: What to evaluate.
+        reading: How the table is read.
         attributes: The columns of what belongs to the query, to slice by.
         cluster: The column of the clusters of queries, if any.
-        ties: What decides between equal scores.
-        duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
+        interval: The intervals of means, if any.
+        weights: The weights of queries, if any.
         is_grouped: Whether to refuse rows of a query that are not together.
-        threads: How many threads to use.
-        memory: How many bytes of memory to use.
     """
 
+    request: Request
+    reading: Reading
     attributes: Sequence[str]
     cluster: str | None
-    ties: str
-    duplicates: str
+    interval: Interval | None
+    weights: Weights | None
     is_grouped: bool
-    threads: int
-    memory: int
-
-    @property
-    def rows_at_once(self) -> int:
-        """How many rows to evaluate at once."""
-        return count_rows_at_once(self.memory)
 
     @property
     def columns(self) -> list[str]:
         """The columns of attributes and clusters, each once."""
         return list(dict.fromkeys([*self.attributes, *([self.cluster] if self.cluster else [])]))
+
+    def plan(self) -> Plan:
+        """Make the plan of the core."""
+        return make_plan(self.request, self.request.ties, [], self.reading.duplicates)
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -70,18 +79,31 @@ def can_stream(measures: list[Measure]) -> bool:
     return not any(callable(value) for measure in measures for value in measure.parameters.values())
 
 
+def evaluate_file(
+    open_file: Callable[[], TableFile], asked: TableRequest, memory: Memory, *, is_once: bool
+) -> tuple[Evaluation | None, TableFile | None]:
+    """Evaluate a table in files without holding all of its rows.
+
+    If the rows of a query aren't contiguous, or the table can be read only once, but fits into
+    memory, the open file is returned instead.
+    """
+    if not is_once or asked.is_grouped:
+        evaluation = evaluate_stream(open_file, asked, memory)
+        if evaluation is not None or asked.is_grouped:
+            return evaluation, None
+    opened = open_file()
+    if not opened.exceeds(memory.limit):
+        return None, opened
+    return _evaluate_spilled(opened, asked, memory), None
+
+
 def evaluate_stream(
-    open_file: Callable[[], TableFile],
-    request: Request,
-    reading: StreamSettings,
-    interval: Interval | None,
-    weights: Weights | None,
+    open_file: Callable[[], TableFile], asked: TableRequest, memory: Memory
 ) -> Evaluation | None:
     """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous."""
-    plan = make_plan(request, reading.ties, [], reading.duplicates)
+    plan = asked.plan()
     with open_file() as file:
-        pushed = _push_batches(file, plan, reading)
-        notes = tuple(file.notes)
+        pushed = _push_batches(file, plan, asked, count_rows_at_once(memory.limit))
     if pushed is None:
         return None
     stream, source, scale = pushed
@@ -93,31 +115,18 @@ def evaluate_stream(
             code="empty_input",
             file=file.name,
         )
-    answer, ids, attributes = finished
-    if weights is not None:
-        answer = answer.reweigh(read_weights(weights, lambda: ids) or [])
-    return make_evaluation(
-        answer,
-        replace(request, scale=scale),
-        queries=Queries(file.name, reading.duplicates, lambda: ids, notes, source),
-        run_name=file.name,
-        duplicates=reading.duplicates,
-        interval=interval,
-        clusters=number_stream_clusters(attributes, reading.cluster),
-        attributes=attributes[: len(reading.attributes)],
-        threads=reading.threads,
-    )
+    return _finish(finished, file, asked, source, scale)
 
 
 def _push_batches(
-    file: TableFile, plan: Plan, reading: StreamSettings
+    file: TableFile, plan: Plan, asked: TableRequest, rows_at_once: int
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
     stream, source = TableStream(), TEXT
     names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, scale = 0, None
-    for table in whole_queries(file, names["query"], reading.rows_at_once):
+    for table in whole_queries(file, names["query"], rows_at_once):
         try:
-            columns = tables.read_table(table, names, reading.columns, ids=file.describe_ids())
+            columns = tables.read_table(table, names, asked.columns, ids=file.describe_ids())
         except FormatError as error:
             error.line = error.line and error.line + rows
             raise file.place(error) from None
@@ -125,10 +134,10 @@ def _push_batches(
             is_new = stream.push(
                 plan,
                 columns.to_core(),
-                reading.ties,
-                reading.duplicates,
-                reading.is_grouped,
-                reading.threads,
+                asked.request.ties,
+                asked.reading.duplicates,
+                asked.is_grouped,
+                asked.reading.threads,
             )
         except RankscopeError as error:
             raise file.place(error) from None
@@ -141,9 +150,68 @@ def _push_batches(
     return stream, source, scale
 
 
-def number_stream_clusters(attributes: Sequence[Groups], name: str | None) -> list[int] | None:
-    """Return the number of the cluster of each query, if there are clusters."""
-    for attribute, values, codes in attributes:
-        if attribute == name:
-            return number_clusters(values[code] for code in codes)
-    return None
+def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
+    """Evaluate a table whose rows come in any order, within a memory limit.
+
+    Rows are written to temporary files once they exceed an eighth of the limit. The files have no
+    names: the system removes them when the process ends, however it ends.
+    """
+    plan = asked.plan()
+    names = {role: opened.columns.get(role) for role in SYNONYMS}
+    source, has_rows, scale = TEXT, False, None
+    with opened as file:
+        spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
+
+        def read(table: object) -> TableColumns:
+            return tables.read_table(table, names, asked.columns, ids=file.describe_ids())
+
+        def push(columns: TableColumns) -> None:
+            nonlocal source, has_rows, scale
+            source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
+            scale = widen_scale(scale, columns.relevance)
+            spilled.push(columns.to_core())
+
+        notice = SpillNotice(file.name, memory)
+        push_batches(file, read, push, spilled, notice)
+        if has_rows and scale is None:
+            raise no_judgments(file.name)
+        try:
+            evaluate_parts(
+                spilled,
+                lambda: spilled.evaluate_next(
+                    plan, asked.request.ties, asked.reading.duplicates, asked.reading.threads
+                ),
+                notice,
+                asked.reading.progress,
+            )
+            finished = spilled.finish(plan)
+        except RankscopeError as error:
+            raise file.place(error) from None
+    return _finish(finished, file, asked, source, scale)
+
+
+def _finish(
+    finished: tuple[CoreEvaluation, list[str], Sequence[Groups]],
+    file: TableFile,
+    asked: TableRequest,
+    source: SourceIds,
+    scale: Scale | None,
+) -> Evaluation:
+    answer, ids, attributes = finished
+    if asked.weights is not None:
+        answer = answer.reweigh(read_weights(asked.weights, lambda: ids) or [])
+    clusters = None
+    for name, values, codes in attributes:
+        if name == asked.cluster:
+            clusters = number_clusters(values[code] for code in codes)
+    return make_evaluation(
+        answer,
+        replace(asked.request, scale=scale),
+        asked.reading,
+        queries=Queries(file.name, asked.reading.duplicates, lambda: ids, source=source),
+        run_name=file.name,
+        run_notes=tuple(file.notes),
+        interval=asked.interval,
+        clusters=clusters,
+        attributes=attributes[: len(asked.attributes)],
+    )

@@ -10,14 +10,7 @@ from os import PathLike
 from rankscope._core import Run, fuse_runs
 from rankscope.engine.fusing import fuse_text
 from rankscope.engine.judgments import load_qrels
-from rankscope.engine.requests import (
-    ENCODINGS,
-    SCORE_TYPES,
-    count_threads,
-    find_second,
-    read_columns,
-    read_measure,
-)
+from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluating import evaluate_run
 from rankscope.file import File
@@ -26,13 +19,12 @@ from rankscope.fusion.fit import FusionFit
 from rankscope.fusion.inputs import explaining, name_runs
 from rankscope.fusion.lists import read_run_lists
 from rankscope.fusion.run import FusedRun
-from rankscope.inputs.qrels import Qrels
 from rankscope.inputs.recognition import recognise
 from rankscope.measures.direction import find_gain
 from rankscope.output.ids import TEXT
 from rankscope.output.table import Table
 from rankscope.records import record
-from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +37,7 @@ if TYPE_CHECKING:
     from rankscope.evaluation.rankings import Rankings
     from rankscope.fusion.inputs import Given
     from rankscope.fusion.settings import Scale
+    from rankscope.inputs.qrels import Qrels
     from rankscope.inputs.recognition import Input
     from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
@@ -153,17 +146,12 @@ def fuse(
         ties=ties,
         depth=depth,
     )
-    workers = count_threads(threads)
+    reading = Reading.read(
+        columns=columns, score_type=score_type, encoding=encoding, threads=threads
+    )
     named = name_runs(runs)
     weighed = read_weights(chosen.method, weights, list(named))
-    core, of_runs, source = _fuse(
-        named,
-        chosen.settings(weighed),
-        columns,
-        score_type=score_type,
-        encoding=encoding,
-        threads=workers,
-    )
+    core, of_runs, source = _fuse(named, chosen.settings(weighed), reading)
     return FusedRun(
         names=tuple(named),
         method=chosen.method.name,
@@ -177,31 +165,25 @@ def fuse(
 
 
 def _fuse(
-    named: Mapping[str, InputLike | Rankings],
-    settings: Settings,
-    columns: Mapping[str, str] | None,
-    *,
-    score_type: str,
-    encoding: str,
-    threads: int,
+    named: Mapping[str, InputLike | Rankings], settings: Settings, reading: Reading
 ) -> tuple[Run, list[int], SourceIds]:
     """Return the fused run, how many queries each run has, and the types of ids."""
-    check_choice("encoding", encoding, ENCODINGS)
-    check_choice("score_type", score_type, SCORE_TYPES)
-    texts = _find_texts(named, columns)
+    texts = _find_texts(named, reading)
     if texts is not None:
-        made = fuse_text(texts, settings, score_type=score_type, encoding=encoding, threads=threads)
+        made = fuse_text(texts, settings, reading)
         if made is not None:
             return *made, TEXT
-    lists = _read_lists(named, columns, score_type=score_type, encoding=encoding)
+    lists = _read_lists(named, reading)
     with explaining():
-        core = fuse_runs([(each, name) for name, (each, _) in lists.items()], settings, threads)
+        core = fuse_runs(
+            [(each, name) for name, (each, _) in lists.items()], settings, reading.threads
+        )
     of_runs = [_count_queries(each) for each, _ in lists.values()]
     return core, of_runs, _read_ids([*lists.values()])
 
 
 def _find_texts(
-    named: Mapping[str, InputLike | Rankings], columns: Mapping[str, str] | None
+    named: Mapping[str, InputLike | Rankings], reading: Reading
 ) -> dict[str, Input] | None:
     """Return the TREC files that all runs are, `None` if one is something else."""
     found = {}
@@ -209,7 +191,7 @@ def _find_texts(
         if not isinstance(run, str | bytes | PathLike | File):
             return None
         with explaining(name):
-            found[name] = recognise(run, "run", read_columns(columns))
+            found[name] = recognise(run, "run", reading.columns)
         if found[name].kind != "file" or found[name].is_once:
             return None
     return found
@@ -296,28 +278,19 @@ def fit_fusion(
             hint="choose a measure of quality, such as nDCG@10",
             code="bad_parameter",
         )
-    workers = count_threads(threads)
-    if not isinstance(qrels, Qrels):
-        qrels = load_qrels(
-            qrels,
-            duplicates="error",
-            encoding=encoding,
-            columns=columns,
-            second=find_second(asked),
-        )
-    check_choice("encoding", encoding, ENCODINGS)
-    check_choice("score_type", score_type, SCORE_TYPES)
-    lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)
+    reading = Reading.read(
+        columns=columns, score_type=score_type, encoding=encoding, threads=threads
+    )
+    qrels = load_qrels(qrels, reading, find_second(asked))
+    lists = _read_lists(name_runs(runs), reading)
     given = [(core, name) for name, (core, _) in lists.items()]
     folds = _split_queries(qrels.queries.read_ids())
     tried: dict[Weights, _Tried] = {}
 
     def evaluate(settings: Settings) -> Evaluation:
         with explaining():
-            fused = fuse_runs(given, settings, workers)
-        return evaluate_run(
-            qrels, fused, [asked], policy=policy, score_type=score_type, threads=workers
-        )
+            fused = fuse_runs(given, settings, reading.threads)
+        return evaluate_run(qrels, fused, [asked], reading, policy=policy)
 
     def fit(read: Callable[[_Tried], float]) -> Weights:
         def measure_weights(weights: Weights) -> float:
@@ -452,16 +425,12 @@ def _share(weights: Weights, run: int, share: float) -> Weights:
 
 
 def _read_lists(
-    named: Mapping[str, InputLike | Rankings],
-    columns: Mapping[str, str] | None,
-    *,
-    score_type: str,
-    encoding: str,
+    named: Mapping[str, InputLike | Rankings], reading: Reading
 ) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
     lists = {}
     for name, run in named.items():
         with explaining(name):
-            lists[name] = read_run_lists(run, columns, score_type=score_type, encoding=encoding)
+            lists[name] = read_run_lists(run, reading)
     return lists
 
 

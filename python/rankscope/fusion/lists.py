@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
 from rankscope.evaluation.rankings import Rankings
 from rankscope.fusion.run import FusedRun
@@ -11,23 +10,18 @@ from rankscope.inputs.recognition import recognise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankscope._core import Rankings as CoreRankings
     from rankscope._core import Run
     from rankscope.output.ids import SourceIds
+    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
 
 def read_run_lists(
-    run: InputLike | Rankings,
-    columns: Mapping[str, str] | None,
-    *,
-    score_type: str,
-    encoding: str,
+    run: InputLike | Rankings, reading: Reading
 ) -> tuple[Run | CoreRankings, SourceIds]:
     """Return the lists of a run, and the columns of its ids."""
-    if isinstance(run, FusedRun) and score_type == "float64":
+    if isinstance(run, FusedRun) and reading.scores_as == "float64":
         return run.core, run.source
     if isinstance(run, Rankings):
         if not run.has_doc_ids:
@@ -37,10 +31,4 @@ def read_run_lists(
                 code="ids_needed",
             )
         return run._core, run.source  # noqa: SLF001 - rankings are made of it
-    named = read_columns(columns)
-    return read_lists(
-        recognise(run, "run", named),
-        columns=named,
-        score_type=score_type,
-        encoding=encoding,
-    )
+    return read_lists(recognise(run, "run", reading.columns), reading)

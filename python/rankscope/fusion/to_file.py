@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from rankscope.engine.fusing import Fusion
 from rankscope.engine.memory import Room
-from rankscope.engine.requests import ENCODINGS, SCORE_TYPES, count_threads, read_columns
 from rankscope.evaluation.rankings import Rankings
 from rankscope.fusion.choices import read_choices, read_weights
 from rankscope.fusion.file import FusedFile
@@ -16,7 +15,7 @@ from rankscope.fusion.inputs import explaining, name_runs, path_of
 from rankscope.fusion.lists import read_run_lists
 from rankscope.fusion.run import FusedRun, check_run_path, check_tag
 from rankscope.inputs.recognition import find_stream, recognise
-from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 from rankscope.writing import refuse_overwriting, replacing
 
 TYPE_CHECKING = False
@@ -121,9 +120,9 @@ def fuse_to_file(
     )
     word = chosen.method.name if tag is None else check_tag(tag)
     check_run_path(path)
-    workers = count_threads(threads)
-    check_choice("encoding", encoding, ENCODINGS)
-    check_choice("score_type", score_type, SCORE_TYPES)
+    reading = Reading.read(
+        columns=columns, score_type=score_type, encoding=encoding, threads=threads
+    )
     named = name_runs(runs)
     paths = [each for each in map(path_of, named.values()) if each is not None]
     refuse_overwriting(os.fspath(path), paths, "choose another path")
@@ -132,17 +131,8 @@ def fuse_to_file(
     found: dict[str, Input | Run | CoreRankings] = {}
     for name, run in named.items():
         with explaining(name):
-            found[name] = _recognise(run, columns, score_type=score_type, encoding=encoding)
-    fusion = Fusion(
-        found,
-        chosen.settings(weighed),
-        word,
-        columns=read_columns(columns),
-        score_type=score_type,
-        encoding=encoding,
-        threads=workers,
-        explaining=explaining,
-    )
+            found[name] = _recognise(run, reading)
+    fusion = Fusion(found, chosen.settings(weighed), word, reading=reading, explaining=explaining)
     with _opening(path, room) as file:
         written = fusion.write(room, file)
     return FusedFile(
@@ -174,16 +164,10 @@ def _opening(path: Path, room: Room) -> Iterator[IO[bytes]]:
         copyfileobj(held, sys.stdout.buffer)
 
 
-def _recognise(
-    run: InputLike | Rankings,
-    columns: Mapping[str, str] | None,
-    *,
-    score_type: str,
-    encoding: str,
-) -> Input | Run | CoreRankings:
+def _recognise(run: InputLike | Rankings, reading: Reading) -> Input | Run | CoreRankings:
     """Return a run that can be streamed as it is, and another one as its lists in memory."""
     if not isinstance(run, Rankings | FusedRun):
-        found = find_stream(recognise(run, "run", read_columns(columns)))
+        found = find_stream(recognise(run, "run", reading.columns))
         if found.is_in_files:
             return found
-    return read_run_lists(run, columns, score_type=score_type, encoding=encoding)[0]
+    return read_run_lists(run, reading)[0]

@@ -10,7 +10,7 @@ from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
 from rankscope.deferred import np
 from rankscope.engine.items import read_items_for, refuse_known_items
-from rankscope.engine.requests import read_columns, read_measure
+from rankscope.engine.requests import read_measure
 from rankscope.errors import PolicyError, UsageError
 from rankscope.evaluation.ranked_runs import rank_runs
 from rankscope.evaluation.rankings import Rankings
@@ -27,6 +27,7 @@ from rankscope.gate.result import (
 )
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,6 +129,13 @@ def gate(
     check_confidence(confidence)
     check_on_inconclusive(on_inconclusive)
     wanted = read_budgets(budgets, by)
+    reading = Reading.read(
+        columns=columns,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+    )
     if isinstance(qrels, Comparison):
         if attributes is not None or cluster is not None:
             raise _bad_call("a comparison has its slices and clusters already")
@@ -149,12 +157,7 @@ def gate(
         _refuse_vain_budget(budget, measure)
     asked = list(dict.fromkeys(measures))
     known = read_items_for(
-        asked,
-        history=history,
-        items=items,
-        catalogue=catalogue,
-        columns=read_columns(columns),
-        encoding=encoding,
+        asked, history=history, items=items, catalogue=catalogue, reading=reading
     )
     if (
         isinstance(qrels, Mapping)
@@ -172,18 +175,17 @@ def gate(
             qrels,  # type: ignore[arg-type]  # see above
             dict(zip(called, (baseline, candidate), strict=True)),
             asked,
+            reading,
             policy=policy,
             convention=convention,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
         )
     if names is not None and (len(set(names)) != 2):
         raise _bad_call("expected two different names")
     shown = tuple(rankings) if names is None else tuple(names)
     evaluations = [
-        each.evaluate(asked, policy=policy, convention=convention, items=known, threads=threads)
+        each.evaluate(
+            asked, policy=policy, convention=convention, items=known, threads=reading.threads
+        )
         for each in rankings.values()
     ]
     first = evaluations[0]
@@ -193,7 +195,7 @@ def gate(
             hint="remove aggregate from the policy",
             code="aggregate_unavailable",
         )
-    axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, encoding)
+    axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, reading)
     clusters = axis.clusters
     from rankscope.gate.checks import Settings, check_budgets  # noqa: PLC0415 - loads late
 
@@ -207,7 +209,7 @@ def gate(
         settings=Settings(
             interval=Interval(confidence, method=method, seed=seed),
             on_inconclusive=on_inconclusive,
-            threads=threads,
+            threads=reading.threads,
         ),
     )
     return GateResult(
@@ -242,7 +244,7 @@ def _read_axis(
     budgets: Sequence[Budget],
     attributes: object,
     cluster: Attribute | None,
-    encoding: str,
+    reading: Reading,
 ) -> tuple[Axis, dict[tuple[str, ...], Groups]]:
     """Return the queries and their clusters, and the slices of the attributes that budgets name."""
     wanted = dict.fromkeys(each.attributes for each in budgets if each.attributes)
@@ -253,13 +255,13 @@ def _read_axis(
         from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - loads late
 
         texts = list(dict.fromkeys(named))
-        attributes = read_query_table(attributes, texts=texts, encoding=encoding)
+        attributes = read_query_table(attributes, texts=texts, encoding=reading.encoding)
     query_ids = rankings.query_texts
-    axis = Axis.read(query_ids, attributes, None, cluster, encoding=encoding, rankings=rankings)
+    axis = Axis.read(query_ids, attributes, None, cluster, reading, rankings=rankings)
     groups = {}
     for names in wanted:
         found = Axis.read(
-            query_ids, attributes, list(names), None, encoding=encoding, rankings=rankings
+            query_ids, attributes, list(names), None, reading, rankings=rankings
         ).groups
         if found is not None:
             groups[names] = found

@@ -37,14 +37,13 @@ if TYPE_CHECKING:
     from rankscope.inputs.columns import IdColumn
     from rankscope.inputs.items import Described
     from rankscope.output.diagnostics import Diagnostic
+    from rankscope.settings.reading import Reading
 
 OTHER_SCALE = 10
 """Numbers that are so many times as large as most others are noted."""
 
 
-def describe_items(
-    given: object, *, columns: Mapping[str, str], encoding: str
-) -> tuple[Described, tuple[Diagnostic, ...]]:
+def describe_items(given: object, reading: Reading) -> tuple[Described, tuple[Diagnostic, ...]]:
     """Read what items are like, and note what is suspicious but legal."""
     notes: list[Diagnostic] = []
     try:
@@ -63,7 +62,7 @@ def describe_items(
                 hint=hint,
                 code="input_type",
             )
-        with see_items(given, columns, encoding) as (table, item):
+        with see_items(given, reading) as (table, item):
             held = open_table(table)
             others = {name: column for name, column in held.columns.items() if name != item}
             described = _describe_columns(read_ids(held.columns[item], item), others, notes)

@@ -20,6 +20,7 @@ from rankscope.inputs.reading import read_judgments, see_table
 from rankscope.inputs.recognition import Input, recognise, recognise_table
 from rankscope.inputs.tables import FoundColumns, is_single_column, is_table, open_table
 from rankscope.names import quote
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.inputs.columns import IdColumn
+    from rankscope.settings.reading import Reading
     from rankscope.typing import HistoryLike
 
 INTERACTIONS = (("doc",), ("query",))
@@ -42,18 +44,18 @@ USER_AND_ITEM = ("user_id", "item_id")
 """The names of the columns of pairs."""
 
 
-def read_history(given: HistoryLike, *, columns: Mapping[str, str], encoding: str) -> Judgments:
+def read_history(given: HistoryLike, reading: Reading) -> Judgments:
     """Read the interactions of users with items; each pair counts once, whatever its grade."""
     try:
-        found = recognise(_name_pairs(given), "history", columns)  # type: ignore[arg-type]  # it checks
+        found = recognise(_name_pairs(given), "history", reading.columns)  # type: ignore[arg-type]  # it checks
         if found.kind != "table":
             refuse_unnamed_columns(found, "history")
-            return read_judgments(
-                found, duplicates="max", encoding=encoding, columns=columns, notes=[]
-            )[0]
-        with see_table(
-            found, INTERACTIONS, columns, encoding=encoding, notes=[], besides=QUERIES
-        ) as (table, names, *_):
+            return read_judgments(found, replace(reading, duplicates="max"), notes=[])[0]
+        with see_table(found, INTERACTIONS, reading, notes=[], besides=QUERIES) as (
+            table,
+            names,
+            *_,
+        ):
             held = FoundColumns(open_table(table), names, QUERIES)
             users, items = held.read_ids("query"), held.read_ids("doc")
             ones = np.ones(count_ids(items), dtype=np.int32)
@@ -120,12 +122,12 @@ def make_table(rows: Sequence[object]) -> Any:  # noqa: ANN401 - PyArrow has no 
     )
 
 
-def read_catalogue(given: object, *, columns: Mapping[str, str], encoding: str) -> IdColumn:
+def read_catalogue(given: object, reading: Reading) -> IdColumn:
     """Read the items that can be recommended: ids, a table with a column of items, or lines."""
     if isinstance(given, str | os.PathLike | File):
-        found = recognise(given, "catalogue", columns)
+        found = recognise(given, "catalogue", reading.columns)
         if found.kind == "file":
-            return read_ids(_drop_header(read_lines(found, encoding)), "catalogue")
+            return read_ids(_drop_header(read_lines(found, reading.encoding)), "catalogue")
     elif isinstance(given, Iterable) and not isinstance(given, bytes) and not _is_array(given):
         given = list(given)
         if given and isinstance(given[0], Mapping):
@@ -133,7 +135,7 @@ def read_catalogue(given: object, *, columns: Mapping[str, str], encoding: str) 
     if isinstance(given, str | os.PathLike | File) or (
         is_table(given) and not is_single_column(given)
     ):
-        with see_items(given, columns, encoding) as (table, item):
+        with see_items(given, reading) as (table, item):
             return read_ids(open_table(table).columns[item], item)
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise FormatError(
@@ -154,28 +156,26 @@ def _is_array(given: object) -> bool:
 
 
 @contextmanager
-def see_items(
-    given: object, columns: Mapping[str, str], encoding: str
-) -> Iterator[tuple[object, str]]:
+def see_items(given: object, reading: Reading) -> Iterator[tuple[object, str]]:
     """Open a table of items with all of its columns; return it and the column of items."""
     found = recognise_items(given)
     if not found.format:
         held = open_table(found.value)
         _refuse_users([*held.columns])
         try:
-            item = FoundColumns(held, {"doc": columns.get("doc")}).require("doc")
+            item = FoundColumns(held, {"doc": reading.columns.get("doc")}).require("doc")
         except FormatError as error:
             if hasattr(found.value, "reset_index"):
                 error.hint = f"{error.hint}; if they are the index of the frame, .reset_index()"
             raise
         yield found.value, item
         return
-    wanted = {"doc": columns.get("doc"), **found.columns}
-    with _open(found, wanted, (), encoding) as file:
+    wanted = {"doc": reading.columns.get("doc"), **found.columns}
+    with _open(found, wanted, (), reading) as file:
         item = file.columns["doc"]
         others = [name for name in file.names if name != item]
     _refuse_users(others)
-    with _open(found, wanted, others, encoding) as file:
+    with _open(found, wanted, others, reading) as file:
         table = load_arrow().Table.from_batches(list(file), file.schema)
         yield _type_cells(table, others) if found.format in TEXT_FORMATS else table, item
 
@@ -218,7 +218,7 @@ def _type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyAr
 
 
 def _open(
-    found: Input, wanted: Mapping[str, str | None], others: Sequence[str], encoding: str
+    found: Input, wanted: Mapping[str, str | None], others: Sequence[str], reading: Reading
 ) -> Any:  # noqa: ANN401 - a file of any format
     from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only files need it
 
@@ -230,5 +230,5 @@ def _open(
         has_real_numbers=True,
         format=found.format,
         name=found.name,
-        encoding=encoding,
+        encoding=reading.encoding,
     )

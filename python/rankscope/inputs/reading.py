@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.recognition import Input
-    from rankscope.inputs.tables import Attributed
+    from rankscope.inputs.tables import JoinedColumns
+    from rankscope.settings.reading import Reading
     from rankscope.typing import Second
 
-    Progress: TypeAlias = Callable[[int], None] | None
+    Tell: TypeAlias = Callable[[int], None] | None
+    """What is called with the bytes of an input read so far."""
     Note: TypeAlias = tuple[str, int, int]
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
 
@@ -51,26 +53,11 @@ SUBTOPICS_HINT = (
 
 
 def read_judgments(
-    given: Input,
-    *,
-    duplicates: str,
-    encoding: str,
-    columns: Mapping[str, str],
-    notes: list[Note],
-    second: Second = "",
-    progress: Progress = None,
+    given: Input, reading: Reading, *, notes: list[Note], second: Second = "", tell: Tell = None
 ) -> tuple[Judgments, SourceIds]:
     """Read judgments, and describe their ids."""
     try:
-        return _read_judgments(
-            given,
-            duplicates=duplicates,
-            encoding=encoding,
-            columns=columns,
-            notes=notes,
-            second=second,
-            progress=progress,
-        )
+        return _read_judgments(given, reading, notes, second, tell)
     except InputError as error:
         if error.code == "subtopics_found":
             error.hint = SUBTOPICS_HINT
@@ -81,20 +68,17 @@ def read_judgments(
 
 
 def _read_judgments(
-    given: Input,
-    *,
-    duplicates: str,
-    encoding: str,
-    columns: Mapping[str, str],
-    notes: list[Note],
-    second: Second,
-    progress: Progress,
+    given: Input, reading: Reading, notes: list[Note], second: Second, tell: Tell
 ) -> tuple[Judgments, SourceIds]:
+    duplicates = reading.duplicates
     if given.kind == "table":
         needed = (*JUDGED, (second,)) if second else JUDGED
-        with see_table(
-            given, needed, columns, encoding=encoding, notes=notes, progress=progress
-        ) as (table, found, line_of, ids):
+        with see_table(given, needed, reading, notes=notes, tell=tell) as (
+            table,
+            found,
+            line_of,
+            ids,
+        ):
             queries, docs, grades, are_implicit, source = read_judged(table, found, ids)
             if second:
                 seconds = read_second(table, found, second)
@@ -113,7 +97,7 @@ def _read_judgments(
         from rankscope.inputs.files.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
 
         refuse_unnamed_columns(given, "qrels")
-        made = Judgments.from_path(given.source, encoding, duplicates, progress, second)
+        made = Judgments.from_path(given.source, reading.encoding, duplicates, tell, second)
     elif second:
         rows: object = given.value
         if isinstance(given.value, Mapping):
@@ -190,52 +174,37 @@ def are_integers(ids: Iterable[object]) -> bool:
     return all(map(is_integer, set(map(type, ids))))
 
 
-def read_run(
-    given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
-) -> Run:
+def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
     """Read a run that isn't a table into memory, unless it is there."""
     if isinstance(given.value, Run):
         return given.value
     if given.kind == "file":
-        return Run.from_path(given.source, encoding, score_type, duplicates, progress)
+        return Run.from_path(
+            given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
+        )
     if given.kind == "mapping":
-        return Run.from_dict(given.value, score_type)
-    return Run.from_rows(given.value, score_type)
+        return Run.from_dict(given.value, reading.scores_as)
+    return Run.from_rows(given.value, reading.scores_as)
 
 
-def read_lists(
-    given: Input,
-    *,
-    columns: Mapping[str, str],
-    score_type: str,
-    encoding: str,
-) -> tuple[Run, SourceIds]:
+def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
     """Read a run of any kind into memory without judgments, and describe its ids."""
     if given.kind != "table":
-        run = read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
+        run = read_run(given, reading)
         return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
-    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (
-        table,
-        found,
-        _,
-        ids,
-    ):
-        run = Run.from_columns(read_retrieved(table, found), score_type)
+    with see_table(given, RETRIEVED, reading, notes=[]) as (table, found, _, ids):
+        run = Run.from_columns(read_retrieved(table, found), reading.scores_as)
         return run, ids or FoundColumns(open_table(table), found).describe_ids()
 
 
 def rank_run(
     judgments: Judgments,
     given: Input,
-    *,
     ties: str,
-    duplicates: str,
-    encoding: str,
-    score_type: str,
-    columns: Mapping[str, str],
-    threads: int,
+    reading: Reading,
+    *,
     notes: list[Note],
-    progress: Progress = None,
+    tell: Tell = None,
     source: TableFile | None = None,
 ) -> Rankings:
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`.
@@ -243,50 +212,43 @@ def rank_run(
     The source is the open table, if it is open already.
     """
     if given.kind == "table":
-        with see_table(
-            given,
-            RETRIEVED,
-            columns,
-            encoding=encoding,
-            notes=notes,
-            progress=progress,
-            source=source,
-        ) as (table, found, *_):
+        with see_table(given, RETRIEVED, reading, notes=notes, tell=tell, source=source) as (
+            table,
+            found,
+            *_,
+        ):
             return Rankings.from_pairs(
-                judgments, *read_retrieved(table, found), ties, duplicates, score_type, threads
+                judgments,
+                *read_retrieved(table, found),
+                ties,
+                reading.duplicates,
+                reading.scores_as,
+                reading.threads,
             )
-    run = read_run(
-        given,
-        duplicates=duplicates,
-        encoding=encoding,
-        score_type=score_type,
-        progress=progress,
-    )
-    return Rankings(judgments, run, ties, duplicates)
+    return Rankings(judgments, read_run(given, reading, tell), ties, reading.duplicates)
 
 
 @contextmanager
 def see_joined(
     given: Input,
-    names: Mapping[str, str | None],
-    attributes: Sequence[str],
-    attributed: Attributed | None,
+    wanted: JoinedColumns,
+    reading: Reading,
     *,
-    encoding: str,
     notes: list[Note],
-    progress: Progress = None,
+    tell: Tell = None,
     source: TableFile | None = None,
 ) -> Iterator[Seen]:
     """Open a table whose rows hold scores or ranks, and grades or labels, unless it is open."""
     if not given.format:
-        with _held(given, names) as seen:
+        with _held(given, wanted.names) as seen:
             yield seen
         return
+    attributed = wanted.attributed
     labels = () if attributed is None else (attributed.labels, attributed.predicted)
-    others = [*attributes, *(name for name in labels if name is not None)]
+    others = [*wanted.attributes, *(name for name in labels if name is not None)]
     needed = JOINED if attributed is None else LABELLED
     if source is None:
-        source = _open(given, needed, names, others, encoding=encoding, progress=progress)
+        source = _open(given, needed, wanted.names, others, reading, tell=tell)
     with _seen(source, notes) as seen:
         yield seen
 
@@ -295,30 +257,26 @@ def open_joined(
     given: Input,
     names: Mapping[str, str | None],
     attributes: Sequence[str],
-    *,
-    encoding: str,
-    progress: Progress = None,
+    reading: Reading,
+    tell: Tell = None,
 ) -> TableFile:
     """Open the files of a table whose rows hold scores or ranks, and grades."""
-    return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
+    return _open(given, JOINED, names, attributes, reading, tell=tell)
 
 
-def open_retrieved(
-    given: Input, columns: Mapping[str, str], *, encoding: str, progress: Progress = None
-) -> TableFile:
+def open_retrieved(given: Input, reading: Reading, tell: Tell = None) -> TableFile:
     """Open the files of a run in columns."""
-    return _open(given, RETRIEVED, columns, (), encoding=encoding, progress=progress)
+    return _open(given, RETRIEVED, reading.columns, (), reading, tell=tell)
 
 
 @contextmanager
 def see_table(
     given: Input,
     needed: Sequence[Sequence[str]],
-    columns: Mapping[str, str],
+    reading: Reading,
     *,
-    encoding: str,
     notes: list[Note],
-    progress: Progress = None,
+    tell: Tell = None,
     source: TableFile | None = None,
     besides: Sequence[str] = (),
 ) -> Iterator[Seen]:
@@ -328,13 +286,11 @@ def see_table(
     The ids describe the columns of files. For a table, they are `None`: it describes itself.
     """
     if not given.format:
-        with _held(given, columns) as seen:
+        with _held(given, reading.columns) as seen:
             yield seen
         return
     if source is None:
-        source = _open(
-            given, needed, columns, (), encoding=encoding, progress=progress, besides=besides
-        )
+        source = _open(given, needed, reading.columns, (), reading, tell=tell, besides=besides)
     with _seen(source, notes) as seen:
         yield seen
 
@@ -345,12 +301,11 @@ def see_others(
     needed: Sequence[Sequence[str]],
     names: Mapping[str, str | None],
     others: Sequence[str],
-    *,
-    encoding: str,
+    reading: Reading,
 ) -> Iterator[tuple[object, Mapping[str, str]]]:
     """Open a table with columns that no role describes, as `see_table` does."""
     if given.format:
-        source = _open(given, needed, names, others, encoding=encoding, progress=None)
+        source = _open(given, needed, names, others, reading)
         seen = _seen(source, [])
     else:
         seen = _held(given, names)
@@ -394,9 +349,9 @@ def _open(
     needed: Sequence[Sequence[str]],
     names: Mapping[str, str | None],
     others: Sequence[str],
+    reading: Reading,
     *,
-    encoding: str,
-    progress: Progress,
+    tell: Tell = None,
     besides: Sequence[str] = (),
 ) -> TableFile:
     from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only tables need it
@@ -414,6 +369,6 @@ def _open(
         besides=besides,
         format=given.format,
         name=given.name,
-        encoding=encoding,
-        progress=progress,
+        encoding=reading.encoding,
+        progress=tell,
     )

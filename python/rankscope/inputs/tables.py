@@ -135,6 +135,21 @@ class Attributed:
         return read_grades(labels, predicted, positive=self.positive, **self.settings)
 
 
+@record(frozen=True, slots=True)
+class JoinedColumns:
+    """What is read of a table whose rows hold a score, or a rank, and a grade.
+
+    Args:
+        names: By role, the names of columns that are given.
+        attributes: The columns of what belongs to the query.
+        attributed: The labels in place of grades, if any.
+    """
+
+    names: Mapping[str, str | None]
+    attributes: Sequence[str] = ()
+    attributed: Attributed | None = None
+
+
 def read_judged(
     table: object, names: Mapping[str, str | None], ids: SourceIds | None = None
 ) -> tuple[IdColumn, IdColumn, NDArray[Any], bool, SourceIds]:

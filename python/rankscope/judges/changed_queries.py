@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.engine.query_order import order_queries
-from rankscope.evaluation.rankings import Rankings
 from rankscope.settings.policy import ties_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal, TypeAlias
+    from collections.abc import Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from rankscope.evaluation.rankings import Rankings
     from rankscope.inputs.qrels import Qrels
+    from rankscope.judges.judged_runs import JudgedRuns
     from rankscope.measures import Measure
-    from rankscope.settings.policy import Duplicates, Policy, ScoreType
-    from rankscope.typing import InputLike
+    from rankscope.settings.policy import Policy
 
     Rows: TypeAlias = tuple[tuple[str, ...], tuple[bool, ...]]
 
@@ -26,15 +26,7 @@ ORDERS = ("doc_id", "doc_id_asc", "input")
 
 
 def find_changed(
-    qrels: Qrels,
-    runs: Sequence[InputLike],
-    measures: Sequence[Measure],
-    *,
-    policy: Policy,
-    columns: Mapping[str, str] | None,
-    duplicates: Duplicates,
-    score_type: ScoreType,
-    encoding: Literal["utf-8", "latin-1"],
+    qrels: Qrels, runs: JudgedRuns, measures: Sequence[Measure], policy: Policy
 ) -> list[NDArray[np.bool_]]:
     """Return for each measure in which queries of `qrels` its value could depend on the run.
 
@@ -42,24 +34,11 @@ def find_changed(
     equal whatever the judgments. Queries are in the order of their ids as text. Of a single run,
     the value of every query counts.
     """
-    if len(runs) < 2:
+    if not runs.is_difference:
         return [np.ones(len(qrels.query_texts), dtype=bool) for _ in measures]
     ties = ties_of(policy)
     is_ordered = ties in ORDERS
-    lists = [
-        _list_rows(
-            Rankings.from_run(
-                qrels,
-                each,
-                ties=ties if is_ordered else "doc_id",
-                columns=columns,
-                duplicates=duplicates,
-                score_type=score_type,
-                encoding=encoding,
-            )
-        )
-        for each in runs
-    ]
+    lists = [*map(_list_rows, runs.rank(qrels, ties if is_ordered else "doc_id"))]
     found = []
     for measure in measures:
         cutoff = _find_cutoff(measure, policy) if is_ordered else None

@@ -10,18 +10,16 @@ from rankscope.engine.query_order import order_queries
 from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import InputError, MeasureError
 from rankscope.evaluation.evaluating import make_plan
-from rankscope.evaluation.rankings import Rankings
-from rankscope.inputs.qrels import Qrels
 from rankscope.judges.judge_agreement import LARGE_FACTOR
+from rankscope.judges.judged_runs import JudgedRuns, refuse_aggregate
 from rankscope.judges.model_judge import (
     compare_documents,
     describe_mean,
-    hold_run,
     read_chance,
     read_method,
-    refuse_aggregate,
 )
 from rankscope.records import record
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Plan
+    from rankscope.evaluation.rankings import Rankings
+    from rankscope.inputs.qrels import Qrels
     from rankscope.judges.model_judged import ModelJudgedEvaluation, ModelJudgedMean
     from rankscope.measures import Measure
     from rankscope.settings.interval import Interval
@@ -115,30 +115,17 @@ def estimate_dcg(
             hint="use 'DCG@10'; for other measures, evaluate_with_model_judge",
             code="bad_parameter",
         )
-    human, model = (
-        given
-        if isinstance(given, Qrels)
-        else load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
-        for given in (human_qrels, model_qrels)
+    reading = Reading.read(
+        columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
     )
+    human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
     grades = sorted({*human.judgments.grades(), *model.judgments.grades()})
     request = read_request(asked, policy, convention=None, score_type=score_type, grades=grades)
     refuse_aggregate(request.policy)
-    plan = make_plan(request, request.ties, grades, duplicates)
+    plan = make_plan(request, request.ties, grades, reading.duplicates)
     gains = _Gains(plan, grades, asked.k)
-    runs = [
-        Rankings.from_run(
-            model,
-            hold_run(each),
-            ties=request.ties,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
-        )
-        for each in (run, baseline)
-        if each is not None
-    ]
+    judged = JudgedRuns.hold(run, baseline, reading)
+    runs = judged.rank(model, request.ties)
     mean = _estimate(
         asked,
         _list_documents(runs, human, gains),
@@ -147,14 +134,14 @@ def estimate_dcg(
         queries=len(model.query_texts),
         probabilities=probabilities,
         settings=settings,
-        is_difference=baseline is not None,
+        is_difference=judged.is_difference,
     )
     is_known = set(model.query_texts).__contains__
     return ModelJudgedEvaluation(
         means=(mean,),
         level=settings.level,
         policy=request.policy,
-        is_difference=baseline is not None,
+        is_difference=judged.is_difference,
         agreement=compare_documents(human, model),
         not_modelled=sum(not is_known(query) for query in human.query_texts),
         human_documents=mean.human_changed,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
 from rankscope.errors import InputError, UsageError
-from rankscope.evaluation.evaluating import evaluate_run
-from rankscope.inputs.qrels import Qrels
 from rankscope.judges.changed_queries import find_changed
-from rankscope.judges.model_judge import hold_run, order_values, refuse_aggregate
+from rankscope.judges.judged_runs import JudgedRuns
+from rankscope.judges.model_judge import order_values
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
+    from rankscope.inputs.qrels import Qrels
     from rankscope.judges.drawn_queries import DrawnQueries
     from rankscope.measures import Measure
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
@@ -79,39 +80,19 @@ def draw_queries(
                 hint=f"write {name}={max(least, 50 * least)}",
                 code="bad_parameter",
             )
-    qrels = (
-        model_qrels
-        if isinstance(model_qrels, Qrels)
-        else load_qrels(model_qrels, columns=columns, duplicates=duplicates, encoding=encoding)
-    )
-    runs = [hold_run(each) for each in (run, baseline) if each is not None]
-    evaluations = [
-        evaluate_run(
-            qrels,
-            each,
-            [measure],
-            policy=policy,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
-            threads=threads,
-        )
-        for each in runs
-    ]
-    first = evaluations[0]
-    refuse_aggregate(first.policy)
-    asked = first.measures[0]
-    (changed,) = find_changed(
-        qrels,
-        runs,
-        [asked],
-        policy=first.policy,
+    reading = Reading.read(
         columns=columns,
         duplicates=duplicates,
         score_type=score_type,
         encoding=encoding,
+        threads=threads,
     )
+    qrels = load_qrels(model_qrels, reading)
+    runs = JudgedRuns.hold(run, baseline, reading)
+    evaluations = runs.evaluate(qrels, [measure], policy)
+    first = evaluations[0]
+    asked = first.measures[0]
+    (changed,) = find_changed(qrels, runs, [asked], first.policy)
     names, values = order_values(evaluations, asked)
     is_known = ~np.isnan(values)
     sizes = ((changed | (values != 0)) & is_known).astype(np.float64)

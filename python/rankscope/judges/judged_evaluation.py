@@ -6,10 +6,12 @@ from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError
-from rankscope.evaluation.evaluating import evaluate_run
-from rankscope.judges.model_judge import find_range, hold_run, notes_of_grades, refuse_aggregate
+from rankscope.judges.judged_runs import JudgedRuns
+from rankscope.judges.model_judge import find_range, notes_of_grades
+from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,10 +101,17 @@ def evaluate_judges(
 
     check_choice("how", how, HOWS)
     settings = read_interval(interval)
+    reading = Reading.read(
+        columns=columns,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+    )
     level = 0.95 if settings is None else settings.level
     names = {"query": query, "doc": doc, "relevance": relevance}
     items = read_judges(
-        table, judges=judges, judge=judge, names=names, needs_ids=True, encoding=encoding
+        table, judges=judges, judge=judge, names=names, needs_ids=True, reading=reading
     )
     if len(items.judges) < 2:
         raise InputError(
@@ -110,28 +119,13 @@ def evaluate_judges(
             hint="with one judge, use evaluate",
             code="too_few_judges",
         )
-    runs = [hold_run(each) for each in (run, baseline) if each is not None]
+    runs = JudgedRuns.hold(run, baseline, reading)
 
     def evaluate(left_out: Sequence[int]) -> list[Evaluation]:
-        qrels = _combine_without(items, left_out, how)
-        held = load_qrels(qrels, duplicates=duplicates, encoding=encoding)
-        return [
-            evaluate_run(
-                held,
-                each,
-                measures,
-                policy=policy,
-                columns=columns,
-                duplicates=duplicates,
-                score_type=score_type,
-                encoding=encoding,
-                threads=threads,
-            )
-            for each in runs
-        ]
+        held = load_qrels(_combine_without(items, left_out, how), replace(reading, columns={}))
+        return runs.evaluate(held, measures, policy)
 
     whole = evaluate([])
-    refuse_aggregate(whole[0].policy)
     others = [evaluate(group) for group in group_judges(len(items.judges))]
 
     order = order_queries(whole[0].query_texts)
@@ -151,7 +145,7 @@ def evaluate_judges(
                 hint="use empty='zero', or remove judges with few grades",
                 code="empty_input",
             )
-        low, high = find_range(measure, values[is_defined], is_difference=baseline is not None)
+        low, high = find_range(measure, values[is_defined], is_difference=runs.is_difference)
         found = estimate_crossed(
             values[is_defined], without[:, is_defined], level=level, low=low, high=high
         )
@@ -173,7 +167,7 @@ def evaluate_judges(
         how=how,
         level=level,
         policy=whole[0].policy,
-        is_difference=baseline is not None,
+        is_difference=runs.is_difference,
         alone=int(((~np.isnan(items.grades)).sum(axis=1) == 1).sum()),
         notes=notes_of_grades(whole),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,12 @@ def judge_agreement(
 
     names = {"query": query, "doc": doc, "relevance": relevance}
     found = read_judges(
-        table, judges=judges, judge=judge, names=names, needs_ids=False, encoding=encoding
+        table,
+        judges=judges,
+        judge=judge,
+        names=names,
+        needs_ids=False,
+        reading=Reading.read(encoding=encoding),
     )
     return measure_agreement(found.judges, found.grades)
 
@@ -120,6 +126,11 @@ def combine_judges(
     check_choice("how", how, HOWS)
     names = {"query": query, "doc": doc, "relevance": relevance}
     found = read_judges(
-        table, judges=judges, judge=judge, names=names, needs_ids=True, encoding=encoding
+        table,
+        judges=judges,
+        judge=judge,
+        names=names,
+        needs_ids=True,
+        reading=Reading.read(encoding=encoding),
     )
     return describe_judgments(found.judges, found.grades, found.queries, found.docs, how)

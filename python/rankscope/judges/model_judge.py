@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import chain
 
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError, UsageError
-from rankscope.evaluation.evaluating import evaluate_run
-from rankscope.file import File
-from rankscope.inputs.qrels import Qrels
 from rankscope.judges.changed_queries import find_changed
+from rankscope.judges.judged_runs import JudgedRuns
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.settings.interval import Interval, read_interval
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.qrels import Qrels
     from rankscope.judges.judge_agreement import JudgeAgreement
     from rankscope.judges.model_judged import ModelJudgedEvaluation, ModelJudgedMean
     from rankscope.judges.powered import Powered
@@ -122,39 +121,17 @@ def evaluate_with_model_judge(
     from rankscope.judges.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
 
     settings = read_method(interval)
-    human, model = (
-        given
-        if isinstance(given, Qrels)
-        else load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
-        for given in (human_qrels, model_qrels)
-    )
-    runs = [hold_run(each) for each in (run, baseline) if each is not None]
-
-    def evaluate(qrels: Qrels, each: InputLike) -> Evaluation:
-        return evaluate_run(
-            qrels,
-            each,
-            measures,
-            policy=policy,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=score_type,
-            encoding=encoding,
-            threads=threads,
-        )
-
-    by_human, by_model = ([evaluate(qrels, each) for each in runs] for qrels in (human, model))
-    refuse_aggregate(by_human[0].policy)
-    changed = find_changed(
-        model,
-        runs,
-        by_model[0].measures,
-        policy=by_model[0].policy,
+    reading = Reading.read(
         columns=columns,
         duplicates=duplicates,
         score_type=score_type,
         encoding=encoding,
+        threads=threads,
     )
+    human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
+    runs = JudgedRuns.hold(run, baseline, reading)
+    by_human, by_model = (runs.evaluate(qrels, measures, policy) for qrels in (human, model))
+    changed = find_changed(model, runs, by_model[0].measures, by_model[0].policy)
     values = [
         (order_values(by_human, measure), order_values(by_model, measure))
         for measure in by_human[0].measures
@@ -171,7 +148,7 @@ def evaluate_with_model_judge(
             _Column(names, people, judge, is_changed, strata),
             probabilities,
             settings,
-            is_difference=baseline is not None,
+            is_difference=runs.is_difference,
         )
         for measure, (people, judge), is_changed in zip(
             by_human[0].measures, columns_of, changed, strict=True
@@ -181,7 +158,7 @@ def evaluate_with_model_judge(
         means=tuple(means),
         level=settings.level,
         policy=by_human[0].policy,
-        is_difference=baseline is not None,
+        is_difference=runs.is_difference,
         agreement=compare_documents(human, model),
         not_modelled=len(places.keys() - set(names)),
         notes=notes_of_grades([*by_human, *by_model]),
@@ -192,28 +169,6 @@ def notes_of_grades(evaluations: Iterable[Evaluation]) -> tuple[Diagnostic, ...]
     """Return the notes about the scale of the grades, each once."""
     every = chain.from_iterable(evaluation.notes for evaluation in evaluations)
     return tuple(dict.fromkeys(note for note in every if note.code == "all_relevant"))
-
-
-def hold_run(run: InputLike) -> InputLike:
-    """Return a run that can be read twice."""
-    path = run.path if isinstance(run, File) else run
-    if isinstance(path, str) and path == "-":
-        raise UsageError(
-            "the run is read twice, so it cannot be standard input",
-            hint="write it to a file first",
-            code="stdin_twice",
-        )
-    return list(run) if isinstance(run, Iterator) else run
-
-
-def refuse_aggregate(policy: Policy) -> None:
-    """Raise an error for a policy that aggregates in another way than by the mean."""
-    if policy.aggregate != "mean":
-        raise UsageError(
-            f"a model's judgments help to estimate means, found aggregate={policy.aggregate!r}",
-            hint="use aggregate='mean'",
-            code="aggregate_unavailable",
-        )
 
 
 def order_values(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.inputs.columns import IdColumn
+    from rankscope.settings.reading import Reading
 
 MOST_JUDGES = 1000
 
@@ -49,7 +50,7 @@ def read_judges(
     judge: str | None,
     names: Mapping[str, str | None],
     needs_ids: bool,
-    encoding: str,
+    reading: Reading,
 ) -> JudgedItems:
     """Read the grades of several judges."""
     columns = _check_judges(judges, judge)
@@ -64,7 +65,7 @@ def read_judges(
     needed = [["query"], ["doc"]] if needs_ids or judge is not None else []
     needed += [] if judge is None else [["relevance"]]
     others = columns if judge is None else [judge]
-    with see_others(given, needed, names, others, encoding=encoding) as (held, found):
+    with see_others(given, needed, names, others, reading) as (held, found):
         source = open_table(held)
         ids = FoundColumns(source, found)
         if judge is None:

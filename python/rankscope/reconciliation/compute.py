@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.settings.reading import Reading
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,8 +68,8 @@ def reconcile(
     from rankscope.reconciliation.workbench import Workbench  # noqa: PLC0415 - see above
 
     question = Question.read(measure, got, conventions)
-    bench = Workbench.of_run(qrels, run, columns=columns, duplicates=duplicates, encoding=encoding)
-    return reckon(bench, question)
+    reading = Reading.read(columns=columns, duplicates=duplicates, encoding=encoding)
+    return reckon(Workbench.of_run(qrels, run, reading), question)
 
 
 def reconcile_table(
@@ -117,5 +119,5 @@ def reconcile_table(
 
     question = Question.read(measure, got, conventions)
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
-    bench = Workbench.of_table(table, columns=names, duplicates=duplicates, encoding=encoding)
-    return reckon(bench, question)
+    reading = Reading.read(duplicates=duplicates, encoding=encoding)
+    return reckon(Workbench.of_table(table, names, reading), question)

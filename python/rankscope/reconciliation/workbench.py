@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from shlex import quote
 
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import MeasureError, PolicyError
-from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
 from rankscope.evaluation.refusals import check_order
 from rankscope.file import File
 from rankscope.inputs.qrels import Qrels
 from rankscope.inputs.recognition import recognise, recognise_table
-from rankscope.records import record
+from rankscope.inputs.tables import JoinedColumns
+from rankscope.records import record, replace
 from rankscope.settings.policy import Policy, ties_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Literal
 
     import numpy as np
     from numpy.typing import NDArray
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from rankscope.errors import RankscopeError
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.recognition import Input
-    from rankscope.settings.policy import Duplicates
+    from rankscope.settings.policy import Ties
+    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
     Rank = Callable[[Rules], Rankings]
@@ -68,44 +68,26 @@ class Workbench:
         self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
 
     @classmethod
-    def of_run(
-        cls,
-        qrels: InputLike | Qrels,
-        run: InputLike,
-        *,
-        columns: Mapping[str, str] | None,
-        duplicates: Duplicates,
-        encoding: Literal["utf-8", "latin-1"],
-    ) -> Workbench:
+    def of_run(cls, qrels: InputLike | Qrels, run: InputLike, reading: Reading) -> Workbench:
         """Make a workbench for judgments and a run."""
         given = qrels
         if not isinstance(qrels, Qrels):
             refuse_one_stdin_for_both(qrels, run)
-            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
-        judgments = qrels.judgments
-        kept: InputLike = _keep(recognise(run, "run", columns), run)  # type: ignore[assignment]  # it stays one
-        rank = partial(
-            Rankings.from_run,
-            qrels,
-            kept,
-            columns=columns,
-            duplicates=duplicates,
-            encoding=encoding,
-        )
+        held = load_qrels(qrels, reading)
+        judgments = held.judgments
+        kept: InputLike = _keep(recognise(run, "run", reading.columns), run)  # type: ignore[assignment]  # it stays one
         policy = Policy().resolve()
 
+        def rank(rules: Rules) -> Rankings:
+            own = replace(reading, score_type=rules.score_type)
+            return rank_run(Rankings, held, kept, ties_of(rules.policy), own)
+
         def cut(depth: int) -> Workbench:
-            whole = rank(ties=ties_of(policy))
-            return cls.of_run(
-                qrels,
-                _cut(whole, depth),
-                columns=None,
-                duplicates=duplicates,
-                encoding=encoding,
-            )
+            whole = rank_run(Rankings, held, kept, ties_of(policy), reading)
+            return cls.of_run(held, _cut(whole, depth), replace(reading, columns={}))
 
         return cls(
-            lambda rules: rank(ties=ties_of(rules.policy), score_type=rules.score_type),
+            rank,
             lambda _, number: dict(judgments.documents(number)),
             judgments.grades(),
             policy,
@@ -115,34 +97,23 @@ class Workbench:
 
     @classmethod
     def of_table(
-        cls,
-        table: object,
-        *,
-        columns: Mapping[str, str | None],
-        duplicates: Duplicates,
-        encoding: Literal["utf-8", "latin-1"],
+        cls, table: object, names: Mapping[str, str | None], reading: Reading
     ) -> Workbench:
         """Make a workbench for a table whose rows hold both scores and grades."""
-        rank = partial(
-            Rankings.from_table,
-            _keep(recognise_table(table), table),
-            query=columns["query"],
-            doc=columns["doc"],
-            relevance=columns["relevance"],
-            score=columns["score"],
-            rank=columns["rank"],
-            duplicates=duplicates,
-            encoding=encoding,
-        )
-        default = Policy(ties="average")
+        kept = _keep(recognise_table(table), table)
+        wanted = JoinedColumns(names)
 
-        def rank_table(rules: Rules) -> Rankings:
-            rankings = rank(ties=ties_of(rules.policy))
+        def rank(ties: Ties) -> Rankings:
+            return rank_rows(Rankings, recognise_table(kept), wanted, ties, reading)
+
+        def rank_as(rules: Rules) -> Rankings:
+            rankings = rank(ties_of(rules.policy))
             check_order(rankings, ties_of(rules.policy), rules.score_type)
             return rankings
 
-        grades = rank(ties=ties_of(default)).grades
-        return cls(rank_table, _judged_rows, grades, default, files=_name(table, "TABLE"))
+        default = Policy(ties="average")
+        grades = rank("average").grades
+        return cls(rank_as, _judged_rows, grades, default, files=_name(table, "TABLE"))
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
         """Evaluate under each of these rules, for `outcome` to return."""

@@ -45,6 +45,7 @@ from rankscope.measures.splitting import split_measures
 from rankscope.output.text import show
 from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings
 from rankscope.report.source import hold
+from rankscope.settings.reading import Reading
 from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False
@@ -183,6 +184,7 @@ def _report_rankings(
     return report_rankings(
         rankings,
         measures,
+        Reading.read(encoding=options.encoding, threads=options.threads),
         held=held,
         policy=options.policy or None,
         convention=options.convention,
@@ -194,7 +196,6 @@ def _report_rankings(
         known=read_items(options),
         beside=name_items(options),
         options=said,
-        threads=options.threads,
         strict=options.strict,
         progress=True,
     )

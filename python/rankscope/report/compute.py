@@ -12,24 +12,23 @@ from rankscope.derivation.explanation import Explanation
 from rankscope.engine.items import read_items_for
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow
-from rankscope.engine.requests import (
-    read_columns,
-    read_measures,
-    read_request,
-    refuse_one_stdin_for_both,
-)
+from rankscope.engine.requests import read_measures, read_request, refuse_one_stdin_for_both
 from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
 from rankscope.evaluation.evaluating import refuse_diagnostics
+from rankscope.evaluation.rankings import rank_rows, rank_run, read_attribution
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
 from rankscope.inputs.qrels import Qrels
-from rankscope.inputs.recognition import shorten_names
+from rankscope.inputs.recognition import recognise_table, shorten_names
+from rankscope.inputs.tables import JoinedColumns
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.rankings import Rankings
+from rankscope.records import replace
 from rankscope.report.source import hold
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +116,13 @@ def report(
         No run is significantly better: new leads old by 0.1845 nDCG@10 (95% interval ...
     """
     named = _name_runs(runs)
+    reading = Reading.read(
+        columns=columns,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+    )
     asked = read_request(
         measures,
         policy,
@@ -126,12 +132,7 @@ def report(
         grades=[],  # what a convention refuses of them it says when they are known
     )
     known = read_items_for(
-        measures,
-        history=history,
-        items=items,
-        catalogue=catalogue,
-        columns=read_columns(columns),
-        encoding=encoding,
+        measures, history=history, items=items, catalogue=catalogue, reading=reading
     )
     if isinstance(qrels, Qrels):
         judged = hold({}, "qrels", qrels.name)
@@ -140,25 +141,11 @@ def report(
         for _, run in named:
             refuse_one_stdin_for_both(qrels, run)
         judged = hold(qrels, "qrels")
-        judgments = load_qrels_for(
-            judged.value,
-            (),
-            measures,
-            columns=columns,
-            duplicates=duplicates,
-            encoding=encoding,
-        )
+        judgments = load_qrels_for(judged.value, (), measures, reading)
     held = [judged, *(hold(run, "run", name) for name, run in named)]
+    of_runs = replace(reading, score_type=asked.score_type)
     rankings = [
-        Rankings.from_run(
-            judgments,
-            run.value,
-            ties=asked.ties,
-            columns=columns,
-            duplicates=duplicates,
-            score_type=asked.score_type,
-            encoding=encoding,
-        )
+        rank_run(Rankings, judgments, run.value, asked.ties, of_runs)
         for run in follow(held[1:], "reading runs", is_shown=progress)
     ]
     said = [
@@ -169,6 +156,7 @@ def report(
     return report_rankings(
         rankings,
         measures,
+        reading,
         held=held,
         policy=policy,
         convention=convention,
@@ -178,7 +166,6 @@ def report(
         known=known,
         beside={"history": history, "items": items, "catalogue": catalogue},
         options=[pair for pair in said if pair not in USUAL],
-        threads=threads,
         strict=strict,
         progress=progress,
     )
@@ -246,33 +233,32 @@ def report_table(
         >>> [(part.name, part.means[0].value) for part in found.slices.parts]
         [('at', 1.0), ('de', 0.5)]
     """
+    reading = Reading.read(
+        duplicates=duplicates, encoding=encoding, threads=threads, progress=progress
+    )
     default = Policy(ties="average")
     asked = read_request(
         measures, policy, default=default, convention=convention, score_type=None, grades=[]
     )
     held = hold(table, "table")
     attributes = [by] if isinstance(by, str) else [*(by or [])]
-    rankings = Rankings.from_table(
-        held.value,
-        query=query,
-        doc=doc,
-        relevance=relevance,
-        score=score,
-        rank=rank,
-        labels=labels,
-        predicted=predicted,
-        positive=positive,
-        attributes=attributes,
-        ties=asked.ties,
-        duplicates=duplicates,
-        encoding=encoding,
-        progress=progress,
-        **attribution,
+    names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
+    rankings = rank_rows(
+        Rankings,
+        recognise_table(held.value),
+        JoinedColumns(
+            names,
+            attributes,
+            read_attribution(relevance, labels, predicted, positive, attribution),
+        ),
+        asked.ties,
+        reading,
     )
     said = [("--duplicates", duplicates), ("--encoding", encoding)]
     return report_rankings(
         [rankings],
         measures,
+        reading,
         held=[held],
         policy=policy,
         convention=convention,
@@ -285,7 +271,6 @@ def report_table(
             *(pair for pair in said if pair not in USUAL),
             *(("--by", name) for name in attributes),
         ],
-        threads=threads,
         strict=strict,
         progress=progress,
     )
@@ -298,6 +283,7 @@ USUAL = {("--duplicates", "error"), ("--score-type", "float64"), ("--encoding", 
 def report_rankings(
     rankings: Sequence[Rankings],
     measures: Measures,
+    reading: Reading,
     *,
     held: Sequence[HashedInput],
     policy: Policy | str | None,
@@ -310,7 +296,6 @@ def report_rankings(
     known: Items | None = None,
     beside: Mapping[str, object] | None = None,
     options: Sequence[tuple[str, str]] = (),
-    threads: int | None = None,
     strict: bool = False,
     progress: bool = False,
 ) -> Report:
@@ -340,7 +325,7 @@ def report_rankings(
             interval=made,
             weights=weights,
             items=known,
-            threads=threads,
+            threads=reading.threads,
         )
         if strict:
             refuse_diagnostics(evaluation.notes)
@@ -385,11 +370,11 @@ def report_rankings(
             rankings,
             names,
             first,
+            reading,
             policy=policy,
             convention=convention,
             interval=made,
             known=known,
-            threads=threads,
             progress=progress,
         ),
         held=held,
@@ -440,12 +425,12 @@ def _compare_runs(
     rankings: Sequence[Rankings],
     names: Sequence[str],
     evaluation: Evaluation,
+    reading: Reading,
     *,
     policy: Policy | str | None,
     convention: Convention | str | None,
     interval: Interval | None,
     known: Items | None,
-    threads: int | None,
     progress: bool,
 ) -> Comparison | str | None:
     """Compare all pairs of runs, or return the reason why they can't be; `None` for one run."""
@@ -461,13 +446,14 @@ def _compare_runs(
         return compare_rankings(
             by_name,
             measures,
+            reading,
             bounds=len(rankings) <= MOST_IN_PAIRS,
             policy=policy,
             convention=convention,
             known=known,
             testing={
                 "interval": interval or Interval(),
-                "threads": threads,
+                "threads": reading.threads,
                 "progress": progress,
             },
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluate_table import read_slicing
+from rankscope.settings.reading import read_columns
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
 from rankscope.spark.frames import list_grades, read_source, run_job
 from rankscope.spark.jobs import make_job

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import DUPLICATES, read_measures, read_request
+from rankscope.engine.requests import read_measures, read_request
 from rankscope.errors import PolicyError
 from rankscope.evaluation.streaming import can_stream
 from rankscope.settings.policy import CHOICES, Policy, check_choice
@@ -71,7 +71,7 @@ def make_job(
 
 def check_order(ties: str | None, duplicates: str, library: str = "Spark") -> None:
     """Raise an error for choices that depend on the order of rows, which a library doesn't keep."""
-    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("duplicates", duplicates, CHOICES["duplicates"])
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])
     for name, value, refused, hint in (

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from rankscope._core import Reassignments
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import record
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ import math
 
 from rankscope._core import audit_ties as audit_spreads
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
+from rankscope.engine.requests import read_measure, read_policy, read_request
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.refusals import check_averaged, refuse_items
 from rankscope.evaluation.rounding import NARROW, find_precision, round_scores
 from rankscope.output.table import Table
 from rankscope.records import record
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import count_threads
 from rankscope.ties.result import TieAudit, TieSummary
 
 TYPE_CHECKING = False

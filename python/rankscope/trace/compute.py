@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads
 from rankscope.errors import LimitError, PolicyError, UsageError
 from rankscope.records import record
 from rankscope.settings.interval import Interval
+from rankscope.settings.reading import count_threads
 from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
 from rankscope.stats.exact_sums import sum_all
 from rankscope.stats.max_t import PERMUTATIONS, reassign

@@ -11,7 +11,6 @@ import json
 from functools import partial
 from itertools import groupby
 
-from rankscope.engine.requests import count_threads
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.retained import take_over
@@ -20,6 +19,7 @@ from rankscope.monitor.evaluate.worker import run_in_order
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.records import OpenHour, Progress
 from rankscope.records import record
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope import _core
 from rankscope._core import EMPTY_VALUES
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads, read_request
+from rankscope.engine.requests import read_request
 from rankscope.errors import MeasureError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.inputs.arrays import Groups
@@ -23,6 +23,7 @@ from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import math
 
 from rankscope._core import estimate_mean as compute_estimate
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads
 from rankscope.errors import UsageError
 from rankscope.output.estimate import Estimate, read_estimate
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.alerts.detect.mix import choose_mix, observe
 from rankscope.monitor.alerts.detect.sample import View, collect_samples
@@ -17,6 +16,7 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
+from rankscope.settings.reading import count_threads
 from rankscope.stats.means import estimate_mean
 from rankscope.stats.sequential.anchor import LEAST, LONGEST, choose_anchor
 from rankscope.stats.sequential.baseline import LEVEL

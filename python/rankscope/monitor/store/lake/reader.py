@@ -7,7 +7,6 @@ from math import inf
 from typing import NamedTuple
 
 from rankscope.deferred import np
-from rankscope.engine.requests import count_threads
 from rankscope.errors import FileError, FormatError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.limits import HOUR
@@ -27,6 +26,7 @@ from rankscope.monitor.store.lake.rankings import Read, join_examples
 from rankscope.monitor.store.lake.shown import Shown, drop_repeated, join_shown, make_shown
 from rankscope.monitor.store.lake.state import KnownFile
 from rankscope.records import record
+from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

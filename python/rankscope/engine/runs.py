@@ -1,0 +1,208 @@
+"""Evaluates a run of any kind and size: in memory, while it is read, or in parts on disk."""
+
+from __future__ import annotations
+
+from rankscope._core import RunParts, SpilledColumns, evaluate_dict, evaluate_path, evaluate_run
+from rankscope.engine.batches import (
+    count_rows_at_once,
+    evaluate_parts,
+    push_batches,
+    whole_queries,
+)
+from rankscope.engine.memory import Room, SpillNotice
+from rankscope.engine.progress import watch
+from rankscope.errors import InputError, RankscopeError, UsageError
+from rankscope.inputs import tables
+from rankscope.inputs.reading import open_retrieved, rank_run, read_run
+from rankscope.inputs.recognition import find_stream, recognise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._core import Judgments, Plan
+    from rankscope.inputs.files.table import TableFile
+    from rankscope.inputs.reading import Note, Tell
+    from rankscope.inputs.recognition import Input
+    from rankscope.settings.reading import Reading
+    from rankscope.typing import InputLike
+
+
+def recognise_run(run: InputLike, reading: Reading, *, is_held: bool) -> Input:
+    """Recognize a run, which is held in memory or read as it comes.
+
+    Raises:
+        UsageError: There is a memory limit, and all rows are held in memory.
+    """
+    found = recognise(run, "run", reading.columns)
+    if not is_held:
+        found = find_stream(found)
+    if is_held or not found.is_in_files:
+        _refuse_limit(found, reading)
+    return found
+
+
+def _refuse_limit(found: Input, reading: Reading) -> None:
+    named = [name for name in ("memory", "spill_folder") if getattr(reading, name) is not None]
+    if named:
+        kind = "a table" if found.kind == "table" else "a run in memory"
+        if found.is_in_files:
+            kind = "a run that is evaluated by measures of items"
+        raise UsageError(
+            f"{named[0]} has no effect on {kind}, which needs all rows in memory",
+            hint=f"remove {named[0]}" + ("" if found.is_in_files else ", or pass a run in a file"),
+            code="bad_memory",
+        )
+
+
+def evaluate_input(
+    judgments: Judgments, given: Input, plan: Plan, ties: str, reading: Reading, *, is_held: bool
+) -> tuple[CoreEvaluation, list[Note]]:
+    """Evaluate a run: in memory, while it is read, or in parts on disk.
+
+    Also returns code, count and first line of what was suspicious but legal in the files.
+    """
+    notes: list[Note] = []
+    with watch(given, reading.progress) as tell:
+        if is_held or (given.kind == "table" and not given.is_in_files):
+            ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
+            return ranked.evaluate(plan, reading.threads), notes
+        if given.kind == "mapping":
+            return evaluate_dict(judgments, plan, given.value), notes
+        if not given.is_in_files:
+            return evaluate_run(judgments, plan, read_run(given, reading), reading.threads), notes
+        room = Room(reading.memory, reading.spill_folder)
+        if given.kind != "file":
+            run = ColumnRun(given, judgments, plan, ties, reading, tell=tell)
+            return run.evaluate(room), run.notes
+        answer, written = evaluate_path(
+            judgments,
+            plan,
+            given.source,
+            reading.encoding,
+            (room.unasked, room.find),
+            reading.threads,
+            tell,
+        )
+        if written > 0:
+            SpillNotice(given.name, room.memory).finish(written)
+        return answer, notes
+
+
+class ColumnRun:
+    """A run in files of columns, such as Parquet or CSV, beside the plan of its evaluation."""
+
+    def __init__(
+        self,
+        given: Input,
+        judgments: Judgments,
+        plan: Plan,
+        ties: str,
+        reading: Reading,
+        *,
+        tell: Tell,
+    ) -> None:
+        self._given = given
+        self._judgments = judgments
+        self._plan = plan
+        self._ties = ties
+        self._reading = reading
+        self._tell = tell
+        self.notes: list[Note] = []
+
+    def evaluate(self, room: Room) -> CoreEvaluation:
+        """Evaluate the run: while reading it, in memory, or in parts on disk.
+
+        Rows that take little memory are held. Others are evaluated while they are read. If rows
+        of a query aren't contiguous, all rows are held, or written to temporary files where they
+        exceed the memory limit. All ways give the same values, notes and errors.
+        """
+        file = self._open()
+        # What can be read only once is kept, for a query may come back.
+        if not self._given.is_once:
+            size = file.estimate_memory()
+            if 0 < size <= room.unasked:
+                return self._hold(file)
+            file.close()
+            answer = self._stream(count_rows_at_once(room.memory.limit))
+            if answer is not None:
+                return answer
+            file = self._open()
+        if file.exceeds(room.memory.limit):
+            return self._spill(file, room)
+        return self._hold(file)
+
+    def _open(self) -> TableFile:
+        return open_retrieved(self._given, self._reading, self._tell)
+
+    def _hold(self, source: TableFile) -> CoreEvaluation:
+        ranked = rank_run(
+            self._judgments,
+            self._given,
+            self._ties,
+            self._reading,
+            notes=self.notes,
+            tell=self._tell,
+            source=source,
+        )
+        try:
+            return ranked.evaluate(self._plan, self._reading.threads)
+        except RankscopeError as error:
+            raise self._place(error) from None
+
+    def _stream(self, rows_at_once: int) -> CoreEvaluation | None:
+        """Evaluate the run while reading it; `None` if rows aren't contiguous, or invalid.
+
+        The first mistake of a run is known when all of it was read, so others look for it.
+        """
+        parts = RunParts(self._judgments)
+        with self._open() as file:
+            names = file.columns
+            for table in whole_queries(file, names.get("query"), rows_at_once):
+                try:
+                    columns = tables.read_retrieved(table, names)
+                    is_new = parts.push(self._plan, columns, self._reading.threads)
+                except InputError:
+                    return None
+                if not is_new:
+                    return None
+            notes = file.notes
+        try:
+            answer = parts.finish(self._plan)
+        except RankscopeError as error:
+            raise self._place(error) from None
+        self.notes += notes
+        return answer
+
+    def _spill(self, opened: TableFile, room: Room) -> CoreEvaluation:
+        memory = room.memory
+        with opened as file:
+            names = file.columns
+            expected = file.estimate_memory() or None
+            spilled = SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
+            notice = SpillNotice(file.name, memory)
+            push_batches(
+                file,
+                lambda table: tables.read_retrieved(table, names),
+                spilled.push,
+                spilled,
+                notice,
+            )
+            self.notes += file.notes
+            try:
+                evaluate_parts(
+                    spilled,
+                    lambda: spilled.evaluate_next(self._plan, self._reading.threads),
+                    notice,
+                    self._reading.progress,
+                )
+                spilled.check()
+            except RankscopeError as error:
+                raise file.place(error) from None
+        try:
+            return spilled.finish(self._plan)
+        except RankscopeError as error:
+            raise self._place(error) from None
+
+    def _place(self, error: RankscopeError) -> RankscopeError:
+        error.file = self._given.name
+        return error
