@@ -15,6 +15,7 @@ from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def dcg_from_clicks(
     optional = {"propensity": propensity, "predicted": predicted}
     read = read_log(
         log,
+        Reading.read(encoding=encoding),
         numbers={
             "click": click,
             "new_rank": new_rank,
@@ -131,7 +133,6 @@ def dcg_from_clicks(
         values={} if cluster is None else {"cluster": cluster},
         found={"rank": rank, "query": query},
         nullable=("rank", "new_rank", "propensity"),
-        encoding=encoding,
     )
     numbers = read.numbers
     old, new = _read_ranks(numbers["rank"]), _read_ranks(numbers["new_rank"])

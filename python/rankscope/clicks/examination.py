@@ -7,6 +7,7 @@ from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,9 +105,11 @@ def estimate_examination(
         )
     check_choice("method", method, METHODS)
     check_cluster_column(cluster)
+    reading = Reading.read(encoding=encoding)
     if method == "harvest":
         return _harvest(
             log,
+            reading,
             rank=rank,
             click=click,
             propensity=propensity,
@@ -115,7 +118,6 @@ def estimate_examination(
             doc=doc,
             cluster=cluster,
             level=float(level),
-            encoding=encoding,
         )
     if query is not None or doc is not None:
         raise UsageError(
@@ -124,12 +126,13 @@ def estimate_examination(
             code="bad_parameter",
         )
     names = {"rank": rank, "click": click, "propensity": propensity, "cluster": cluster}
-    found = tally(read_clicks(log, names, encoding=encoding), ranks)
+    found = tally(read_clicks(log, names, reading), ranks)
     return estimate(found, float(level), is_weighted=propensity is not None)
 
 
 def _harvest(
     log: object,
+    reading: Reading,
     *,
     rank: str | None,
     click: str,
@@ -139,7 +142,6 @@ def _harvest(
     doc: str | None,
     cluster: str | None,
     level: float,
-    encoding: str,
 ) -> ExaminationCurve:
 
     from rankscope.clicks.estimate.harvesting import DEEPEST, Shown, harvest  # noqa: PLC0415 - loads late
@@ -155,10 +157,10 @@ def _harvest(
         )
     read = read_log(
         log,
+        reading,
         numbers={"click": click},
         values={} if cluster is None else {"cluster": cluster},
         found={"rank": rank, "query": query, "doc": doc},
-        encoding=encoding,
     )
     clicks = read.numbers["click"]
     places = check_ranks(read.numbers["rank"])

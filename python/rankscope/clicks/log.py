@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.settings.reading import Reading
+
     Foreign: TypeAlias = Any  # a column of another library
 
 USUAL = {
@@ -95,13 +97,13 @@ class Log:
 
 def read_log(
     log: object,
+    reading: Reading,
     *,
     numbers: Mapping[str, str],
     values: Mapping[str, str],
     found: Mapping[str, str | None] | None = None,
     nullable: Sequence[str] = (),
     called: Mapping[str, str] | None = None,
-    encoding: str = "utf-8",
 ) -> Log:
     """Read columns of a log whose rows are documents that were shown."""
     given = recognise_table(log)
@@ -112,17 +114,12 @@ def read_log(
         if not given.format:
             table, roles = given.value, found
         else:
-            from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - loads late
+            from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - loads late
+            from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
 
-            with open_batches(
-                given.location,
-                wanted={**{role: given.columns.get(role, name) for role, name in found.items()}},
-                others=list(dict.fromkeys(named.values())),
-                besides=besides,
-                format=given.format,
-                name=given.name,
-                encoding=encoding,
-            ) as file:
+            roles = {role: given.columns.get(role, name) for role, name in found.items()}
+            others = list(dict.fromkeys(named.values()))
+            with open_input(given, Wanted(roles, others, besides=besides), reading) as file:
                 table = load_arrow().Table.from_batches(list(file), file.schema)
                 roles = {role: file.columns.get(role) for role in found}
                 has = file.names

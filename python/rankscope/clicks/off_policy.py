@@ -10,6 +10,7 @@ from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
 from rankscope.names import quote
 from rankscope.settings.policy import check_choice
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,11 +143,11 @@ def evaluate_off_policy(
     values = {"chosen": chosen, "cluster": cluster}
     read = read_log(
         log,
+        Reading.read(encoding=encoding),
         numbers=numbers,
         values={role: name for role, name in values.items() if name is not None},
         found=found,
         called={"doc": "item"},
-        encoding=encoding,
     )
     _check_chances(read, "propensity", "propensities above 0, up to 1", is_above=True)
     if "target" in read.numbers:

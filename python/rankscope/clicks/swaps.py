@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.settings.reading import Reading
+
 MOST_RANKS = 10_000
 FEWEST_SHOWN = 100
 """The number of documents from which on it can't be chance that all were clicked."""
@@ -51,7 +53,7 @@ def refuse_clicked_only(clicked: float, shown: float) -> None:
         )
 
 
-def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) -> Iterator[Clicks]:
+def read_clicks(log: object, names: Mapping[str, str | None], reading: Reading) -> Iterator[Clicks]:
     """Read a click log, batch by batch if it is in files."""
     given = recognise_table(log)
     wanted = {role: names[name] for name, role in ROLES.items()}
@@ -65,17 +67,12 @@ def read_clicks(log: object, names: Mapping[str, str | None], *, encoding: str) 
             error.file = given.name
             raise
         return
-    from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only files need it
+    from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
 
-    with open_batches(
-        given.location,
-        wanted={**wanted, **given.columns},
-        needed=[[role] for role in wanted],
-        others=() if cluster is None else (cluster,),
-        format=given.format,
-        name=given.name,
-        encoding=encoding,
-    ) as file:
+    others = () if cluster is None else (cluster,)
+    columns = Wanted({**wanted, **given.columns}, others, [[role] for role in wanted])
+    with open_input(given, columns, reading) as file:
         before = 0
         for batch in file:
             try:

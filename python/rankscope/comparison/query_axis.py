@@ -147,7 +147,7 @@ def _read_attributes(
     table = (
         attributes
         if isinstance(attributes, QueryTable)
-        else read_query_table(attributes, texts=names, encoding=reading.encoding)
+        else read_query_table(attributes, reading, texts=names)
     )
     at = {query: number for number, query in enumerate(table.query_ids)}
     missing = [query for query in query_ids if query not in at]

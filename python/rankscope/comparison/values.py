@@ -85,7 +85,7 @@ def compare_values(
         from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - loads late
 
         own = [] if attributes is not None else list(dict.fromkeys(named))
-        table = read_query_table(values, query=query, texts=own, numbers=runs, encoding=encoding)
+        table = read_query_table(values, reading, query=query, texts=own, numbers=runs)
         query_ids, columns = table.query_ids, dict(table.numbers)
         held = table if own else attributes
         axis = Axis.read(query_ids, held, by, cluster, reading)

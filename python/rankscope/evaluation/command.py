@@ -37,6 +37,7 @@ from rankscope.measures.splitting import split_measures
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.intervals import describe_intervals
 from rankscope.output.text import format_value, show
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -249,7 +250,9 @@ def _read_clusters(options: Namespace) -> dict[str, str] | None:
     from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - only for it
 
     column = options.cluster
-    table = read_query_table(options.attributes, texts=[column], encoding=options.encoding)
+    table = read_query_table(
+        options.attributes, Reading.read(encoding=options.encoding), texts=[column]
+    )
     return dict(zip(table.query_ids, table.texts[column], strict=True))
 
 

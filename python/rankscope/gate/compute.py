@@ -255,7 +255,7 @@ def _read_axis(
         from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - loads late
 
         texts = list(dict.fromkeys(named))
-        attributes = read_query_table(attributes, texts=texts, encoding=reading.encoding)
+        attributes = read_query_table(attributes, reading, texts=texts)
     query_ids = rankings.query_texts
     axis = Axis.read(query_ids, attributes, None, cluster, reading, rankings=rankings)
     groups = {}

@@ -220,15 +220,8 @@ def _type_cells(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - PyAr
 def _open(
     found: Input, wanted: Mapping[str, str | None], others: Sequence[str], reading: Reading
 ) -> Any:  # noqa: ANN401 - a file of any format
-    from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only files need it
+    from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
 
-    return open_batches(
-        found.location,
-        wanted={"doc": wanted.get("doc")},
-        needed=[["doc"]],
-        others=others,
-        has_real_numbers=True,
-        format=found.format,
-        name=found.name,
-        encoding=reading.encoding,
-    )
+    columns = Wanted({"doc": wanted.get("doc")}, others, [["doc"]], has_real_numbers=True)
+    return open_input(found, columns, reading)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.inputs.columns import IdColumn
+    from rankscope.inputs.files.table import TableFile
     from rankscope.inputs.recognition import Input
+    from rankscope.settings.reading import Reading
 
 
 BESIDES = ("query", "topic", "topic_id", "user_id")
@@ -52,33 +54,22 @@ class QueryTable:
 
 def read_query_table(
     table: object,
+    reading: Reading,
     *,
     query: str | None = None,
     texts: Sequence[str] = (),
     numbers: Sequence[str] | None = (),
-    encoding: str = "utf-8",
 ) -> QueryTable:
     """Read a table with one row per query."""
     given = recognise_table(table)
     try:
         if not given.format:
             return _read(given.value, query, texts, numbers)
-        from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only files need it
-
-        wanted = {"query": query, **given.columns}
-        others = [*texts, *(numbers or ())]
-        if numbers is None:
-            others = [*texts, *_list_others(given, wanted, texts, encoding)]
-        with open_batches(
-            given.location,
-            wanted=wanted,
-            needed=[["query"]],
-            others=list(dict.fromkeys(others)),
-            besides=BESIDES,
-            format=given.format,
-            name=given.name,
-            encoding=encoding,
-        ) as file:
+        others = [
+            *texts,
+            *(_list_others(given, query, texts, reading) if numbers is None else numbers),
+        ]
+        with _open(given, query, list(dict.fromkeys(others)), reading) as file:
             held = load_arrow().Table.from_batches(list(file), file.schema)
             return _read(held, file.columns["query"], texts, numbers)
     except InputError as error:
@@ -87,23 +78,20 @@ def read_query_table(
 
 
 def _list_others(
-    given: Input, wanted: Mapping[str, str | None], texts: Sequence[str], encoding: str
+    given: Input, query: str | None, texts: Sequence[str], reading: Reading
 ) -> list[str]:
     """Return the names of the columns of a file that are neither queries nor text."""
-    from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - as above
-
-    with open_batches(
-        given.location,
-        wanted=wanted,
-        needed=[["query"]],
-        others=texts,
-        besides=BESIDES,
-        format=given.format,
-        name=given.name,
-        encoding=encoding,
-    ) as file:
+    with _open(given, query, texts, reading) as file:
         known = {file.columns["query"], *texts, *BESIDES}
         return [name for name in file.names if name not in known]
+
+
+def _open(given: Input, query: str | None, others: Sequence[str], reading: Reading) -> TableFile:
+    from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
+    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
+
+    wanted = Wanted({"query": query, **given.columns}, others, [["query"]], BESIDES)
+    return open_input(given, wanted, reading)
 
 
 def _read(

@@ -354,21 +354,11 @@ def _open(
     tell: Tell = None,
     besides: Sequence[str] = (),
 ) -> TableFile:
-    from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only tables need it
+    from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only tables need it
+    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
 
     named = {**names, **given.columns}
-    roles = [role for of in needed for role in of]
     is_judged = needed in (JUDGED, *JUDGED_BESIDE)
-    roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
-    return open_batches(
-        given.location,
-        wanted={role: named.get(role) for role in dict.fromkeys(roles)},
-        is_judged=is_judged,
-        needed=needed,
-        others=others,
-        besides=besides,
-        format=given.format,
-        name=given.name,
-        encoding=reading.encoding,
-        progress=tell,
-    )
+    roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
+    wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
+    return open_input(given, Wanted(wanted, others, needed, besides, is_judged), reading, tell)

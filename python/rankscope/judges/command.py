@@ -14,6 +14,7 @@ from rankscope.cli.output import print_csv, print_json
 from rankscope.cli.parser import Once, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.splitting import split_measures
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _read_probabilities(options: Namespace) -> dict[str, float]:
     from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - only for it
 
     table = read_query_table(
-        options.probabilities, numbers=["probability"], encoding=options.encoding
+        options.probabilities, Reading.read(encoding=options.encoding), numbers=["probability"]
     )
     column: list[float] = table.numbers["probability"].tolist()
     return dict(zip(table.query_ids, column, strict=True))

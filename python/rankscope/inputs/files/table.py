@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from rankscope.inputs.files.blocks import Lines
     from rankscope.inputs.files.opening import Progress
+    from rankscope.inputs.recognition import Input
+    from rankscope.settings.reading import Reading
 
     class File(Protocol):
         """A file of rows, read batch by batch.
@@ -96,6 +98,21 @@ def open_batches(
         form=format,
         name="<stdin>" if called == "-" else called,
         encoding=encoding,
+        progress=progress,
+    )
+
+
+def open_input(
+    given: Input, wanted: Wanted, reading: Reading, progress: Progress = None
+) -> TableFile:
+    """Open a table in files that was recognised, to read batch by batch."""
+    files = list_files(given.location) if isinstance(given.location, str) else []
+    return TableFile(
+        files or [given.location],
+        wanted,
+        form=given.format,
+        name=given.name,
+        encoding=reading.encoding,
         progress=progress,
     )
 
