@@ -35,6 +35,7 @@ from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.monitor.store.tables.rankings import find_wrong_count
 from rankscope.monitor.store.tables.transaction import NumberCache
+from rankscope.monitor.store.tables.version import VERSION
 from rankscope.monitor.store.tables.windows import check_windows
 
 TYPE_CHECKING = False
@@ -313,7 +314,7 @@ class PostgresStore(PostgresReader, Store):
     def _lock(self, connection: Connection) -> int:
         """Keep others from writing, and return the number of the last event."""
         seq, version = lock_writers(connection)
-        if version != schema.VERSION:
+        if version != VERSION:
             raise FileError(
                 f"another process has upgraded the store to version {version}",
                 hint="start this one with the same release of rankscope",

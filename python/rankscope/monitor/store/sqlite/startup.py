@@ -15,6 +15,7 @@ from rankscope.monitor.store.sqlite.connection import connect_sqlite, driver_of
 from rankscope.monitor.store.sqlite.files import size_of
 from rankscope.monitor.store.sqlite.high_water import Mark
 from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.version import NAME, VERSION, check_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def make_tables(connection: Connection) -> Mark:
     schema.TABLES.create_all(connection, checkfirst=False)  # there are none
     made = Mark(secrets.token_bytes(16), 0, 1)
     facts = {
-        "schema_version": schema.VERSION,
+        NAME: VERSION,
         "store": made.store.hex(),
         "last_seq": made.seq,
         "last_commit": made.commit,
@@ -48,7 +49,7 @@ def make_tables(connection: Connection) -> Mark:
     return made
 
 
-def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
+def inspect_store(path: Path, busy_seconds: float) -> Mark | None:
     """Check a store before anything is written, so that a refused store stays as it was.
 
     This ends within `OPENING_SECONDS` and the time to read the file once from a slow disk: damage
@@ -60,12 +61,12 @@ def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
     engine = connect_sqlite(path, writes=False, busy_seconds=busy_seconds)
     opened: list[sqlite3.Connection] = []
 
-    def check_store() -> tuple[Mark, int] | None:
+    def check_store() -> Mark | None:
         with engine.connect() as connection:
             opened.append(driver_of(connection))
             if not inspect(connection).get_table_names():
                 return None
-            found = _read_facts(connection, path)
+            found = read_facts(connection, path)
             _check_pages(connection, path)
             return found
 
@@ -106,13 +107,6 @@ def _check_pages(connection: Connection, path: Path) -> None:
 
 def read_facts(connection: Connection, path: Path) -> Mark:
     """Read the last event and transaction of a store."""
-    mark, version = _read_facts(connection, path)
-    if version != schema.VERSION:
-        raise _other_version(path, version)
-    return mark
-
-
-def _read_facts(connection: Connection, path: Path) -> tuple[Mark, int]:
     tables = set(inspect(connection).get_table_names())
     if schema.meta.name not in tables:
         found = (
@@ -126,15 +120,12 @@ def _read_facts(connection: Connection, path: Path) -> tuple[Mark, int]:
         )
     facts = dict(map(tuple, connection.execute(select(schema.meta))))
     try:
-        version = int(facts["schema_version"])
-        # Version 1 numbered events only.
-        commit = int(facts["last_commit"]) if version > 1 else 0
-        mark = Mark(bytes.fromhex(facts["store"]), int(facts["last_seq"]), commit)
+        check_version(facts, str(path))
+        return Mark(
+            bytes.fromhex(facts["store"]), int(facts["last_seq"]), int(facts["last_commit"])
+        )
     except (KeyError, ValueError, TypeError) as error:
         raise damaged(path, f"its facts: {error!r:.80}") from error
-    if not schema.OLDEST <= version <= schema.VERSION:
-        raise _other_version(path, version)
-    return mark, version
 
 
 def damaged(path: Path, reason: str) -> FileError:
@@ -143,17 +134,5 @@ def damaged(path: Path, reason: str) -> FileError:
         f"the store is damaged ({reason})",
         hint="restore a backup",
         code="store_damaged",
-        file=str(path),
-    )
-
-
-def _other_version(path: Path, found: int) -> FileError:
-    hint = "use the version of rankscope that wrote it; nothing was changed"
-    if schema.OLDEST <= found < schema.VERSION:
-        hint = "rankscope serve and rankscope monitor evaluate upgrade it when they open it"
-    return FileError(
-        f"the store has version {found}; this release uses version {schema.VERSION}",
-        hint=hint,
-        code="store_version",
         file=str(path),
     )

@@ -47,11 +47,9 @@ from rankscope.monitor.store.sqlite.high_water import (
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
-from rankscope.monitor.store.sqlite.upgrade import clean, upgrade
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.monitor.store.tables.rankings import find_wrong_count
-from rankscope.monitor.store.tables.schema import VERSION
 from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.writing import replacing
@@ -241,15 +239,13 @@ class SQLiteStore(SQLiteReader, Store):
             lock = stack.enter_context(closing(InodeLock(file)))
             found = inspect_store(file, busy_seconds)
             if not accept_loss:
-                stored = None if found is None else found[0]
-                check_mark(stored, mark, file, has_log=has_log)
+                check_mark(found, mark, file, has_log=has_log)
             engine = connect_sqlite(file, writes=True, busy_seconds=busy_seconds)
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._prepare(found, mark, accepts=accept_loss)
             self._high_water.start(self._mark)
             if is_empty:
                 sync_folder(file.parent)
-            clean(self._connection, file)
             # Secrets are left over where their file could not be written before. If it is damaged,
             # only webhooks are affected, and events can still be stored.
             used = self.query(list_secret_ids)
@@ -276,15 +272,10 @@ class SQLiteStore(SQLiteReader, Store):
                 raise
             return None
 
-    def _prepare(self, found: tuple[Mark, int] | None, mark: Mark | None, *, accepts: bool) -> Mark:
-        """Make the tables of a new store, upgrade those of an older one, and record a loss."""
+    def _prepare(self, found: Mark | None, mark: Mark | None, *, accepts: bool) -> Mark:
+        """Make the tables of a new store, and record a loss."""
         with self._connection.begin():
-            if found is None:
-                stored = make_tables(self._connection)
-            else:
-                stored, version = found
-                if version < VERSION:
-                    stored = upgrade(self._connection, stored, version, self._secrets)
+            stored = make_tables(self._connection) if found is None else found
             if accepts:
                 stored = accept_loss(self._connection, stored, mark)
         return stored
