@@ -250,7 +250,7 @@ def _secure(endpoint: Endpoint) -> list[dict[str, list[str]]]:
     if endpoint.kind == "form":
         return by_session
     by_key: list[dict[str, list[str]]] = [{"key": []}]
-    return by_key if endpoint.kind == "api" else by_key + by_session
+    return by_key + by_session if endpoint.takes_session else by_key
 
 
 def _refuse(status: str, *, is_page: bool = False) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.incidents.transitions import find_timer
 from rankscope.monitor.alerts.rule import EMPTY
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
@@ -130,16 +130,6 @@ class IncidentView:
         values = [point.value for point in take_points(series, self.incident.kind)]
         columns = (series.times, values, series.rankings, series.is_final)
         return list(zip(*columns, strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "incident": self.incident.to_dict(),
-            "history": [each.to_dict() for each in self.changes],
-            "related": [each.to_dict() for each in self.related],
-            "series": None if self.series is None else self.series.to_dict(),
-        }
 
 
 def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
@@ -354,7 +344,6 @@ def _view(monitor: Monitor, call: Call) -> IncidentView:
 
 INCIDENT = Page(
     path="/incidents/{incident_id}",
-    twin="/incidents/{incident_id}.json",
     here="Incidents",
     template="incident.html.j2",
     summary="An incident: what happened, why, what to do, and what was done.",

@@ -9,7 +9,6 @@ from pydantic import Field
 from starlette.responses import RedirectResponse
 
 from rankscope.monitor.alerts.incidents.incident import ACTIVE
-from rankscope.monitor.events.times import format_time
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import described, make_record
 from rankscope.monitor.server.pages.groups import (
@@ -26,8 +25,6 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from starlette.responses import Response
 
     from rankscope.monitor.alerts.incidents.incident import Incident
@@ -78,16 +75,6 @@ class IncidentsView:
     def pages(self) -> int:
         """How many pages the past groups take."""
         return max(-(-len(self.past) // MOST_GROUPS), 1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "active": [group.to_dict() for group in self.active],
-            "past": [group.to_dict() for group in self.shown],
-            "page": self.page,
-            "pages": self.pages,
-        }
 
 
 def view_incidents(monitor: Monitor, page: int = 1) -> IncidentsView:
@@ -144,7 +131,6 @@ WORDS: dict[str, object] = {
 INCIDENTS = Page(
     path="/incidents",
     place=2,
-    twin="/incidents.json",
     here="Incidents",
     template="incidents.html.j2",
     summary="What is wrong, since when, for whom and why.",

@@ -56,7 +56,6 @@ class Frame:
         key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
         can_change: Whether the key may change rules and settings.
-        twin: The address of the same page as JSON; empty where there is none.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
     """
@@ -69,7 +68,6 @@ class Frame:
     key: str = ""
     csrf: str = ""
     can_change: bool = False
-    twin: str = ""
     now: int | None = None
     refresh: int = 0
 

@@ -12,8 +12,7 @@ from rankscope.monitor.alerts.detect.state import list_warnings
 from rankscope.monitor.alerts.rule import BETWEEN, EMPTY, FEWEST, KINDS, USED_BY, WATCHES, Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.server.api.rules import write_state
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.groups import group_incidents
@@ -71,14 +70,6 @@ class RuleView:
             for warning in list_warnings(stream):
                 about.setdefault(warning, []).append(stream.name)
         return tuple((warning, tuple(names)) for warning, names in about.items())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "state": None if self.state is None else write_state(self.state),
-            "incidents": [each.to_dict() for group in self.groups for each in group.parts],
-        }
 
 
 def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) -> RuleView:
@@ -142,19 +133,6 @@ class RuleForm:
     def __getitem__(self, name: str) -> str:
         """Return the text of a field."""
         return self.texts.get(name, "")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        flags = {name: name in self.flags for name in FLAGS}
-        return (
-            dict(self.texts)
-            | flags
-            | {
-                "slices": list(self.slices),
-                "watches": list(self.watches),
-                "wrong": dict(self.wrong),
-            }
-        )
 
 
 def fill_form(rule: Rule) -> RuleForm:
@@ -396,7 +374,6 @@ def explain_rule(view: RuleView) -> dict[str, object]:
 
 NEW_RULE = Page(
     path="/rules/new",
-    twin="",
     here="Rules",
     template="rule.html.j2",
     summary="The form that creates a rule.",
@@ -405,7 +382,6 @@ NEW_RULE = Page(
 )
 RULE = Page(
     path="/rules/{name}",
-    twin="/rules/{name}.json",
     here="Rules",
     template="rule.html.j2",
     summary="A rule: its status, its history, and the form that changes it.",
