@@ -7,7 +7,7 @@ import math
 from datetime import timedelta
 from hashlib import sha256
 
-from rankscope import engine
+from rankscope.engine.requests import read_measure
 from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.fields import can_be_stored
@@ -324,7 +324,7 @@ def _check_measure(rule: Rule, configuration: Configuration) -> str:
     if rule.kind == "data" or (rule.measure == EMPTY and rule.kind != "trace"):
         return rule.measure
     try:
-        measure = engine.read_measure(rule.measure)
+        measure = read_measure(rule.measure)
     except MeasureError as error:
         raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
     names = [one.name for one in configuration.definition.measures]
