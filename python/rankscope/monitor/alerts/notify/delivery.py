@@ -9,13 +9,11 @@ from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 
-from rankscope.errors import UsageError
 from rankscope.monitor.alerts.notify.channels import Channels
-from rankscope.monitor.alerts.notify.http import PostError
 from rankscope.monitor.alerts.notify.message import LOST
 from rankscope.monitor.alerts.notify.sender import AppriseSender, Attempt
-from rankscope.monitor.alerts.notify.sending import add_url, judge_reply, send_notifications
-from rankscope.monitor.alerts.notify.webhook import call, find_webhook
+from rankscope.monitor.alerts.notify.sending import add_url, post_webhook, send_notifications
+from rankscope.monitor.alerts.notify.webhook import find_webhook
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.retry import RetryPolicy
@@ -179,11 +177,7 @@ class Deliverer:
         if webhook is None or webhook.disabled is not None:
             return Attempt("there is no webhook")
         body = add_url(letter.body, self._channels.public_url)
-        try:
-            reply = call(self._poster, webhook, letter.notification_id, body, now)
-        except (PostError, UsageError) as error:
-            return Attempt(error.message)
-        outcome = judge_reply(reply.status, reply.retry_after)
+        outcome = post_webhook(self._poster, webhook, letter.notification_id, body, now)
         if outcome.is_gone:
             self._disable(letter.project, webhook.url)
         return outcome

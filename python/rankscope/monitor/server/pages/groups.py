@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.incidents.incident import STATUSES
-from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
+from rankscope.monitor.alerts.notify import message
+from rankscope.monitor.alerts.notify.message import STEPS, name_stream
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.server.pages.charts.lines import Episode
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.alerts.incidents.incident import Incident
 
-ALL = "<all>"
 """The version of a stream that is watched over all versions."""
 SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
@@ -98,19 +99,9 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
 
 
 def name_problem(incident: Incident) -> str:
-    """Name what is wrong, such as `nDCG@5 fell`."""
-    if incident.kind == "quality" and incident.measure:
-        return f"{incident.measure} {'rose' if incident.measure == 'empty' else 'fell'}"
-    problem = PROBLEMS[incident.kind]
-    return problem[:1].upper() + problem[1:]
-
-
-def name_stream(incident: Incident) -> str:
-    """Name whom it is about, such as `device=tv, gbdt 42`."""
-    parts = [f"{name}={value}" for name, value in incident.slice]
-    named = "" if incident.version == ALL else incident.version
-    version = " ".join(filter(None, (incident.model, named)))
-    return ", ".join([*parts, *([version] if version else [])]) or "all rankings"
+    """Name what is wrong, such as `nDCG@5 fell`, where a sentence begins."""
+    problem = message.name_problem(incident)
+    return problem if incident.kind == "quality" else problem[:1].upper() + problem[1:]
 
 
 def measure_length(incident: Incident, now: int, began: datetime | None = None) -> int:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse
 
+from rankscope.monitor.alerts.detect.stream import ALL
 from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
 from rankscope.monitor.alerts.incidents.transitions import find_timer
 from rankscope.monitor.alerts.rule import EMPTY
@@ -17,7 +18,6 @@ from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import (
-    ALL,
     Group,
     describe_evidence,
     group_incidents,

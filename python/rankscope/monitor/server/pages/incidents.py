@@ -9,6 +9,7 @@ from pydantic import Field
 from starlette.responses import RedirectResponse
 
 from rankscope.monitor.alerts.incidents.incident import ACTIVE
+from rankscope.monitor.alerts.notify.message import name_stream
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import described, make_record
 from rankscope.monitor.server.pages.groups import (
@@ -16,7 +17,6 @@ from rankscope.monitor.server.pages.groups import (
     list_steps,
     measure_length,
     name_problem,
-    name_stream,
     trace_incident,
 )
 from rankscope.monitor.server.pages.page import Page, read_configuration

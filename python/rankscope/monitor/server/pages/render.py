@@ -9,9 +9,10 @@ from functools import cache, partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.events.times import (
     describe_duration,
+    describe_length,
     describe_time,
     format_time,
     read_time,
@@ -88,7 +89,7 @@ def make_pages() -> Environment:
         "micros": to_micros,
         "signed": write_signed,
         "lasting": describe_duration,
-        "ago": write_length,
+        "ago": describe_length,
         "day": write_day,
         "known": is_known,
         "share_of": write_share_of,
@@ -140,19 +141,6 @@ def describe_times(text: str) -> str:
         '1 Jan 1970 to 2 Jan 1970, 01:30 UTC'
     """
     return STAMP.sub(lambda found: describe_time(read_time(found[0], "time")[0]), text)
-
-
-def write_length(duration: int) -> str:
-    """Write how long something has lasted, in its two largest units.
-
-    Examples:
-        >>> [write_length(minutes * MINUTE) for minutes in (0, 5, 90, 3125, 20_000)]
-        ['less than a minute', '5 min', '1 h 30 min', '2 days 4 h', '13 days']
-    """
-    if duration < MINUTE:
-        return "less than a minute"
-    unit = DAY if duration >= 7 * DAY else HOUR if duration >= DAY else MINUTE
-    return describe_duration(duration - duration % unit)
 
 
 def describe_marks(chart: LineChart) -> str:
