@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from hashlib import blake2b
 
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import inspect, select
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.postgres.secrets import SECRETS
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.version import NAME, VERSION, check_version
+from rankscope.monitor.store.tables.version import NAME, check_version, insert_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,16 +101,7 @@ def _make_tables(connection: Connection) -> str:
     schema.TABLES.create_all(connection, checkfirst=False)
     SECRETS.create(connection, checkfirst=False)
     store = secrets.token_hex(16)
-    facts = {
-        NAME: VERSION,
-        "store": store,
-        "last_seq": 0,
-        "last_commit": 0,
-        "lost_events": 0,
-        "lost_commits": 0,
-    }
-    rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
-    connection.execute(insert(schema.meta), rows)
+    insert_facts(connection, store)
     return store
 
 

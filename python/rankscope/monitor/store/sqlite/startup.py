@@ -8,14 +8,14 @@ import threading
 from concurrent.futures import Future
 from contextlib import suppress
 
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import inspect, select
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import connect_sqlite, driver_of
 from rankscope.monitor.store.sqlite.files import size_of
 from rankscope.monitor.store.sqlite.high_water import Mark
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.version import NAME, VERSION, check_version
+from rankscope.monitor.store.tables.version import check_version, insert_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,16 +36,7 @@ def make_tables(connection: Connection) -> Mark:
     """Make the tables of a new store, within a transaction."""
     schema.TABLES.create_all(connection, checkfirst=False)  # there are none
     made = Mark(secrets.token_bytes(16), 0, 1)
-    facts = {
-        NAME: VERSION,
-        "store": made.store.hex(),
-        "last_seq": made.seq,
-        "last_commit": made.commit,
-        "lost_events": 0,
-        "lost_commits": 0,
-    }
-    rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
-    connection.execute(insert(schema.meta), rows)
+    insert_facts(connection, made.store.hex(), commit=made.commit)
     return made
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
@@ -57,8 +57,10 @@ from rankscope.writing import replacing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from typing import Any, TypeVar
 
+    from rankscope.monitor.store.borrowed import Ask
     from rankscope.monitor.store.history.files import Listed
     from rankscope.monitor.store.keys import Secret
 
@@ -358,36 +360,12 @@ class SQLiteStore(SQLiteReader, Store):
         return mark
 
 
-class BorrowedStore(SQLiteReader, Store):
-    """A store that another process writes: this one reads the file, and asks that one to write.
+class BorrowedStore(SQLiteReader, BorrowedWriter):
+    """A store that another process writes: this one reads the file, and asks that one to write."""
 
-    Args:
-        path: The file.
-        ask: Lets the other process do some work of a size, as `Store.transact` does, and returns
-            the result or raises its exception.
-    """
-
-    lake_threads = 1  # There are as many processes as cores.
-
-    def __init__(
-        self, path: Path, ask: Callable[[Callable[[Transaction], Any], int], object]
-    ) -> None:
+    def __init__(self, path: Path, ask: Ask) -> None:
         super().__init__(path)
         self._ask = ask
-
-    @property
-    def failure(self) -> FileError | None:
-        """Always `None`: the other process knows whether it can write."""
-        return None
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Let the other process do some work in a transaction of its writer."""
-        done: Future[Any] = Future()
-        try:
-            done.set_result(self._ask(work, size))
-        except Exception as error:  # noqa: BLE001 - whatever the work raises
-            done.set_exception(error)
-        return done
 
 
 def _no_store(path: Path, message: str) -> FileError:

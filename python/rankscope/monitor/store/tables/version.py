@@ -1,12 +1,17 @@
-"""The version of the tables, which a store has in `meta`."""
+"""The facts in `meta` of a new store, and the version of the tables, which is one of them."""
 
 from __future__ import annotations
 
+from sqlalchemy import insert
+
 from rankscope.errors import FileError
+from rankscope.monitor.store.tables.schema import meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from sqlalchemy import Connection
 
 NAME = "version"
 VERSION = 1
@@ -28,3 +33,11 @@ def check_version(facts: Mapping[str, str], file: str) -> None:
     else:
         return
     raise FileError(message, hint=hint, code="store_version", file=file)
+
+
+def insert_facts(connection: Connection, store: str, commit: int = 0) -> None:
+    """Insert the facts about a new store; `store` is its id."""
+    facts = {NAME: VERSION, "store": store, "last_seq": 0, "last_commit": commit}
+    facts |= {"lost_events": 0, "lost_commits": 0}
+    rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
+    connection.execute(insert(meta), rows)
