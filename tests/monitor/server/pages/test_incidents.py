@@ -79,11 +79,6 @@ def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) ->
     assert "/rules/new" in find_links(reader)
 
 
-def test_the_page_of_alerts_leads_to_the_incidents(site: Service) -> None:
-    answer = site.browser().get("/alerts")
-    assert (answer.status_code, answer.headers["location"]) == (308, "/incidents")
-
-
 def test_a_group_is_one_entry_with_its_parts(site: Service) -> None:
     open_monitor(site.store)
     cause = {"sentence": "device=tv explains 96% of the drop"}

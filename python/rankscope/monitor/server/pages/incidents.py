@@ -6,7 +6,6 @@ import re
 from typing import Annotated
 
 from pydantic import Field
-from starlette.responses import RedirectResponse
 
 from rankscope.monitor.alerts.incidents.incident import ACTIVE
 from rankscope.monitor.alerts.notify.message import name_stream
@@ -20,13 +19,10 @@ from rankscope.monitor.server.pages.groups import (
     trace_incident,
 )
 from rankscope.monitor.server.pages.page import Page, read_configuration
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from starlette.responses import Response
-
     from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
@@ -149,11 +145,3 @@ INCIDENTS = Page(
     refresh=60,
 )
 PAGES = (INCIDENTS,)
-
-
-async def _go_on(_call: Call) -> Response:
-    return RedirectResponse(INCIDENTS.path, 308)
-
-
-MOVED = Endpoint("GET", "/alerts", "read", _go_on, "page", "Leads to the incidents.", status=308)
-"""Where incidents were before they had a page of their own."""

@@ -12,7 +12,6 @@ from rankscope.explain.write import html
 from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import ChannelPages
 from rankscope.monitor.server.pages.incident import IncidentForms
-from rankscope.monitor.server.pages.incidents import MOVED
 from rankscope.monitor.server.pages.render import Frame, make_pages
 from rankscope.monitor.server.pages.rule import RuleForms
 from rankscope.monitor.server.pages.settings import SavingSettings
@@ -84,7 +83,6 @@ class Pages:
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
-            MOVED,
             channel_pages.endpoint,
             *IncidentForms(pool).endpoints,
             *RuleForms(pool, self._fill).endpoints,
