@@ -52,7 +52,7 @@ NO_UMASK = """
 import os, sys
 os.umask(0)
 from rankscope.cli import main
-from rankscope.cli.demo import story
+from rankscope.demo.commands import story
 story._print_story = lambda *_: 0
 sys.exit(main(sys.argv[1:]))
 """

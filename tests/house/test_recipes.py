@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from rankscope import _core
-from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.measures import TABLE, objects
 from rankscope.measures.table import FAMILIES
 from rankscope.reference import KERNELS
+from rankscope.settings.policy import CHOICES, FIELDS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [family.__name__.rpartition(".")[2] for family in FAMILIES]

@@ -25,7 +25,7 @@ from rankscope.monitor.events.times import (
     read_time,
     to_micros,
 )
-from rankscope.results.text import format_value
+from rankscope.output.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE, take_picture
 from tests.services.contrast import find_faint_texts
@@ -46,7 +46,7 @@ CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
 SMALLER = """
 import functools, sys
 from rankscope.cli import main
-from rankscope.cli.demo import story
+from rankscope.demo.commands import story
 story.make_story = functools.partial(story.make_story, daily=100)
 sys.exit(main(sys.argv[1:]))
 """

@@ -30,7 +30,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.stats.trace.trace import TraceChoices
+from rankscope.trace.compute import TraceChoices
 
 from tests.monitor.stories import search
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.data.interval import Interval
+    from rankscope.settings.interval import Interval
     from rankscope.stats.means import Mean
 
     State: TypeAlias = Literal["OK", "ALERT", "NO_DATA", "INSUFFICIENT"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from io import BytesIO
 
-from rankscope.plots.palette import LIGHT
+from rankscope.drawing.palette import LIGHT
 from rankscope.records import record
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.alerts.watches.counts import TOTAL
 from rankscope.monitor.alerts.watches.progress import Trouble
-from rankscope.results.text import show
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

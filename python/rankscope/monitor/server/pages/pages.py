@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 
 from starlette.responses import HTMLResponse, Response
 
-from rankscope.explain.write import html
+from rankscope.derivation.write import html
 from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import ChannelPages
 from rankscope.monitor.server.pages.incident import IncidentForms

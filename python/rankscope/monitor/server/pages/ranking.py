@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rankscope.explain.derivation import DIGITS
-from rankscope.explain.write import html
-from rankscope.explain.write.blocks import Heading
+from rankscope.derivation.derivation import DIGITS
+from rankscope.derivation.write import html
+from rankscope.derivation.write.blocks import Heading
 from rankscope.monitor.ask.logged_explanation import SOURCES
 from rankscope.monitor.evaluate.grades import REASONS
 from rankscope.monitor.server.api.fields import make_query

@@ -23,8 +23,8 @@ from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.rules import RULES, WORDS
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.folding import OTHER
+from rankscope.output.text import show
 from rankscope.records import record, replace
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from rankscope.monitor.events.times import read_duration, write_duration
 from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.output.text import show
 from rankscope.records import record, replace
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

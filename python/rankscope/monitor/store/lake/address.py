@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
