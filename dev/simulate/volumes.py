@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Counts, DayCounts, Place
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Counts, DayCounts, Place
 from rankscope.monitor.store.records import LabelCount, Version
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from rankscope.monitor.alerts.incidents.finding import Finding
+    from rankscope.monitor.rules.finding import Finding
 
 START = 20_003 * DAY
 """A Monday."""

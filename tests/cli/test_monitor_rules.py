@@ -160,7 +160,7 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
     ("words", "code"),
     [
         (["x"], "usage"),
-        (["x", "--measure", "nDCG@5", "--fewest", "10"], "bad_rule"),
+        (["x", "--measure", "nDCG@5", "--watch", "volume"], "bad_rule"),
         (["x", "--measure", "nDCG@7"], "bad_rule"),
         (["x", "--measure", "nDCG@5", "--slice", "country"], "bad_rule"),
         (["x", "--measure", "nDCG@5", "--tolerance", "two"], "usage"),

@@ -14,7 +14,7 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import read_duration
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.notify.channels import read_channels
+from rankscope.monitor.notify.channels import read_channels
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store import open_store

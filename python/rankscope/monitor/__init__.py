@@ -6,12 +6,12 @@ from rankscope.monitor.client.client import Client
 
 TYPE_CHECKING: bool = False  # jedi would not look into a branch that is never taken
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.rule import Rule as Rule
     from rankscope.monitor.ask.trace import Span as Span
     from rankscope.monitor.definition.configuration import BaselineChoice as BaselineChoice
     from rankscope.monitor.definition.configuration import Configuration as Configuration
     from rankscope.monitor.definition.definition import define as define
     from rankscope.monitor.monitor import Monitor as Monitor
+    from rankscope.monitor.rules.kinds import Rule as Rule
 else:
     # The client is for processes that serve rankings: what it does not need loads when it is named.
     from rankscope.deferred import defer as _defer
@@ -22,7 +22,7 @@ else:
             "BaselineChoice": "rankscope.monitor.definition.configuration",
             "Configuration": "rankscope.monitor.definition.configuration",
             "Monitor": "rankscope.monitor.monitor",
-            "Rule": "rankscope.monitor.alerts.rule",
+            "Rule": "rankscope.monitor.rules.kinds",
             "Span": "rankscope.monitor.ask.trace",
             "define": "rankscope.monitor.definition.definition",
         },

@@ -7,13 +7,13 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from rankscope.monitor.alerts.watches.counts import TOTAL, Counts, DayCounts, Place
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import NameCounts
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Place
 from rankscope.monitor.store.records import LabelCount, LeftOut, Version
 from rankscope.records import record
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.alerts.incidents.finding import StreamKey
     from rankscope.monitor.events.mismatch import Mismatch
+    from rankscope.monitor.rules.finding import StreamKey
 
     Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
 

@@ -8,19 +8,19 @@ import zlib
 from base64 import b64decode
 
 import pytest
-from rankscope.monitor.alerts.advance import advance_rules
-from rankscope.monitor.alerts.detect.findings import make_findings
-from rankscope.monitor.alerts.detect.grades import compare_grades
-from rankscope.monitor.alerts.detect.progress import PACKED, RuleProgress
-from rankscope.monitor.alerts.detect.stream import ALL
-from rankscope.monitor.alerts.management import set_rule
-from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import set_rule
+from rankscope.monitor.incidents.response import list_incidents
+from rankscope.monitor.rules.drop.findings import make_findings
+from rankscope.monitor.rules.drop.grades import compare_grades
+from rankscope.monitor.rules.drop.progress import PACKED, RuleProgress
+from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from rankscope.monitor.alerts.detect.stream import Stream
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.rules.stream import Stream
 
 SLOW = define(measures=["RR@3"], positive="click", window=DAY // 1_000_000)
 BY_VERSION = Configuration(

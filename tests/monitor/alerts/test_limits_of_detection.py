@@ -8,29 +8,30 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts import management
-from rankscope.monitor.alerts.detect import check, nightly
-from rankscope.monitor.alerts.detect.check import _add_hour, _compare
-from rankscope.monitor.alerts.detect.feed import feed
-from rankscope.monitor.alerts.detect.floors import Floors, Held, _fit_length, _Wanted
-from rankscope.monitor.alerts.detect.lane import Lane
-from rankscope.monitor.alerts.detect.mix import choose_mix
-from rankscope.monitor.alerts.detect.nightly import NightlyTrace, SliceNight
-from rankscope.monitor.alerts.detect.progress import RuleProgress
-from rankscope.monitor.alerts.detect.sample import Sample, _discount
-from rankscope.monitor.alerts.detect.state import decide
-from rankscope.monitor.alerts.detect.step import Step
-from rankscope.monitor.alerts.detect.stream import ALL, Stream
-from rankscope.monitor.alerts.nightly_run import NightlyProgress, decide_night
-from rankscope.monitor.alerts.periods import PeriodReader
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import BaselineChoice
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents import management
+from rankscope.monitor.rules.drop import check
+from rankscope.monitor.rules.drop.check import _add_hour
+from rankscope.monitor.rules.drop.feed import feed
+from rankscope.monitor.rules.drop.floors import Floors, Held, _fit_length, _Wanted
+from rankscope.monitor.rules.drop.mix import choose_mix
+from rankscope.monitor.rules.drop.periods import PeriodReader
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.sample import Sample, _discount
+from rankscope.monitor.rules.drop.state import decide
+from rankscope.monitor.rules.drop.step import Step
+from rankscope.monitor.rules.evidence import Lane
+from rankscope.monitor.rules.stream import ALL, Stream
+from rankscope.monitor.rules.trace import nights as nightly
+from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
+from rankscope.monitor.rules.trace.rule import TraceRule
+from rankscope.monitor.rules.trace.run import NightlyProgress, decide_night
 from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
-from rankscope.stats.means import Mean
 
 from tests.monitor.alerts.world import CLICKS, CONFIGURATION
 
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 
 WEEK = 7 * DAY
 START = 2857 * WEEK
-RULE = Rule(name="quality", measure="RR@3", slices=("device",), lanes=())
-TRACE = Rule(name="nights", measure="RR@3", kind="trace", run_length=100.0)
+RULE = DropRule(name="quality", measure="RR@3", slices=("device",), lanes=())
+TRACE = TraceRule(name="nights", measure="RR@3", kind="trace", run_length=100.0)
 
 
 def make_sample(contexts: int, *, times: int = START) -> Sample:
@@ -282,19 +283,6 @@ def test_a_project_has_at_most_1_000_rules(count: int, monkeypatch: pytest.Monke
         return
     with pytest.raises(UsageError, match="at most 1000 rules"):
         management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
-
-
-@pytest.mark.parametrize("users", [29, 30, 31])
-def test_a_threshold_needs_30_users(users: int) -> None:
-    found = _compare(
-        Stream(model="m", version="1"),
-        Lane(mean=Mean(1.0, 1.0, 1.0, 0.95, 100, 100)),
-        Rule(name="quality", measure="RR@3", kind="threshold"),
-        Step(due=START + DAY, start=START, until=START + DAY),
-        values=np.ones(users),
-        clusters=np.arange(users),
-    )
-    assert (found.state == "INSUFFICIENT") == (users < 30)
 
 
 def test_the_value_of_a_period_has_the_interval_of_95_in_100(

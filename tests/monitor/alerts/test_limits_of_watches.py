@@ -8,27 +8,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.watches import attributes, labels, silence
-from rankscope.monitor.alerts.watches.attributes import advance_missing, find_values, is_new_over
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
-from rankscope.monitor.alerts.watches.files import watch_files
-from rankscope.monitor.alerts.watches.hour import HourCheck
-from rankscope.monitor.alerts.watches.names import watch_names
-from rankscope.monitor.alerts.watches.progress import (
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.evaluate.stored_windows import AGES
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.rules.data import attributes, labels, silence
+from rankscope.monitor.rules.data.attributes import advance_missing, find_values, is_new_over
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Place
+from rankscope.monitor.rules.data.files import watch_files
+from rankscope.monitor.rules.data.hour import HourCheck
+from rankscope.monitor.rules.data.names import watch_names
+from rankscope.monitor.rules.data.progress import (
     RateDay,
     Restart,
     Trouble,
     UnusualTime,
     WatchProgress,
 )
-from rankscope.monitor.alerts.watches.traffic import Traffic
-from rankscope.monitor.alerts.watches.words import code, name
-from rankscope.monitor.definition.configuration import Configuration
-from rankscope.monitor.definition.definition import define
-from rankscope.monitor.evaluate.stored_windows import AGES
-from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.rules.data.traffic import Traffic
+from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.store.records import LeftOut
 
 from dev.simulate.volumes import START, DrawnCounts
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from rankscope.monitor.alerts.incidents.finding import Finding
-    from rankscope.monitor.alerts.watches.counts import DayCounts
+    from rankscope.monitor.rules.data.counts import DayCounts
+    from rankscope.monitor.rules.finding import Finding
 
 FAULT = 29 * HOURS
 """The hour in which something changes."""

@@ -6,17 +6,17 @@ from functools import cache
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.alerts.watches.check import (
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.data.check import (
     check_data,
     default_rule,
     restart_stream,
     summarize,
 )
-from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
-from rankscope.monitor.alerts.watches.progress import WatchProgress
-from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Place
+from rankscope.monitor.rules.data.progress import WatchProgress
+from rankscope.monitor.rules.kinds import Rule
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from numpy.typing import NDArray
-    from rankscope.monitor.alerts.incidents.finding import Finding
+    from rankscope.monitor.rules.finding import Finding
 
     Hours: TypeAlias = dict[Place, NDArray[np.int64]]
 

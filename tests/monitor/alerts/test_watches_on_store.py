@@ -6,8 +6,6 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.counts import TOTAL, DataReader, Place
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -15,6 +13,8 @@ from rankscope.monitor.evaluate.refresh import refresh
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Place
 from rankscope.monitor.store.records import LabelCount
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 

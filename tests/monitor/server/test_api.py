@@ -10,13 +10,13 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import POLICY, define
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.http.schema import describe_type
 from rankscope.records import replace
 

@@ -17,8 +17,8 @@ from rankscope.cli.monitor.times import TIME_HELP, read_duration, read_moment, w
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.incidents.incident import STATUSES
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
+from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.results.text import show
 
 TYPE_CHECKING = False

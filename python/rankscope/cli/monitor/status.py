@@ -16,8 +16,8 @@ from rankscope.cli.monitor.store import (
 from rankscope.cli.monitor.times import write_moment
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.monitor.alerts.incidents.notice import write_part
 from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.incidents.notice import write_part
 from rankscope.results.table import Table
 
 TYPE_CHECKING = False

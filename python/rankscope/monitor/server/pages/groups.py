@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
-from rankscope.monitor.alerts.incidents.incident import STATUSES
-from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
+from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.rules.finding import LOST_LABELS
+from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.server.pages.charts.lines import Episode
 from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
 
 ALL = "<all>"
 """The version of a stream that is watched over all versions."""
@@ -101,7 +101,7 @@ def name_problem(incident: Incident) -> str:
     """Name what is wrong, such as `nDCG@5 fell`."""
     if incident.kind == "quality" and incident.measure:
         return f"{incident.measure} {'rose' if incident.measure == 'empty' else 'fell'}"
-    problem = PROBLEMS[incident.kind]
+    problem = PROBLEMS[incident.kind].name
     return problem[:1].upper() + problem[1:]
 
 
@@ -222,7 +222,7 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
     return (
-        Step(STEPS[incident.kind]),
+        Step(PROBLEMS[incident.kind].step),
         Step("See what arrived, and what was rejected and why.", "/quality", "Data quality"),
         Step("Acknowledge the incident, so that others know that you take care of it."),
     )
@@ -237,7 +237,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from rankscope.monitor.alerts.incidents.incident import Incident
+        >>> from rankscope.monitor.incidents.incident import Incident
         >>> incident = Incident(
         ...     incident_id="i",
         ...     project="music",

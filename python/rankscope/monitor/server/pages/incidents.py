@@ -8,10 +8,11 @@ from typing import Annotated
 from pydantic import Field
 from starlette.responses import RedirectResponse
 
-from rankscope.monitor.alerts.incidents.incident import ACTIVE
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.incidents.incident import ACTIVE
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import described, make_record
+from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.groups import (
     group_incidents,
     list_steps,
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.routing.endpoint import Call

@@ -29,12 +29,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent

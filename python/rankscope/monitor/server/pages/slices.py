@@ -8,10 +8,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.server.http.schema import described
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
 from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
