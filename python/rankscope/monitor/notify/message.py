@@ -240,9 +240,9 @@ def _find_cause(incident: Incident) -> str:
 
 
 def _name_problem(incident: Incident) -> str:
-    if incident.kind == "quality" and incident.measure:
-        return f"{incident.measure} fell"
-    return PROBLEMS[incident.kind].name
+    problem = PROBLEMS[incident.kind]
+    is_of_measure = bool(problem.verb and incident.measure)
+    return f"{incident.measure} {problem.verb}" if is_of_measure else problem.name
 
 
 def _name_stream(incident: Incident) -> str:

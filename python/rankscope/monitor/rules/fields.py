@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from rankscope.monitor.rules.kinds import KINDS
 from rankscope.monitor.rules.settings import Setting
-from rankscope.records import record
+from rankscope.records import record, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, TypeAlias
+
+    from rankscope.monitor.rules.kind import Kind
 
     Control: TypeAlias = Literal[
         "text", "number", "integer", "time", "choice", "flag", "boxes", "list"
@@ -60,6 +62,11 @@ class RuleField:
         return controls.get(self.type, "text")
 
 
+def _find_setting(kind: Kind, name: str) -> Setting:
+    metadata = kind.record.model_fields[name].metadata
+    return next(each for each in metadata if isinstance(each, Setting))
+
+
 def _list_fields() -> dict[str, RuleField]:
     """Return the fields of all kinds by name: the name, then those that only some kinds have."""
     fields: dict[str, RuleField] = {}
@@ -68,13 +75,15 @@ def _list_fields() -> dict[str, RuleField]:
             continue
         having = {at: kind for at, kind in KINDS.items() if name in kind.record.model_fields}
         field = next(iter(having.values())).record.model_fields[name]
-        setting = next(each for each in field.metadata if isinstance(each, Setting))
+        settings = [_find_setting(kind, name) for kind in having.values()]
+        texts = dict.fromkeys(each.text for each in settings)
+        words = dict(pair for each in settings for pair in each.words)
         inner = [each for each in get_args(field.annotation) if each is not type(None)]
         is_optional = type(None) in get_args(field.annotation)
         fields[name] = RuleField(
             name=name,
             kinds=tuple(having),
-            setting=setting,
+            setting=replace(settings[0], text="; ".join(texts), words=tuple(words.items())),
             type=inner[0] if is_optional else field.annotation,
             default=None if field.is_required() else field.default,
             is_required=field.is_required() or name == "name",

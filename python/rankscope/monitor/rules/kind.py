@@ -45,6 +45,7 @@ class Problem:
 
     Args:
         name: What is wrong, in a few words that begin a message.
+        verb: What the measure of an incident did, as in `nDCG@5 fell`; empty where it names none.
         step: What to do, in a sentence or two.
         drawn: What its chart shows.
         is_hourly: Whether that is drawn by hour where it is short.
@@ -52,6 +53,7 @@ class Problem:
 
     name: str
     step: str
+    verb: str = ""
     drawn: Drawn = "rankings"
     is_hourly: bool = False
 

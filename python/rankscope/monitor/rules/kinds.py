@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankscope.monitor.rules.data.run import KIND as DATA
 from rankscope.monitor.rules.drop.run import KIND as DROP
+from rankscope.monitor.rules.limit import KIND as LIMIT
 from rankscope.monitor.rules.rule import Rule, register
 from rankscope.monitor.rules.trace.run import KIND as TRACE
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.kind import Kind, Problem, Progress
     from rankscope.monitor.store.records import RuleRow
 
-KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, DATA, TRACE)}
+KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, TRACE)}
 PROBLEMS: Mapping[str, Problem] = {
     name: problem for kind in KINDS.values() for name, problem in kind.problems.items()
 }

@@ -178,6 +178,9 @@ def bad(field: str, expected: str, found: object, hint: str = "") -> UsageError:
 def _refuse(error: ValidationError, record: type[Rule]) -> UsageError:
     """Return the first problem of a rule by its field."""
     problem = error.errors(include_url=False)[0]
+    raised = problem.get("ctx", {}).get("error")
+    if isinstance(raised, UsageError):
+        return raised
     field = str(problem["loc"][0]) if problem["loc"] else "rule"
     if problem["type"] == "extra_forbidden":
         return _refuse_unknown(field, record)

@@ -186,6 +186,7 @@ Measure = Annotated[
         expected="the name of a measure",
         metavar="MEASURE",
         source="measures",
+        words=((EMPTY, "share of rankings without relevant documents"),),
     ),
 ]
 Model = Annotated[

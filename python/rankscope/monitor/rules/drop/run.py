@@ -183,6 +183,7 @@ KIND = Kind(
     problems={
         "quality": Problem(
             name="quality fell",
+            verb="fell",
             step="Open the incident for the queries that fell most. If a release caused it, "
             "roll it back. Then acknowledge the incident.",
             drawn="measure",

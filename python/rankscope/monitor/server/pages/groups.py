@@ -9,6 +9,7 @@ from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.server.pages.charts.lines import Episode
 from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -99,10 +100,11 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
 
 def name_problem(incident: Incident) -> str:
     """Name what is wrong, such as `nDCG@5 fell`."""
-    if incident.kind == "quality" and incident.measure:
-        return f"{incident.measure} {'rose' if incident.measure == 'empty' else 'fell'}"
-    problem = PROBLEMS[incident.kind].name
-    return problem[:1].upper() + problem[1:]
+    problem = PROBLEMS[incident.kind]
+    if problem.verb and incident.measure:
+        has_risen = incident.kind == "quality" and incident.measure == EMPTY
+        return f"{incident.measure} {'rose' if has_risen else problem.verb}"
+    return problem.name[:1].upper() + problem.name[1:]
 
 
 def name_stream(incident: Incident) -> str:
@@ -252,7 +254,8 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         (('nDCG@5', '0.7045, below the floor of 0.7976'), ('Evidence', '3.3× the alert level'))
     """
     evidence = dict(incident.evidence)
-    said = [] if incident.kind == "quality" else _describe_data(incident, evidence)
+    is_of_measure = bool(PROBLEMS[incident.kind].verb)
+    said = [] if is_of_measure else _describe_data(incident, evidence)
     value, floor = _take(evidence, "value"), _take(evidence, "floor")
     lower, upper = _take(evidence, "lower"), _take(evidence, "upper")
     if value is not None:

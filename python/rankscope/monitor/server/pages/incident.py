@@ -13,6 +13,7 @@ from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.incidents.transitions import find_timer
 from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.limit import RANKINGS
 from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
@@ -184,6 +185,8 @@ def choose_windows(incident: Incident, now: int) -> tuple[Every, int, int]:
 SHARES: Mapping[str, tuple[str, str, str]] = {
     "labelled": ("Rankings with labels", "labelled", "rankings"),
     "empty": ("Rankings without relevant documents", "empty", "rankings"),
+    "no_results": ("Rankings that show nothing", "missing", "rankings"),
+    "unjudged": ("Documents without a grade", "unjudged", "documents"),
 }
 """What charts show that is a share: its title, what is counted, and of what."""
 
@@ -191,7 +194,10 @@ SHARES: Mapping[str, tuple[str, str, str]] = {
 def find_drawn(incident: Incident) -> str:
     """Return what the chart of an incident shows: `measure`, `rankings`, or one of `SHARES`."""
     drawn = PROBLEMS[incident.kind].drawn
-    return "empty" if drawn == "measure" and incident.measure in {"", EMPTY} else drawn
+    if drawn != "measure":
+        return drawn
+    measure = incident.measure or EMPTY
+    return measure if measure in {*SHARES, RANKINGS} else drawn
 
 
 def take_points(series: Series, drawn: str) -> list[Point]:
@@ -215,7 +221,7 @@ def take_points(series: Series, drawn: str) -> list[Point]:
 
 def _name_chart(incident: Incident) -> str:
     drawn = find_drawn(incident)
-    title = incident.measure if drawn == "measure" else SHARES.get(drawn, ("Rankings",))[0]
+    title = incident.measure if drawn == "measure" else SHARES.get(drawn, ["Rankings"])[0]
     return f"{title} over time"
 
 
@@ -247,7 +253,7 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
         since=since,
         until=until,
         length=HOUR if every == "hour" else DAY,
-        level=_find_level(incident),
+        level=_find_level(incident, HOUR if every == "hour" else DAY),
         floor=_find_number(incident, "floor"),
         events=[
             Event(to_micros(one.first), " ".join(filter(None, (one.model, one.version))))
@@ -280,7 +286,11 @@ def _name_lines(incident: Incident, count: int) -> tuple[str, ...]:
     return (version, "all versions") if count > 1 else ("",)
 
 
-def _find_level(incident: Incident) -> Level | None:
+def _find_level(incident: Incident, length: int) -> Level | None:
+    limit = incident.evidence.get("limit")
+    if isinstance(limit, int | float):
+        # Rankings are limited by hour.
+        return Level("limit", limit * (length // HOUR if incident.measure == RANKINGS else 1))
     baseline = _find_number(incident, "baseline")
     return None if baseline is None else Level("baseline", baseline)
 

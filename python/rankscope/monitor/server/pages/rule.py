@@ -14,7 +14,7 @@ from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.rules.drop.state import list_warnings
 from rankscope.monitor.rules.fields import FIELDS
 from rankscope.monitor.rules.kinds import KINDS, Rule
-from rankscope.monitor.rules.settings import BETWEEN, EMPTY
+from rankscope.monitor.rules.settings import BETWEEN
 from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
@@ -374,10 +374,9 @@ def explain_rule(view: RuleView) -> dict[str, object]:
     """Return what else the template of a rule needs."""
     configuration = view.configuration
     names = [measure.name for measure in configuration.definition.measures]
-    empty = (EMPTY, "share of rankings without relevant documents")
     pairs = [BETWEEN.join(pair) for pair in configuration.all_pairs]
     sources: dict[str, list[tuple[str, str]]] = {
-        "measures": [*((name, name) for name in names), empty],
+        "measures": [*((name, name) for name in names), *FIELDS["measure"].setting.words],
         "dimensions": [(name, name) for name in (*configuration.attributes, *pairs)],
     }
     return {
