@@ -11,8 +11,11 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import write_multiple
+from rankscope.monitor.server.pages.incident import _name_chart
+from rankscope.monitor.server.pages.render import write_field
 from rankscope.monitor.server.pages.rule import fill_form, read_form
 
+from tests.monitor.alerts.notices import make_incident
 from tests.monitor.server.pages.site import (
     as_json,
     check_page,
@@ -331,3 +334,39 @@ def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story: Service) -
     told = [warning for stream in state.streams for warning in stream.warnings]
     assert all(warning[1:] in text for warning in told)
     assert not told or "Warning:" in text
+
+
+def test_a_limit_is_set_by_the_form_and_its_incident_has_a_chart(story: Service) -> None:
+    monitor = open_monitor(story.store)
+    since = to_datetime(NOW // DAY * DAY - 10 * DAY)
+    form = FIELDS | {"kind": "limit", "below": "0.9", "hours": "24", "since": write_field(since)}
+    answer = send(story, "/rules/new", form)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/rules/quality")
+    (rule,) = list_rules(monitor)
+    assert rule == Rule(name="quality", kind="limit", measure="nDCG@5", below=0.9, since=since)
+    assert read_form(fill_form(rule).values)[0] == rule
+    monitor.evaluate()
+    (incident,) = monitor.incidents()
+    assert incident.evidence["limit"] == 0.9
+    reader = check_page(get(story, incident.link))
+    assert "nDCG@5 crossed its limit" in reader.text
+    assert "below the limit of 0.9" in reader.text
+    assert "nDCG@5 over time" in reader.text
+    assert "hourly limit" in reader.text  # the legend: the values, and the line across them
+    assert any(line.get("class") == "level" for line in reader.all("line"))
+    for path in ("/rules", "/rules/quality"):
+        assert "nDCG@5 of the last 24 hours is below 0.9" in check_page(get(story, path)).text
+
+
+@pytest.mark.parametrize(
+    ("measure", "title"),
+    [
+        ("empty", "Rankings without relevant documents over time"),
+        ("no_results", "Rankings that show nothing over time"),
+        ("unjudged", "Documents without a grade over time"),
+        ("rankings", "Rankings over time"),
+    ],
+)
+def test_an_incident_of_a_share_or_a_count_has_a_chart_of_it(measure: str, title: str) -> None:
+    incident = make_incident(kind="limit", measure=measure)
+    assert _name_chart(incident) == title

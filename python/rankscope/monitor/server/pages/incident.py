@@ -78,6 +78,11 @@ class IncidentView:
     series: Series | None
 
     @property
+    def is_of_measure(self) -> bool:
+        """Whether the chart shows a measure, and not how many rankings there are."""
+        return find_drawn(self.incident) == "measure"
+
+    @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
         """What it is based on, in words."""
         return describe_evidence(self.incident)
