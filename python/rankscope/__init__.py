@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from rankscope.api.measure import measure as measure
     from rankscope.api.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
     from rankscope.api.power import power as power
-    from rankscope.api.rankings import Rankings as Rankings
     from rankscope.api.reconciliation.reconcile import reconcile as reconcile
     from rankscope.api.reconciliation.reconcile import reconcile_table as reconcile_table
     from rankscope.api.report import report as report
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
     from rankscope.file import File as File
     from rankscope.measures import Measure as Measure
     from rankscope.measures import parse as parse
+    from rankscope.rankings import Rankings as Rankings
     from rankscope.report import Report as Report
     from rankscope.results import Bounds as Bounds
     from rankscope.results import Compared as Compared
@@ -153,7 +153,7 @@ else:
             "PolicyError": "rankscope.errors",
             "Qrels": "rankscope.data.qrels",
             "RankedLists": "rankscope.api.measure",
-            "Rankings": "rankscope.api.rankings",
+            "Rankings": "rankscope.rankings",
             "RankscopeError": "rankscope.errors",
             "Regrets": "rankscope.results",
             "RelevanceExplanation": "rankscope.explain",

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope import engine
 from rankscope.adapters.arrow import load_arrow
 from rankscope.api.evaluate_table import read_slicing
+from rankscope.engine.requests import read_columns
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.spark.evaluation import MergedAnswer, MergedEvaluation, make_evaluation
 from rankscope.spark.jobs import make_job
@@ -72,7 +72,7 @@ def evaluate(
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    named = engine.read_columns(columns)
+    named = read_columns(columns)
     judged = _Source("judged", qrels, "qrels", named, read_slicing(by))
     retrieved = _Source("retrieved", run, "the run", named)
     sources = [judged, retrieved]

@@ -13,8 +13,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import engine
 from rankscope.cli import main
+from rankscope.engine import evaluating
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,13 +92,13 @@ def test_a_memory_error_of_another_library_ends_a_command_with_status_4(
 def test_all_cutoffs_are_one_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work does not grow with the cutoffs: one plan of one measure, for any number of them."""
     asked: list[int] = []
-    make_plan: Callable[..., Any] = engine.make_plan
+    make_plan: Callable[..., Any] = evaluating.make_plan
 
     def count(request: Any, *args: object, **settings: object) -> object:  # noqa: ANN401 - see there
         asked.append(len(request.measures))
         return make_plan(request, *args, **settings)
 
-    monkeypatch.setattr(engine, "make_plan", count)
+    monkeypatch.setattr("rankscope.api.cutoffs.make_plan", count)
     grades = np.arange(300_000) % 4  # squared, this would take long
     for measure in (rs.ndcg, rs.dcg, rs.idcg, rs.cg):
         values = measure(grades, k="all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from rankscope.api.rankings import rank_groups
+from rankscope.api.rankings import Rankings, rank_groups
 from rankscope.api.regrets import find_regrets
 from rankscope.data.attribution import Labels, grade_labels
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
@@ -144,7 +144,7 @@ def evaluate(
     names = [
         name for measure in definition.measures for name in (measure, *parts(measure, definition))
     ]
-    found = rank_groups(placed.groups, "input").evaluate(
+    found = rank_groups(placed.groups, "input", Rankings).evaluate(
         names, policy=replace(definition.policy, empty="skip"), threads=1
     )
     fill = {"zero": 0.0, "one": 1.0}.get(definition.policy.empty)
@@ -198,7 +198,9 @@ def costs(
     items = chunk.items
     placed = place_items(items, graded.relevance, definition.depth)
     policy = replace(definition.policy, empty="skip")
-    found = find_regrets(rank_groups(placed.groups, "input"), definition.measures[0], policy)
+    found = find_regrets(
+        rank_groups(placed.groups, "input", Rankings), definition.measures[0], policy
+    )
     sizes = np.diff(items.offsets)
     starts = placed.groups.offsets
     at_place = np.full(int(starts[-1]), -1, dtype=np.int64)

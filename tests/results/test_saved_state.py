@@ -6,7 +6,9 @@ from contextlib import suppress
 
 import pytest
 import rankscope as rs
-from rankscope import _core, engine
+from rankscope import _core
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, RankscopeError
 
 QRELS = {"q1": {"a": 3, "b": 0, "c": 1}, "q2": {"a": 1, "d": 0.5}}
@@ -101,7 +103,7 @@ def use(restored: object) -> None:
 
 
 def plan() -> _core.Plan:
-    request = engine.read_request(
+    request = read_request(
         ["nDCG@2", "AP"], "ties=doc_id", convention=None, score_type=None, grades=[0.0, 3.0]
     )
-    return engine.make_plan(request, "doc_id", [0.0, 1.0, 2.0, 3.0], "error")
+    return make_plan(request, "doc_id", [0.0, 1.0, 2.0, 3.0], "error")

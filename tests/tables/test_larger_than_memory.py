@@ -18,7 +18,6 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import engine
 from rankscope.adapters.files.table import TableFile
 from rankscope.engine import memory
 
@@ -111,7 +110,7 @@ def describe(evaluation: Evaluation) -> list[object]:
 def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "evaluate_stream", lambda *_: None)
+        patch.setattr("rankscope.api.evaluate_table.evaluate_stream", lambda *_: None)
         patch.setattr(TableFile, "exceeds", lambda *_: spills)
         patch.setattr(memory, "LEAST", 1)
         try:

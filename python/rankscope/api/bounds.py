@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope._core import Plan, bound_difference
 from rankscope._core import bound as bound_each
 from rankscope.api.refusals import check_averaged, check_judgments, refuse_items
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
 from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.results.bounds import BoundedMean, Bounds, Openness
@@ -37,14 +38,14 @@ def bound(
     threads: int | None,
 ) -> Bounds:
     """Bound the values of rankings, or their differences; see `Rankings.bounds`."""
-    asked = engine.read_measure(measure)
+    asked = read_measure(measure)
     refuse_items(asked, "bounds")
-    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    chosen = read_policy(policy, Policy(ties=rankings.tie_policy))
     check_averaged(asked, chosen)
     grades = _read_scale(scale, rankings.grades, allows_negative=chosen.negative != "nonrelevant")
     values = rankings.evaluate(asked, policy=chosen, threads=threads).per_query(asked)
     plan = _plan(rankings, asked, chosen, grades)
-    workers = engine.count_threads(threads)
+    workers = count_threads(threads)
     if against is None:
         found = bound_each(rankings._core, plan, grades, workers)  # noqa: SLF001 - a part of it
     else:
@@ -119,8 +120,8 @@ def _read_scale(
 def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> Plan:
     """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
-    request = engine.read_request(measure, policy, convention=None, score_type=None, grades=grades)
-    return engine.make_plan(request, rankings.tie_policy, grades, "error")
+    request = read_request(measure, policy, convention=None, score_type=None, grades=grades)
+    return make_plan(request, rankings.tie_policy, grades, "error")
 
 
 def _check_pair(rankings: Rankings, against: Rankings) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import ties_of
 from rankscope.deferred import np
+from rankscope.engine.query_order import order_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _list_rows(rankings: Rankings) -> list[Rows]:
     """Return the documents of each query, and whether each is tied with the one before."""
     offsets, scores = rankings.offsets, rankings.scores
     queries, rows = rankings.query_texts, []
-    for at in engine.order_queries(queries):
+    for at in order_queries(queries):
         own = scores[offsets[at] : offsets[at + 1]]
         tied: list[bool] = (own[1:] == own[:-1]).tolist()
         rows.append((tuple(rankings.doc_texts(queries[at])), tuple(tied)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope.data.ids import MISSING
 from rankscope.deferred import np
+from rankscope.engine.clusters import number_clusters, read_clusters
+from rankscope.engine.query_values import name_queries, read_series
 from rankscope.errors import UsageError
 from rankscope.hints import Hinted
 from rankscope.records import record
@@ -178,12 +179,12 @@ class Columns(Hinted):
         return [values[code] for code in codes]
 
     def _group(self, by: str | Sequence[str] | Mapping[str, object]) -> list[Groups]:
-        by = engine.read_series(by)
+        by = read_series(by)
         if not isinstance(by, Mapping):
             names = [by] if isinstance(by, str) else by
             return [self._read_attribute(name) for name in dict.fromkeys(names)]
         queries = self.query_texts
-        named = engine.name_queries(by, queries)
+        named = name_queries(by, queries)
         if queries and named.keys().isdisjoint(queries):
             raise UsageError(
                 f"the mapping has a slice for none of the queries, such as {queries[0]!r}",
@@ -196,8 +197,8 @@ class Columns(Hinted):
 
     def _cluster(self, cluster: str | Mapping[str, object] | Sequence[object]) -> list[int]:
         if isinstance(cluster, str):
-            return engine.number_clusters(self.attribute(cluster))
-        return engine.read_clusters(cluster, self._queries.read_ids)
+            return number_clusters(self.attribute(cluster))
+        return read_clusters(cluster, self._queries.read_ids)
 
     def _read_attribute(self, name: str) -> Groups:
         found = self._core.attribute(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankscope import engine
 from rankscope.api.query_axis import Axis
 from rankscope.api.ranked_runs import rank_runs, read_runs
 from rankscope.api.rankings import Rankings
@@ -12,6 +11,9 @@ from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.diagnostics import gather
 from rankscope.data.interval import Interval, read_interval
 from rankscope.deferred import np
+from rankscope.engine.items import read_items_for, refuse_known_items
+from rankscope.engine.progress import follow, tick
+from rankscope.engine.requests import read_columns, read_measures
 from rankscope.errors import PolicyError, UsageError
 from rankscope.hints import refuse_argument
 from rankscope.names import find_closest
@@ -133,7 +135,7 @@ def compare(
         True
     """
     if _are_evaluations(qrels):
-        engine.refuse_known_items(
+        refuse_known_items(
             {"history": history, "items": items, "catalogue": catalogue},
             "results of evaluate, which have their values already",
         )
@@ -160,12 +162,12 @@ def compare(
                 code="bad_parameter",
             )
         asked = measures
-    known = engine.read_items_for(
+    known = read_items_for(
         asked,
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         encoding=encoding,
     )
     if _are_rankings(qrels):
@@ -218,12 +220,12 @@ def compare_rankings(
         name: each.evaluate(
             measures, policy=policy, convention=convention, items=known, threads=threads
         )
-        for name, each in engine.follow(rankings.items(), "evaluating runs", is_shown=is_shown)
+        for name, each in follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
     axis = Axis.read(first.query_texts, attributes, by, cluster, encoding=encoding, rankings=first)
     # A convention may rename measures.
-    asked = zip(engine.read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
+    asked = zip(read_measures(measures)[0], next(iter(evaluations.values())), strict=False)
     made = _compare(evaluations, axis, testing, asked={each.name: name for each, name in asked})
     if not bounds:
         return made
@@ -269,7 +271,7 @@ def _compare_evaluations(
                 hint="evaluate all runs with the same judgments and policy",
                 code="bad_parameter",
             )
-    asked = None if measures is None else engine.read_measures(measures)[0]
+    asked = None if measures is None else read_measures(measures)[0]
     return _compare(evaluations, axis, testing, asked)
 
 
@@ -349,7 +351,7 @@ def compare_columns(
         margin=testing.get("margin"),
     )
     baseline = testing.get("baseline")
-    with engine.tick("testing differences", is_shown=testing.get("progress", False)) as check:
+    with tick("testing differences", is_shown=testing.get("progress", False)) as check:
         compared, means, settings, warnings = compare_values(
             values,  # type: ignore[arg-type]  # the caller's
             runs=runs,
@@ -441,5 +443,5 @@ def _add_ranges(
             tied=range_despite_ties(run, baseline, measure, first.policy, threads),
         )
 
-    every = engine.follow(made.comparisons, "bounding differences", is_shown=is_shown)
+    every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
     return made.replace(tuple(map(add, every)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.compare import compare_rankings, name_anew
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import Policy, ties_of
 from rankscope.deferred import np
+from rankscope.engine.clusters import check_cluster_column
+from rankscope.engine.items import read_items_for
+from rankscope.engine.requests import read_policy
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -88,11 +90,11 @@ def compare_table(
             hint="write scores=['old', 'new'], or --scores old,new",
             code="bad_parameter",
         )
-    engine.check_cluster_column(cluster)
+    check_cluster_column(cluster)
     slicing = [by] if isinstance(by, str) else [*(by or [])]
     attributes = [*slicing, *([cluster] if cluster is not None else [])]
-    chosen = engine.read_policy(policy, Policy(ties=ties))
-    known = engine.read_items_for(measures, history=history, items=items, catalogue=catalogue)
+    chosen = read_policy(policy, Policy(ties=ties))
+    known = read_items_for(measures, history=history, items=items, catalogue=catalogue)
     rankings = {
         score: Rankings.from_table(
             table,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.api.refusals import refuse_ideals_beaten_at
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,10 +42,10 @@ def _in_one_pass(
 ) -> NDArray[np.float64]:
 
     grades = rankings.grades
-    request = engine.read_request(
+    request = read_request(
         base @ cutoffs[-1], policy, convention=None, score_type=None, grades=grades
     )
-    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    plan = make_plan(request, rankings.tie_policy, grades, "error")
     column = rankings._core.values_at(plan, np.array(cutoffs, dtype=np.int64))  # noqa: SLF001 - a part of it
     if column is None:
         message = f"{base} has no values at many cutoffs"

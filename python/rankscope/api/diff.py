@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from os import PathLike
 
-from rankscope import engine
+from rankscope.api.bounds import bound
 from rankscope.api.explain import find_query, take_query
+from rankscope.api.losses import measure_losses
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_items
 from rankscope.data.policy import ties_of
 from rankscope.deferred import np
+from rankscope.engine.judgments import load_qrels_for
+from rankscope.engine.query_order import order_queries
+from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -87,11 +91,11 @@ def diff(
         x            –       1       –  left     0.0000
         b       1.0000       2       2  same     0.0000
     """
-    asked = engine.read_measure(measure)
+    asked = read_measure(measure)
     refuse_items(asked, "losses by document")
-    chosen = engine.read_policy(policy)
-    engine.refuse_one_stdin_for_both(run_a, run_b)
-    qrels = engine.load_qrels_for(
+    chosen = read_policy(policy)
+    refuse_one_stdin_for_both(run_a, run_b)
+    qrels = load_qrels_for(
         qrels,
         (run_a, run_b),
         measure,
@@ -152,8 +156,13 @@ class RankedPair:
     def bound(self, scale: Iterable[float] | None) -> Bounds:
         """Return bounds of the difference, whatever the unjudged documents are."""
         one, other = self.rankings
-        return other.bounds(
-            self.measure, scale=scale, against=one, policy=self.policy, threads=self.threads
+        return bound(
+            other,
+            self.measure,
+            scale=scale,
+            against=one,
+            policy=self.policy,
+            threads=self.threads,
         )
 
 
@@ -213,7 +222,7 @@ def _test(pair: RankedPair) -> Compared | None:
     if pair.policy.aggregate != "mean" or measure.row.mean != "mean":
         return None
     low, high = measure.row.value_range
-    order = engine.order_queries(pair.rankings[0].query_texts)
+    order = order_queries(pair.rankings[0].query_texts)
     values = np.stack([one.columns["value"], other.columns["value"]])[:, order]
     if np.isnan(values).any(axis=0).all():
         return None
@@ -242,7 +251,7 @@ def _measure(
 ) -> Losses | Evaluation:
     """Evaluate the losses, or only the value if losses wouldn't add up."""
     try:
-        return rankings.losses(measure, policy=policy, weights=weights, threads=threads)
+        return measure_losses(rankings, measure, policy=policy, weights=weights, threads=threads)
     except UsageError as error:
         if error.code not in WITHOUT_LOSSES:
             raise

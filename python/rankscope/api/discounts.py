@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.evaluate import evaluate, read_qrels
 from rankscope.api.rankings import Rankings
 from rankscope.data.qrels import Qrels
+from rankscope.engine.evaluating import refuse_diagnostics
+from rankscope.engine.requests import read_measures
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG
 
@@ -123,7 +124,7 @@ def compare_discounts(
     )
 
     discounts = name_discounts(bases, powers, tables or {})
-    (asked,), _ = engine.read_measures([measure])
+    (asked,), _ = read_measures([measure])
     pairs = pair_measures(asked, discounts)
     if not runs:
         raise UsageError("expected runs, found none", hint="give {name: run}", code="usage")
@@ -135,7 +136,7 @@ def compare_discounts(
         if isinstance(run, Rankings):
             evaluations[name] = run.evaluate(wanted, policy=policy, threads=threads)
             if strict:
-                engine.refuse_diagnostics(evaluations[name].notes)
+                refuse_diagnostics(evaluations[name].notes)
             continue
         if qrels is None:
             raise UsageError(

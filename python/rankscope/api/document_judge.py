@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope.api.model_judge import (
     compare_documents,
     describe_mean,
@@ -16,6 +15,10 @@ from rankscope.api.model_judge import (
 from rankscope.api.rankings import Rankings
 from rankscope.data.qrels import Qrels
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.query_order import order_queries
+from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import InputError, MeasureError
 from rankscope.records import record
 from rankscope.results.judge_agreement import LARGE_FACTOR
@@ -105,7 +108,7 @@ def estimate_dcg(
     from rankscope.results.model_judged import ModelJudgedEvaluation  # noqa: PLC0415 - loads late
 
     settings = read_method(interval)
-    asked = engine.read_measure(measure)
+    asked = read_measure(measure)
     if asked.row.name != "DCG" or asked.k is None:
         raise MeasureError(
             f"expected DCG with a cutoff, found {asked}",
@@ -115,15 +118,13 @@ def estimate_dcg(
     human, model = (
         given
         if isinstance(given, Qrels)
-        else engine.load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
+        else load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
         for given in (human_qrels, model_qrels)
     )
     grades = sorted({*human.judgments.grades(), *model.judgments.grades()})
-    request = engine.read_request(
-        asked, policy, convention=None, score_type=score_type, grades=grades
-    )
+    request = read_request(asked, policy, convention=None, score_type=score_type, grades=grades)
     refuse_aggregate(request.policy)
-    plan = engine.make_plan(request, request.ties, grades, duplicates)
+    plan = make_plan(request, request.ties, grades, duplicates)
     gains = _Gains(plan, grades, asked.k)
     runs = [
         Rankings.from_run(
@@ -203,7 +204,7 @@ def _list_documents(runs: list[Rankings], human: Qrels, gains: _Gains) -> list[_
     """Return the documents that count: those whose discounts in both runs differ."""
     found = []
     first = runs[0]
-    for number, place in enumerate(engine.order_queries(first.query_texts)):
+    for number, place in enumerate(order_queries(first.query_texts)):
         query = first.query_texts[place]
         at = human.judgments.find(query)
         grades = {} if at is None else dict(human.judgments.documents(at))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.changed_queries import find_changed
 from rankscope.api.model_judge import hold_run, order_values, refuse_aggregate
 from rankscope.data.qrels import Qrels
 from rankscope.deferred import np
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.judgments import load_qrels
 from rankscope.errors import InputError, UsageError
 
 TYPE_CHECKING = False
@@ -81,13 +82,11 @@ def draw_queries(
     qrels = (
         model_qrels
         if isinstance(model_qrels, Qrels)
-        else engine.load_qrels(
-            model_qrels, columns=columns, duplicates=duplicates, encoding=encoding
-        )
+        else load_qrels(model_qrels, columns=columns, duplicates=duplicates, encoding=encoding)
     )
     runs = [hold_run(each) for each in (run, baseline) if each is not None]
     evaluations = [
-        engine.evaluate_run(
+        evaluate_run(
             qrels,
             each,
             [measure],

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope.adapters.documents import has_documents
 from rankscope.adapters.tables import is_single_column, is_table
 from rankscope.data.interval import read_interval
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.items import read_items_for
+from rankscope.engine.judgments import load_qrels, load_qrels_for
+from rankscope.engine.requests import read_columns, read_measures
 from rankscope.errors import MeasureError, UsageError
 from rankscope.file import File
 from rankscope.results import Evaluations
@@ -95,7 +98,7 @@ def read_qrels(
             hint="set one of subtopics and strata",
             code="bad_parameter",
         )
-    return engine.load_qrels(
+    return load_qrels(
         qrels,
         columns=columns,
         second="stratum" if strata else "subtopic" if subtopics else "",
@@ -230,17 +233,17 @@ def evaluate(
     """
     if run is None or measures is None:
         raise _incomplete(qrels, run if measures is None else measures)
-    known = engine.read_items_for(
+    known = read_items_for(
         measures,
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         encoding=encoding,
     )
     named = read_named_runs(run)
     runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
-    qrels = engine.load_qrels_for(
+    qrels = load_qrels_for(
         qrels,
         runs.values(),
         measures,
@@ -251,7 +254,7 @@ def evaluate(
         progress=progress is True,
     )
     evaluated = {
-        name: engine.evaluate_run(
+        name: evaluate_run(
             qrels,
             each,
             measures,
@@ -280,7 +283,7 @@ def _incomplete(qrels: object, last: object) -> UsageError:
     """Return the error for a call with two arguments, often a table and measures."""
     asked = ["nDCG@10"] if last is None else last
     try:
-        measures = [str(each) for each in engine.read_measures(asked)[0]]  # type: ignore[arg-type]  # tried
+        measures = [str(each) for each in read_measures(asked)[0]]  # type: ignore[arg-type]  # tried
     except (MeasureError, TypeError):
         return UsageError(
             "expected judgments, a run and measures, found no measures",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope.adapters.tables import is_table
 from rankscope.data.interval import read_interval
+from rankscope.engine import samples
+from rankscope.engine.judgments import load_qrels_for
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -84,10 +85,10 @@ def evaluate_samples(
             code="bad_parameter",
         )
     listed = list(runs)
-    qrels = engine.load_qrels_for(
+    qrels = load_qrels_for(
         qrels, listed, measures, columns=columns, duplicates=duplicates, encoding=encoding
     )
-    return engine.evaluate_samples(
+    return samples.evaluate_samples(
         qrels,
         listed,
         measures,

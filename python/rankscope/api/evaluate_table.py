@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from rankscope import engine
 from rankscope.adapters import find_stream, open_joined, recognise_table
 from rankscope.api.columns import Choices
 from rankscope.api.rankings import Rankings
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
+from rankscope.engine import streaming
+from rankscope.engine.clusters import check_cluster_column, refuse_cluster_alone
+from rankscope.engine.evaluating import rank_table, refuse_diagnostics
+from rankscope.engine.items import read_items_for
+from rankscope.engine.memory import read_memory
+from rankscope.engine.progress import watch
+from rankscope.engine.requests import DUPLICATES, ENCODINGS, count_threads, read_request
+from rankscope.engine.spilling import evaluate_spilled
+from rankscope.engine.streaming import can_stream, evaluate_stream
 from rankscope.errors import FormatError, UsageError
 from rankscope.file import File
 
@@ -140,15 +148,15 @@ def evaluate_table(
     names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
     slicing = read_slicing(by)
     made = read_interval(interval)
-    engine.check_cluster_column(cluster)
-    engine.refuse_cluster_alone(cluster, made)
+    check_cluster_column(cluster)
+    refuse_cluster_alone(cluster, made)
     policy = _read_ties(ties, policy, has_convention=convention is not None)
-    check_choice("duplicates", duplicates, engine.DUPLICATES)
-    check_choice("encoding", encoding, engine.ENCODINGS)
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("encoding", encoding, ENCODINGS)
     if format is not None and isinstance(table, str | bytes | os.PathLike):
         table = File(table, format)
     given = recognise_table(table)
-    asked = engine.read_request(
+    asked = read_request(
         measures,
         policy,
         default=Policy(ties=ties or "average"),
@@ -156,31 +164,31 @@ def evaluate_table(
         score_type=None,
         grades=[],
     )
-    known = engine.read_items_for(
+    known = read_items_for(
         measures, history=history, items=items, catalogue=catalogue, encoding=encoding
     )
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
-    needs_all = convention is not None or has_labels or not engine.can_stream(asked.measures)
+    needs_all = convention is not None or has_labels or not can_stream(asked.measures)
     given = _find_stream(given, needs_all=needs_all, memory=memory, spill_folder=spill_folder)
-    limit = engine.read_memory(memory, spill_folder)
+    limit = read_memory(memory, spill_folder)
     kept: TableFile | None = None
     if given.is_in_files and not needs_all:
-        reading = engine.StreamSettings(
+        reading = streaming.StreamSettings(
             attributes=slicing,
             cluster=cluster,
             ties=asked.ties,
             duplicates=duplicates,
             is_grouped=assume_grouped,
-            threads=engine.count_threads(threads),
+            threads=count_threads(threads),
             memory=limit.limit,
         )
 
-        def open_file(watch: Callable[[int], None] | None) -> TableFile:
-            return open_joined(given, names, reading.columns, encoding=encoding, progress=watch)
+        def open_file(tell: Callable[[int], None] | None) -> TableFile:
+            return open_joined(given, names, reading.columns, encoding=encoding, progress=tell)
 
-        with engine.watch(given, progress) as watch:
+        with watch(given, progress) as tell:
             evaluation, kept = _evaluate_file(
-                partial(open_file, watch),
+                partial(open_file, tell),
                 asked,
                 reading,
                 limit,
@@ -191,7 +199,7 @@ def evaluate_table(
             )
         if evaluation is not None:
             if strict:
-                engine.refuse_diagnostics(evaluation.notes)
+                refuse_diagnostics(evaluation.notes)
             return evaluation
     if assume_grouped and given.is_in_files:
         raise _comes_back(given.name)
@@ -215,7 +223,7 @@ def evaluate_table(
             **attribution,
         )
     else:
-        queries, core, notes = engine.rank_table(
+        queries, core, notes = rank_table(
             given,
             names,
             columns,
@@ -238,7 +246,7 @@ def evaluate_table(
         threads=threads,
     )
     if strict:
-        engine.refuse_diagnostics(evaluation.notes)
+        refuse_diagnostics(evaluation.notes)
     return evaluation
 
 
@@ -255,13 +263,13 @@ def _evaluate_file(
 ) -> tuple[Evaluation | None, TableFile | None]:
     """Evaluate a table in files without holding all of its rows, if possible or necessary."""
     if not is_kept:
-        evaluation = engine.evaluate_stream(open_file, request, reading, interval, weights)
+        evaluation = evaluate_stream(open_file, request, reading, interval, weights)
         if evaluation is not None or reading.is_grouped:
             return evaluation, None
     opened = open_file()
     if not opened.exceeds(memory.limit):
         return None, opened
-    evaluation = engine.evaluate_spilled(
+    evaluation = evaluate_spilled(
         opened, request, reading, memory, interval=interval, weights=weights, progress=progress
     )
     return evaluation, None

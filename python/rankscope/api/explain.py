@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, isnan, nan
 
-from rankscope import engine
 from rankscope.adapters.doubles import EXACT_UP_TO
 from rankscope.adapters.numbers import no_judgments, to_numbers
 from rankscope.api.refusals import check_order
 from rankscope.data.policy import Policy
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_request
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.explain.explanation import LIMIT
 from rankscope.measures import P, nDCG, parse
@@ -122,7 +123,7 @@ def explain_query(
     limit: int,
 ) -> Explained:
     """Explain the value of a query of rankings. `Rankings.explain` documents the arguments."""
-    request = engine.read_request(
+    request = read_request(
         measure,
         policy,
         default=Policy(ties=rankings.tie_policy),
@@ -199,12 +200,10 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
 def _is_present(rankings: Rankings, number: int) -> bool:
     """Check whether a query is in the run, even with an empty list."""
     ties = rankings.tie_policy
-    request = engine.read_request(
-        P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[]
-    )
-    plan = engine.make_plan(request, ties, [], "error")
+    request = read_request(P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[])
+    plan = make_plan(request, ties, [], "error")
     core = rankings._core  # noqa: SLF001 - a part of it
-    return bool(core.evaluate(plan, engine.count_threads(None)).is_present()[number])
+    return bool(core.evaluate(plan, count_threads(None)).is_present()[number])
 
 
 def _ends(offsets: Column, number: int) -> tuple[int, int]:

@@ -7,7 +7,6 @@ from hashlib import blake2b
 from itertools import combinations, pairwise
 from os import PathLike
 
-from rankscope import engine
 from rankscope._core import Run, fuse_runs
 from rankscope.adapters import recognise
 from rankscope.api.fusion_choices import no_weights, read_choices, read_weights
@@ -16,6 +15,17 @@ from rankscope.api.lists import read_run_lists
 from rankscope.data.ids import TEXT
 from rankscope.data.policy import check_choice
 from rankscope.data.qrels import Qrels
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.fusing import fuse_text
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.requests import (
+    ENCODINGS,
+    SCORE_TYPES,
+    count_threads,
+    find_second,
+    read_columns,
+    read_measure,
+)
 from rankscope.errors import UsageError
 from rankscope.file import File
 from rankscope.measures.direction import find_gain
@@ -143,7 +153,7 @@ def fuse(
         ties=ties,
         depth=depth,
     )
-    workers = engine.count_threads(threads)
+    workers = count_threads(threads)
     named = name_runs(runs)
     weighed = read_weights(chosen.method, weights, list(named))
     core, of_runs, source = _fuse(
@@ -176,13 +186,11 @@ def _fuse(
     threads: int,
 ) -> tuple[Run, list[int], SourceIds]:
     """Return the fused run, how many queries each run has, and the types of ids."""
-    check_choice("encoding", encoding, engine.ENCODINGS)
-    check_choice("score_type", score_type, engine.SCORE_TYPES)
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
     texts = _find_texts(named, columns)
     if texts is not None:
-        made = engine.fuse_text(
-            texts, settings, score_type=score_type, encoding=encoding, threads=threads
-        )
+        made = fuse_text(texts, settings, score_type=score_type, encoding=encoding, threads=threads)
         if made is not None:
             return *made, TEXT
     lists = _read_lists(named, columns, score_type=score_type, encoding=encoding)
@@ -201,7 +209,7 @@ def _find_texts(
         if not isinstance(run, str | bytes | PathLike | File):
             return None
         with explaining(name):
-            found[name] = recognise(run, "run", engine.read_columns(columns))
+            found[name] = recognise(run, "run", read_columns(columns))
         if found[name].kind != "file" or found[name].is_once:
             return None
     return found
@@ -281,24 +289,24 @@ def fit_fusion(
     )
     if not chosen.method.takes_weights:
         raise no_weights(chosen.method)
-    asked = engine.read_measure(measure)
+    asked = read_measure(measure)
     if asked.better == "neither":
         raise UsageError(
             f"{asked} doesn't say which of two rankings is better, so no weights are best",
             hint="choose a measure of quality, such as nDCG@10",
             code="bad_parameter",
         )
-    workers = engine.count_threads(threads)
+    workers = count_threads(threads)
     if not isinstance(qrels, Qrels):
-        qrels = engine.load_qrels(
+        qrels = load_qrels(
             qrels,
             duplicates="error",
             encoding=encoding,
             columns=columns,
-            second=engine.find_second(asked),
+            second=find_second(asked),
         )
-    check_choice("encoding", encoding, engine.ENCODINGS)
-    check_choice("score_type", score_type, engine.SCORE_TYPES)
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
     lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)
     given = [(core, name) for name, (core, _) in lists.items()]
     folds = _split_queries(qrels.queries.read_ids())
@@ -307,7 +315,7 @@ def fit_fusion(
     def evaluate(settings: Settings) -> Evaluation:
         with explaining():
             fused = fuse_runs(given, settings, workers)
-        return engine.evaluate_run(
+        return evaluate_run(
             qrels, fused, [asked], policy=policy, score_type=score_type, threads=workers
         )
 

@@ -6,13 +6,15 @@ import os
 import sys
 from contextlib import contextmanager
 
-from rankscope import engine
 from rankscope.adapters import find_stream, recognise
 from rankscope.api.fusion_choices import read_choices, read_weights
 from rankscope.api.fusion_inputs import explaining, name_runs, path_of
 from rankscope.api.lists import read_run_lists
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import check_choice
+from rankscope.engine.fusing import Fusion
+from rankscope.engine.memory import Room
+from rankscope.engine.requests import ENCODINGS, SCORE_TYPES, count_threads, read_columns
 from rankscope.results.fused_file import FusedFile
 from rankscope.results.fused_run import FusedRun, check_run_path, check_tag
 from rankscope.writing import refuse_overwriting, replacing
@@ -119,23 +121,23 @@ def fuse_to_file(
     )
     word = chosen.method.name if tag is None else check_tag(tag)
     check_run_path(path)
-    workers = engine.count_threads(threads)
-    check_choice("encoding", encoding, engine.ENCODINGS)
-    check_choice("score_type", score_type, engine.SCORE_TYPES)
+    workers = count_threads(threads)
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
     named = name_runs(runs)
     paths = [each for each in map(path_of, named.values()) if each is not None]
     refuse_overwriting(os.fspath(path), paths, "choose another path")
     weighed = read_weights(chosen.method, weights, list(named))
-    room = engine.Room(memory, spill_folder)
+    room = Room(memory, spill_folder)
     found: dict[str, Input | Run | CoreRankings] = {}
     for name, run in named.items():
         with explaining(name):
             found[name] = _recognise(run, columns, score_type=score_type, encoding=encoding)
-    fusion = engine.Fusion(
+    fusion = Fusion(
         found,
         chosen.settings(weighed),
         word,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         score_type=score_type,
         encoding=encoding,
         threads=workers,
@@ -157,7 +159,7 @@ def fuse_to_file(
 
 
 @contextmanager
-def _opening(path: Path, room: engine.Room) -> Iterator[IO[bytes]]:
+def _opening(path: Path, room: Room) -> Iterator[IO[bytes]]:
     """Yield the file to write to, which is seen by others once it is complete."""
     if path != "-":
         with replacing(path) as part, part.open("wb") as file:
@@ -181,7 +183,7 @@ def _recognise(
 ) -> Input | Run | CoreRankings:
     """Return a run that can be streamed as it is, and another one as its lists in memory."""
     if not isinstance(run, Rankings | FusedRun):
-        found = find_stream(recognise(run, "run", engine.read_columns(columns)))
+        found = find_stream(recognise(run, "run", read_columns(columns)))
         if found.is_in_files:
             return found
     return read_run_lists(run, columns, score_type=score_type, encoding=encoding)[0]

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 
-from rankscope import engine
 from rankscope.api.query_axis import Axis
 from rankscope.api.ranked_runs import rank_runs
 from rankscope.api.rankings import Rankings
@@ -21,6 +20,8 @@ from rankscope.compare.gate import (
 )
 from rankscope.data.interval import Interval
 from rankscope.deferred import np
+from rankscope.engine.items import read_items_for, refuse_known_items
+from rankscope.engine.requests import read_columns, read_measure
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
 from rankscope.results.comparison import Comparison
@@ -126,7 +127,7 @@ def gate(
     if isinstance(qrels, Comparison):
         if attributes is not None or cluster is not None:
             raise _bad_call("a comparison has its slices and clusters already")
-        engine.refuse_known_items(
+        refuse_known_items(
             {"history": history, "items": items, "catalogue": catalogue},
             "a comparison, which has its values already",
         )
@@ -138,17 +139,17 @@ def gate(
             confidence=confidence,
             on_inconclusive=on_inconclusive,
         )
-    measures = [engine.read_measure(each.measure) for each in wanted]
+    measures = [read_measure(each.measure) for each in wanted]
     for budget, measure in zip(wanted, measures, strict=True):
         _refuse_measure(measure, measure.better, budget)
         _refuse_vain_budget(budget, measure)
     asked = list(dict.fromkeys(measures))
-    known = engine.read_items_for(
+    known = read_items_for(
         asked,
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         encoding=encoding,
     )
     if (
@@ -390,7 +391,7 @@ def _check_compared(
             hint=f"write compare(…, interval={budget.confidence or confidence:g})",
             code="bad_budget",
         )
-    asked = engine.read_measure(budget.measure)
+    asked = read_measure(budget.measure)
     _refuse_measure(asked, asked.better, budget)
     _refuse_vain_budget(budget, asked)
     measure = asked.name

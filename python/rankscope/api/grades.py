@@ -8,7 +8,7 @@ from rankscope.adapters.arrays import from_lists, from_ranked_rows
 from rankscope.adapters.foreign import is_column, is_row
 from rankscope.adapters.numbers import split_lists
 from rankscope.api.cutoffs import values_at
-from rankscope.api.rankings import rank_groups
+from rankscope.api.rankings import Rankings, rank_groups
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
@@ -203,7 +203,7 @@ def _compute(measure: Measure, given: Given, k: Cutoffs, settings: dict[str, obj
     base = measure(**settings)
     read, is_one = _open_lists(measure, given)
     try:
-        rankings = rank_groups(read(), "input")
+        rankings = rank_groups(read(), "input", Rankings)
         cutoffs = _read_cutoffs(base, k, int(np.diff(rankings.offsets).max()))
         values = values_at(rankings, base, cutoffs, chosen)
     except InputError as error:

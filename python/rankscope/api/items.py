@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope import engine
+from rankscope.engine.items import load_items
+from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -64,10 +65,10 @@ def read_items(
             hint="write read_items(history=train)",
             code="bad_parameter",
         )
-    return engine.load_items(
+    return load_items(
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         encoding=encoding,
     )

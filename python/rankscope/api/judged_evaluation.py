@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.model_judge import (
     find_range,
     hold_run,
@@ -12,6 +11,9 @@ from rankscope.api.model_judge import (
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import check_choice
 from rankscope.deferred import np
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError
 
 TYPE_CHECKING = False
@@ -117,9 +119,9 @@ def evaluate_judges(
 
     def evaluate(left_out: Sequence[int]) -> list[Evaluation]:
         qrels = _combine_without(items, left_out, how)
-        held = engine.load_qrels(qrels, duplicates=duplicates, encoding=encoding)
+        held = load_qrels(qrels, duplicates=duplicates, encoding=encoding)
         return [
-            engine.evaluate_run(
+            evaluate_run(
                 held,
                 each,
                 measures,
@@ -137,7 +139,7 @@ def evaluate_judges(
     refuse_aggregate(whole[0].policy)
     others = [evaluate(group) for group in group_judges(len(items.judges))]
 
-    order = engine.order_queries(whole[0].query_texts)
+    order = order_queries(whole[0].query_texts)
 
     def values_of(evaluations: Sequence[Evaluation], name: str) -> NDArray[np.float64]:
         values = evaluations[0].per_query(name)[order]

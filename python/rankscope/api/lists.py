@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.adapters import recognise
 from rankscope.adapters.reading import read_lists
 from rankscope.api.rankings import Rankings
+from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
 from rankscope.results.fused_run import FusedRun
 
@@ -37,7 +37,7 @@ def read_run_lists(
                 code="ids_needed",
             )
         return run._core, run.source  # noqa: SLF001 - rankings are made of it
-    named = engine.read_columns(columns)
+    named = read_columns(columns)
     return read_lists(
         recognise(run, "run", named),
         columns=named,

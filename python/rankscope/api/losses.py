@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.api.columns import Columns
 from rankscope.api.refusals import check_judgments
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
 from rankscope.deferred import np
+from rankscope.engine.requests import read_measure, read_policy
+from rankscope.engine.weights import read_weights
 from rankscope.errors import UsageError
 from rankscope.explain.diff.losses import Accounts, Parts, check_policy, check_stages, make_ledger
 from rankscope.measures import RetrievalLoss
@@ -35,17 +36,18 @@ def measure_losses(
     measure: Measure | str,
     *,
     policy: Policy | str | None,
-    by: By | None,
-    stages: Mapping[str, InputLike | Rankings],
-    interval: float | Interval | None,
-    cluster: str | Mapping[str, object] | Sequence[object] | None,
-    weights: Weights | None,
-    threads: int | None,
+    by: By | None = None,
+    stages: Mapping[str, InputLike | Rankings] | None = None,
+    interval: float | Interval | None = None,
+    cluster: str | Mapping[str, object] | Sequence[object] | None = None,
+    weights: Weights | None = None,
+    threads: int | None = None,
 ) -> Losses:
     """Evaluate the losses of a measure. `Rankings.losses` documents the arguments."""
-    parts = Parts.of(engine.read_measure(measure))
-    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    parts = Parts.of(read_measure(measure))
+    chosen = read_policy(policy, Policy(ties=rankings.tie_policy))
     check_policy(chosen)
+    stages = stages or {}
     check_stages(stages)
     ranked = _rank_stages(rankings, stages)
 
@@ -134,7 +136,7 @@ def _evaluate_stages(
     loss = next(each for each in losses.measures if each.row == RetrievalLoss.row)
     left_out = np.isnan(losses.per_query(loss)) & (policy.empty != "nan")
     if left_out.any() and not left_out.all():
-        given = engine.read_weights(weights, lambda: rankings.query_texts)
+        given = read_weights(weights, lambda: rankings.query_texts)
         weights = np.where(left_out, 0.0, 1.0 if given is None else given).tolist()
     groups = None if by is None else _group(rankings, by)
     return {

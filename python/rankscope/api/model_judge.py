@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator
 from itertools import chain
 
-from rankscope import engine
 from rankscope.api.changed_queries import find_changed
 from rankscope.data.interval import Interval, read_interval
 from rankscope.data.qrels import Qrels
 from rankscope.deferred import np
+from rankscope.engine.evaluating import evaluate_run
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.query_order import order_queries
 from rankscope.errors import InputError, UsageError
 from rankscope.file import File
 from rankscope.names import quote
@@ -123,13 +125,13 @@ def evaluate_with_model_judge(
     human, model = (
         given
         if isinstance(given, Qrels)
-        else engine.load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
+        else load_qrels(given, columns=columns, duplicates=duplicates, encoding=encoding)
         for given in (human_qrels, model_qrels)
     )
     runs = [hold_run(each) for each in (run, baseline) if each is not None]
 
     def evaluate(qrels: Qrels, each: InputLike) -> Evaluation:
-        return engine.evaluate_run(
+        return evaluate_run(
             qrels,
             each,
             measures,
@@ -219,7 +221,7 @@ def order_values(
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return queries in the order of their ids as text, and their values or differences."""
     texts = evaluations[0].query_texts
-    order = engine.order_queries(texts)
+    order = order_queries(texts)
     values = evaluations[0].per_query(measure)[order]
     if len(evaluations) > 1:
         values = values - evaluations[1].per_query(measure)[order]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope.api.bounds import bound
 from rankscope.api.tie_audit import spread_ties
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
+from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.results.ranges import TieRange, UnjudgedRange
@@ -57,8 +57,8 @@ def range_despite_ties(
     the highest mean of the run minus the lowest mean of the baseline, over the queries for which
     both have a value.
     """
-    asked = engine.read_measure(measure)
-    chosen = engine.read_policy(policy, Policy(ties=run.tie_policy))
+    asked = read_measure(measure)
+    chosen = read_policy(policy, Policy(ties=run.tie_policy))
     try:
         values, found = spread_ties(run, asked, chosen, threads)
         other = replace(chosen, ties=baseline.tie_policy)

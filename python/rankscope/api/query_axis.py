@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankscope import engine
 from rankscope.data.ids import MISSING, AttributeColumn
+from rankscope.engine.clusters import number_clusters
+from rankscope.engine.query_order import order_queries
+from rankscope.engine.query_values import line_up, read_series
+from rankscope.engine.slices import join_groups
 from rankscope.errors import UsageError
 from rankscope.records import record
 
@@ -48,9 +51,9 @@ class Axis:
         rankings: Rankings | None = None,
     ) -> Axis:
         """Read the slices and the clusters of queries."""
-        order = engine.order_queries(query_ids)
+        order = order_queries(query_ids)
         query_ids = [query_ids[at] for at in order]
-        by, cluster = engine.read_series(by), engine.read_series(cluster)
+        by, cluster = read_series(by), read_series(cluster)
         for each in (by, cluster):
             if each is not None and not isinstance(each, str | Mapping | list | tuple):
                 raise UsageError(
@@ -65,7 +68,7 @@ class Axis:
 
         def group(given: Attribute) -> Groups:
             if isinstance(given, Mapping):
-                values = engine.line_up(given, query_ids)
+                values = line_up(given, query_ids)
                 if isinstance(values, str):
                     raise UsageError(
                         f"some queries have no value, such as {values!r}",
@@ -91,7 +94,7 @@ class Axis:
 
         several = [by] if isinstance(by, str | Mapping) else [*(by or [])]
         parts = [group(each) for each in several]
-        groups = engine.join_groups(parts)
+        groups = join_groups(parts)
         return cls(
             order=order,
             groups=groups,
@@ -115,7 +118,7 @@ def _split(groups: Groups, part: Groups, column: AttributeColumn) -> SliceAttrib
 def _name_cluster(groups: Groups, given: Attribute) -> Groups:
     """Name the clusters, and make each query whose value is missing a cluster of its own."""
     name, values, codes = groups
-    numbers = engine.number_clusters(values[code] for code in codes)
+    numbers = number_clusters(values[code] for code in codes)
     places = {number: code for code, number in enumerate(dict.fromkeys(numbers))}
     name = "cluster" if isinstance(given, Mapping) else given
     # Only their number matters: clusters are not shown.

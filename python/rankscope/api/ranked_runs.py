@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankscope import engine
 from rankscope.api.evaluate import name_runs
 from rankscope.api.rankings import Rankings
+from rankscope.engine.judgments import load_qrels_for
+from rankscope.engine.progress import follow
+from rankscope.engine.requests import read_request
 from rankscope.errors import UsageError
 from rankscope.results import Evaluation
 
@@ -61,10 +63,10 @@ def rank_runs(
     progress: bool = False,
 ) -> dict[str, Rankings]:
     """Read judgments and runs, and rank them."""
-    request = engine.read_request(
+    request = read_request(
         measures, policy, convention=convention, score_type=score_type, grades=[]
     )
-    qrels = engine.load_qrels_for(
+    qrels = load_qrels_for(
         qrels, runs.values(), measures, columns=columns, duplicates=duplicates, encoding=encoding
     )
     return {
@@ -77,5 +79,5 @@ def rank_runs(
             score_type=request.score_type,
             encoding=encoding,
         )
-        for name, run in engine.follow(runs.items(), "reading runs", is_shown=progress)
+        for name, run in follow(runs.items(), "reading runs", is_shown=progress)
     }

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope._core import Rankings as CoreRankings
 from rankscope.adapters import arrays, recognise_table, tables
 from rankscope.api.columns import Choices, Columns
-from rankscope.api.explain import explain_query
 from rankscope.api.refusals import check_order, refuse_beaten_ideals
 from rankscope.data.attribution import SETTINGS
 from rankscope.data.interval import read_interval
 from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.data.qrels import Qrels, Queries
+from rankscope.engine.clusters import refuse_cluster_alone
+from rankscope.engine.evaluating import make_evaluation, make_plan, rank_run, rank_table
+from rankscope.engine.items import read_items_for
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.progress import watch
+from rankscope.engine.requests import DUPLICATES, count_threads, read_request
+from rankscope.engine.weights import read_weights
 from rankscope.errors import FormatError, UsageError
-from rankscope.explain.explanation import LIMIT
 from rankscope.hints import refuse_argument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal, Unpack
+    from typing import Literal, Self, TypeVar, Unpack
 
     from numpy.typing import ArrayLike
 
@@ -29,16 +33,16 @@ if TYPE_CHECKING:
     from rankscope.data.interval import Interval
     from rankscope.data.policy import Duplicates, ScoreType, Ties
     from rankscope.engine import Measures
-    from rankscope.explain import Explanation, RelevanceExplanation
-    from rankscope.measures import Measure
-    from rankscope.results import Evaluation, Losses, Regrets
-    from rankscope.results.bounds import Bounds
-    from rankscope.results.tie_audit import TieAudit
+    from rankscope.results import Evaluation
     from rankscope.typing import HistoryLike, InputLike, Progress
+
+    Kind = TypeVar("Kind", bound="Rankings")
 
 
 class Rankings(Columns):
-    """Ranked lists joined with their judgments, immutable.
+    """Ranked lists joined with their judgments: how they are made, and their values.
+
+    `rankscope.Rankings` adds what else can be asked of them.
 
     The rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only
     views of the core's memory.
@@ -64,7 +68,7 @@ class Rankings(Columns):
         duplicates: Duplicates = "error",
         score_type: ScoreType = "float64",
         encoding: Literal["utf-8", "latin-1"] = "utf-8",
-    ) -> Rankings:
+    ) -> Self:
         """Join a run with its judgments, and rank it.
 
         Args:
@@ -83,10 +87,8 @@ class Rankings(Columns):
         """
         check_choice("ties", ties, CHOICES["ties"])
         if not isinstance(qrels, Qrels):
-            qrels = engine.load_qrels(
-                qrels, columns=columns, duplicates=duplicates, encoding=encoding
-            )
-        core, found, notes = engine.rank_run(
+            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        core, found, notes = rank_run(
             qrels,
             run,
             ties=ties,
@@ -117,7 +119,7 @@ class Rankings(Columns):
         encoding: Literal["utf-8", "latin-1"] = "utf-8",
         progress: Progress = None,
         **attribution: Unpack[Settings],
-    ) -> Rankings:
+    ) -> Self:
         """Rank the rows of a table that hold both a score, or a rank, and a grade.
 
         Args:
@@ -158,12 +160,12 @@ class Rankings(Columns):
             array([0., 6.])
         """
         check_choice("ties", ties, CHOICES["ties"])
-        check_choice("duplicates", duplicates, engine.DUPLICATES)
+        check_choice("duplicates", duplicates, DUPLICATES)
         names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
         attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
         given = recognise_table(table)
-        with engine.watch(given, progress) as watch:
-            queries, core, notes = engine.rank_table(
+        with watch(given, progress) as tell:
+            queries, core, notes = rank_table(
                 given,
                 names,
                 attributes,
@@ -171,7 +173,7 @@ class Rankings(Columns):
                 ties=ties,
                 duplicates=duplicates,
                 encoding=encoding,
-                progress=watch,
+                progress=tell,
             )
         return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
 
@@ -183,7 +185,7 @@ class Rankings(Columns):
         *,
         groups: GivenGroups | None = None,
         ties: Ties = "average",
-    ) -> Rankings:
+    ) -> Self:
         """Rank the rows of two matrices of queries by documents, or the rows of two columns.
 
         Args:
@@ -205,8 +207,8 @@ class Rankings(Columns):
             Rankings(2 queries, 3 documents, ties='average')
         """
         if groups is None:
-            return rank_groups(arrays.from_matrices(y_true, y_score), ties)
-        return rank_groups(arrays.from_rows(y_true, y_score, groups), ties)
+            return rank_groups(arrays.from_matrices(y_true, y_score), ties, cls)
+        return rank_groups(arrays.from_rows(y_true, y_score, groups), ties, cls)
 
     @classmethod
     def from_groups(
@@ -216,7 +218,7 @@ class Rankings(Columns):
         group_sizes: ArrayLike,
         *,
         ties: Ties = "average",
-    ) -> Rankings:
+    ) -> Self:
         """Rank rows that are sorted by query, with group sizes as in LightGBM and XGBoost.
 
         Args:
@@ -233,12 +235,12 @@ class Rankings(Columns):
             >>> rankings.evaluate("RR")["RR"]
             0.6666666666666666
         """
-        return rank_groups(arrays.from_groups(relevance, scores, group_sizes), ties)
+        return rank_groups(arrays.from_groups(relevance, scores, group_sizes), ties, cls)
 
     @classmethod
     def from_lists(
         cls, lists: Iterable[Sequence[float]], *, ideal: Iterable[Sequence[float]] | None = None
-    ) -> Rankings:
+    ) -> Self:
         """Make rankings from lists of grades that are already in rank order.
 
         Args:
@@ -254,7 +256,7 @@ class Rankings(Columns):
             >>> round(rankings.evaluate(nDCG(gain="exp2"))[nDCG(gain="exp2")], 6)
             0.95085
         """
-        return rank_groups(arrays.from_lists(lists, ideal), "input")
+        return rank_groups(arrays.from_lists(lists, ideal), "input", cls)
 
     def evaluate(
         self,
@@ -300,7 +302,7 @@ class Rankings(Columns):
             de             1  1.0000      1
         """
         grades = self._core.grades()
-        request = engine.read_request(
+        request = read_request(
             measures,
             policy,
             default=Policy(ties=self._choices.ties),
@@ -313,18 +315,16 @@ class Rankings(Columns):
             ties = self._choices.ties
             check_order(self, request.ties, request.score_type)
         duplicates = self._choices.duplicates
-        weighed = engine.read_weights(weights, self._queries.read_ids)
-        known = engine.read_items_for(
-            request.measures, history=history, items=items, catalogue=catalogue
-        )
+        weighed = read_weights(weights, self._queries.read_ids)
+        known = read_items_for(request.measures, history=history, items=items, catalogue=catalogue)
         judged = self._judgments
-        plan = engine.make_plan(
+        plan = make_plan(
             request, ties, grades, duplicates, weights=weighed, items=known, judgments=judged
         )
-        workers = engine.count_threads(threads)
+        workers = count_threads(threads)
         settings = read_interval(interval)
-        engine.refuse_cluster_alone(cluster, settings)
-        evaluation = engine.make_evaluation(
+        refuse_cluster_alone(cluster, settings)
+        evaluation = make_evaluation(
             self._core.evaluate(plan, workers),
             request,
             queries=self._queries,
@@ -341,220 +341,11 @@ class Rankings(Columns):
             refuse_beaten_ideals(self, evaluation)
         return evaluation
 
-    def explain(
-        self,
-        query_id: str | int,
-        measure: Measure | str,
-        *,
-        policy: Policy | str | None = None,
-        convention: Convention | str | None = None,
-        limit: int = LIMIT,
-    ) -> Explanation | RelevanceExplanation:
-        """Explain the value of a query: every term, the ideal order, what would raise it.
 
-        Args:
-            query_id: The query.
-            measure: nDCG, DCG, IDCG, CG, AP, RR, P or R, with any settings.
-            policy: As in `evaluate`.
-            convention: As in `evaluate`.
-            limit: The maximum number of ranks to show.
-
-        Raises:
-            UsageError: The query isn't judged, the measure can't be explained, or the policy is
-                invalid.
-
-        Examples:
-            >>> rankings = Rankings.from_run({"q": {"a": 3, "b": 1}}, {"q": {"b": 2, "x": 1}})
-            >>> rankings.explain("q", "nDCG@10").formula
-            '(1/log2(2)) / (3/log2(2) + 1/log2(3))'
-        """
-        return explain_query(
-            self, query_id, measure, policy=policy, convention=convention, limit=limit
-        )
-
-    def losses(
-        self,
-        measure: Measure | str,
-        *,
-        policy: Policy | str | None = None,
-        by: str | Sequence[str] | Mapping[str, object] | None = None,
-        stages: Mapping[str, InputLike | Rankings] | None = None,
-        interval: float | Interval | None = None,
-        cluster: str | Mapping[str, object] | Sequence[object] | None = None,
-        weights: Mapping[str, float] | Sequence[float] | None = None,
-        threads: int | None = None,
-    ) -> Losses:
-        """Split what a measure lacks into retrieval, truncation and ordering loss.
-
-        1 - nDCG is the sum of three losses: retrieval (relevant documents that weren't retrieved),
-        truncation (retrieved below the cutoff) and ordering (the wrong order above it). For DCG and
-        CG the losses are in units of the measure, and add up to the ideal together with the value.
-        They add up exactly, for each query and each mean.
-
-        Args:
-            measure: nDCG, DCG or CG, with any settings.
-            policy: As in `evaluate`. `aggregate` must be `"mean"` or `"ratio_of_sums"`.
-            by: As in `evaluate`.
-            stages: The earlier stages of the pipeline, in order: a mapping of name to run or
-                Rankings, such as `{"retriever": run, "reranker": run}`. Each stage has its own loss
-                in place of `retrieval`: the relevant documents that it lost from the stage before.
-                `final` is what the lists lost from the last stage.
-            interval: As in `evaluate`.
-            cluster: As in `evaluate`.
-            weights: As in `evaluate`.
-            threads: As in `evaluate`.
-
-        Raises:
-            UsageError: The measure has no losses that add up, the policy is invalid, or a stage has
-                different judgments.
-            InputError: A query violates the policy, or a stage doesn't have the expected format.
-            FileError: The file of a stage can't be read.
-
-        Examples:
-            >>> rankings = Rankings.from_run({"q": {"a": 1, "b": 1}}, {"q": {"a": 2, "c": 1}})
-            >>> losses = rankings.losses("nDCG@10")
-            >>> round(losses.means["value"], 4), round(losses.means["retrieval"], 4)
-            (0.6131, 0.3869)
-            >>> staged = rankings.losses("nDCG@10", stages={"retriever": {"q": {"a": 1, "b": 1}}})
-            >>> round(staged.means["retriever"], 4), round(staged.means["final"], 4)
-            (0.0, 0.3869)
-        """
-        from rankscope.api.losses import measure_losses  # noqa: PLC0415 - only losses need it
-
-        return measure_losses(
-            self,
-            measure,
-            policy=policy,
-            by=by,
-            stages=stages or {},
-            interval=interval,
-            cluster=cluster,
-            weights=weights,
-            threads=threads,
-        )
-
-    def bounds(
-        self,
-        measure: Measure | str,
-        *,
-        scale: Iterable[float] | None = None,
-        against: Rankings | None = None,
-        policy: Policy | str | None = None,
-        threads: int | None = None,
-    ) -> Bounds:
-        """Return the lowest and highest values that unjudged documents allow.
-
-        The bounds are exact, for each query and for the mean, over all grades of the scale that the
-        unjudged documents can have, which also change the ideal order. Evaluating with no gain and
-        with the highest grade for all of them doesn't bound nDCG.
-
-        Only retrieved documents are considered. Documents that are neither retrieved nor judged
-        don't count as relevant. For the exception to exactness, see `Bounds.is_exact`.
-
-        Args:
-            measure: nDCG, DCG, CG and ERR with any settings, and binary measures such as AP, P, R,
-                RR and RBP.
-            scale: The grades that an unjudged document can have (default: the integers from 0 to
-                the highest grade).
-            against: Other rankings with the same judgments. The values are then differences, with
-                the same unknown grade for a document in both. For nDCG, DCG, AP, P, R, RR, RBP and
-                Success.
-            policy: As in `evaluate`. `aggregate` must be `"mean"`. With `empty="skip"`, the bounds
-                account for queries that could turn out to have no relevant documents.
-            threads: As in `evaluate`.
-
-        Raises:
-            UsageError: Bounds of the measure aren't known, the scale is invalid, or the other
-                rankings have different judgments or no ids.
-            InputError: A query violates the policy.
-
-        Examples:
-            >>> qrels = {"q": {"a": 1, "b": 0}}
-            >>> one = Rankings.from_run(qrels, {"q": {"a": 3, "x": 2, "b": 1}})
-            >>> other = Rankings.from_run(qrels, {"q": {"y": 3, "b": 2, "a": 1}})
-            >>> one.bounds("nDCG@3").mean
-            BoundedMean(value=1.0, lower=1.0, upper=1.0, queries=1)
-            >>> one.bounds("nDCG@3", against=other).verdict
-            'open'
-        """
-        from rankscope.api.bounds import bound  # noqa: PLC0415 - only where it is asked for
-
-        return bound(self, measure, scale=scale, against=against, policy=policy, threads=threads)
-
-    def ties(
-        self,
-        measure: Measure | str,
-        *,
-        policy: Policy | str | None = None,
-        threads: int | None = None,
-    ) -> TieAudit:
-        """Return how much values depend on the order of tied documents.
-
-        Args:
-            measure: Any measure. The variance is known for nDCG and DCG, and the expected value for
-                measures that support averaging over ties.
-            policy: As in `evaluate`.
-            threads: As in `evaluate`.
-
-        Raises:
-            UsageError: A measure or the policy is invalid.
-            InputError: A query violates the policy.
-
-        Examples:
-            >>> tied = Rankings.from_arrays([[0, 1, 0]], [[0.5, 0.5, 0.1]], ties="input")
-            >>> audit = tied.ties("RR")
-            >>> audit.to_dict()["0"]["expected"], audit.summary.lower, audit.summary.upper
-            (0.75, 0.5, 1.0)
-        """
-        from rankscope.api.tie_audit import audit_ties  # noqa: PLC0415 - only where it is asked for
-
-        return audit_ties(self, measure, policy=policy, threads=threads)
-
-    def regrets(
-        self,
-        measure: Measure | str,
-        *,
-        by: Mapping[str, object] | None = None,
-        policy: Policy | str | None = None,
-    ) -> Regrets:
-        """Return how much of the loss each document and each rank causes.
-
-        The regret of a document is what its gain would be worth in the best order, minus what it is
-        worth in the list. Documents with equal gains share their ranks in the best order. The
-        regrets of a query add up to its loss, and so do those of the ranks.
-
-        Args:
-            measure: nDCG, DCG or CG, with any settings.
-            by: A mapping of document to an attribute, such as the brand or category. Regrets of all
-                queries are summed by its values.
-            policy: As in `losses`. Documents added by `missing_gain` have no regrets.
-
-        Raises:
-            UsageError: The measure has no losses that add up, or the policy is invalid.
-            InputError: A query violates the policy.
-
-        Examples:
-            >>> qrels = {"q": {"a": 3, "b": 1, "c": 1}}
-            >>> rankings = Rankings.from_run(qrels, {"q": {"b": 3, "a": 2, "x": 1}})
-            >>> brands = {"a": "Acme", "b": "Zenith", "c": "Acme"}
-            >>> print(rankings.regrets("nDCG@10", by=brands))
-            attribute  documents  unretrieved   regret
-            Acme               2            1   0.4049
-            Zenith             1            0  -0.1052
-            loss of nDCG@10: 0.2997
-            >>> print(rankings.regrets("nDCG@10").swaps)
-            query_id  rank  doc_id  other_rank  other_doc_id  gained
-            q            1  b                2  a             0.1787
-        """
-        from rankscope.api.regrets import measure_regrets  # noqa: PLC0415 - only regrets need it
-
-        return measure_regrets(self, measure, by=by, policy=policy)
-
-
-def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
+def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     """Rank rows that are sorted by query."""
     check_choice("ties", ties, CHOICES["ties"])
-    threads = engine.count_threads(None)
+    threads = count_threads(None)
     try:
         core = CoreRankings.from_groups(
             groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
@@ -563,7 +354,7 @@ def rank_groups(groups: arrays.Groups, ties: Ties) -> Rankings:
         raise groups.locate(error) from None
     queries = Queries("arrays", "error", core.query_ids)
     choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
-    return Rankings(queries, core, "arrays", choices)
+    return kind(queries, core, "arrays", choices)
 
 
 def _read_attribution(

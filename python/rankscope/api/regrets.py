@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope._core import Column, Plan
 from rankscope._core import find_regrets as find_core_regrets
+from rankscope.api.losses import measure_losses
 from rankscope.api.refusals import check_averaged
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import read_request
 from rankscope.errors import UsageError
 from rankscope.explain.derive.swap import find_best_swaps
 from rankscope.explain.diff.losses import group_regrets, take_settings
@@ -58,8 +60,8 @@ def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundR
     """Compute the cost of documents."""
     summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
     grades = rankings.grades
-    request = engine.read_request(summed, policy, convention=None, score_type=None, grades=grades)
-    plan = engine.make_plan(request, rankings.tie_policy, grades, "error")
+    request = read_request(summed, policy, convention=None, score_type=None, grades=grades)
+    plan = make_plan(request, rankings.tie_policy, grades, "error")
     core, judgments = rankings._core, rankings._judgments  # noqa: SLF001 - parts of it
     *columns, doc_ids, units, by_rank = find_core_regrets(core, judgments, plan)
     queries, ranks, grade, _, amounts = (
@@ -84,7 +86,7 @@ def measure_regrets(
             hint="write {'d1': 'Acme', 'd2': 'Zenith'}",
             code="bad_parameter",
         )
-    losses = rankings.losses(measure, policy=policy)
+    losses = measure_losses(rankings, measure, policy=policy)
     asked = losses.measure
     check_averaged(asked, losses.policy)
     found = find_regrets(rankings, asked, losses.policy)

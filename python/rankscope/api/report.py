@@ -6,20 +6,29 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
-from rankscope import engine
 from rankscope.adapters.inputs import shorten_names
 from rankscope.api.compare import compare_rankings
 from rankscope.api.evaluate import read_named_runs
 from rankscope.api.explain import EXPLAINED
-from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import refuse_run_measure
 from rankscope.data.interval import Interval, read_interval
 from rankscope.data.policy import Policy
 from rankscope.data.qrels import Qrels
+from rankscope.engine.evaluating import refuse_diagnostics
+from rankscope.engine.items import read_items_for
+from rankscope.engine.judgments import load_qrels_for
+from rankscope.engine.progress import follow
+from rankscope.engine.requests import (
+    read_columns,
+    read_measures,
+    read_request,
+    refuse_one_stdin_for_both,
+)
 from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.explain import Explanation
 from rankscope.file import File
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
+from rankscope.rankings import Rankings
 from rankscope.report.source import hold
 
 TYPE_CHECKING = False
@@ -108,7 +117,7 @@ def report(
         No run is significantly better: new leads old by 0.1845 nDCG@10 (95% interval ...
     """
     named = _name_runs(runs)
-    asked = engine.read_request(
+    asked = read_request(
         measures,
         policy,
         default=Policy().resolve(),
@@ -116,12 +125,12 @@ def report(
         score_type=score_type,
         grades=[],  # what a convention refuses of them it says when they are known
     )
-    known = engine.read_items_for(
+    known = read_items_for(
         measures,
         history=history,
         items=items,
         catalogue=catalogue,
-        columns=engine.read_columns(columns),
+        columns=read_columns(columns),
         encoding=encoding,
     )
     if isinstance(qrels, Qrels):
@@ -129,9 +138,9 @@ def report(
         judgments = qrels
     else:
         for _, run in named:
-            engine.refuse_one_stdin_for_both(qrels, run)
+            refuse_one_stdin_for_both(qrels, run)
         judged = hold(qrels, "qrels")
-        judgments = engine.load_qrels_for(
+        judgments = load_qrels_for(
             judged.value,
             (),
             measures,
@@ -150,7 +159,7 @@ def report(
             score_type=asked.score_type,
             encoding=encoding,
         )
-        for run in engine.follow(held[1:], "reading runs", is_shown=progress)
+        for run in follow(held[1:], "reading runs", is_shown=progress)
     ]
     said = [
         ("--duplicates", duplicates),
@@ -238,7 +247,7 @@ def report_table(
         [('at', 1.0), ('de', 0.5)]
     """
     default = Policy(ties="average")
-    asked = engine.read_request(
+    asked = read_request(
         measures, policy, default=default, convention=convention, score_type=None, grades=[]
     )
     held = hold(table, "table")
@@ -315,14 +324,14 @@ def report_rankings(
             hint="10 is the default",
             code="bad_parameter",
         )
-    asked, _ = engine.read_measures(measures)
+    asked, _ = read_measures(measures)
     for measure in asked:
         refuse_run_measure(measure, "be reported query by query")
     made = read_interval(interval)
     names = [each.name for each in held[1:] or held]
     runs = []
     pairs = [*zip(names, rankings, strict=True)]
-    for name, ranked in engine.follow(pairs, "evaluating runs", is_shown=progress):
+    for name, ranked in follow(pairs, "evaluating runs", is_shown=progress):
         evaluation = ranked.evaluate(
             measures,
             policy=policy,
@@ -334,7 +343,7 @@ def report_rankings(
             threads=threads,
         )
         if strict:
-            engine.refuse_diagnostics(evaluation.notes)
+            refuse_diagnostics(evaluation.notes)
         chosen = evaluation.policy
         k = evaluation.measures[0].k
         judged = Judged if k is None else Judged @ k

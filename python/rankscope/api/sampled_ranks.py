@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope import engine
 from rankscope.adapters.tables import is_table
 from rankscope.api.rankings import Rankings
 from rankscope.data.policy import check_choice
 from rankscope.deferred import np
+from rankscope.engine.requests import read_measures
 from rankscope.errors import InputError, MeasureError, UsageError
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def correct_sampled_ranks(
     from rankscope.results.sampled_ranks import CorrectedMean, CorrectedRanks  # noqa: PLC0415 - loads late
     from rankscope.stats.judges import sampled_ranks as stats  # noqa: PLC0415 - as above
 
-    asked, _ = engine.read_measures(measures)
+    asked, _ = read_measures(measures)
     check_choice("prior", prior, PRIORS)
     if not 0 < level < 1:
         raise UsageError(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope._core import mean_of_rows
 from rankscope.adapters.alignment import check_weights
 from rankscope.adapters.arrays import as_matrix, from_matrices, from_rows
 from rankscope.adapters.mistakes import groups_needed
 from rankscope.adapters.numbers import split_lists, to_numbers
 from rankscope.api.grades import POLICIES as POLICIES_OF_GAINS
-from rankscope.api.rankings import rank_groups
+from rankscope.api.rankings import Rankings, rank_groups
 from rankscope.data.policy import Policy, ties_of
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_request
+from rankscope.engine.weights import are_weights
 from rankscope.errors import FormatError, PolicyError, UsageError
 from rankscope.measures import DCG, nDCG
 
@@ -169,7 +171,7 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
     mean = _score_plain(chosen, policy, given, weights)
     if mean is not None:
         return mean
-    rankings = rank_groups(_read_queries(given), ties_of(policy))
+    rankings = rank_groups(_read_queries(given), ties_of(policy), Rankings)
     try:
         return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
     except FormatError as error:
@@ -221,14 +223,12 @@ def _score_plain(
     y_true, y_score = as_matrix(given["y_true"], "y_true"), as_matrix(given["y_score"], "y_score")
     if y_true is None or y_score is None or y_true.shape != y_score.shape:
         return None
-    are_bad = weights is not None and not (
-        len(weights) == len(y_true) and engine.are_weights(weights)
-    )
+    are_bad = weights is not None and not (len(weights) == len(y_true) and are_weights(weights))
     if are_bad or callable(measure.parameters.get("gain")):
         return None
-    request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
-    plan = engine.make_plan(request, policy.ties, [], "error", weights=weights)
-    threads = engine.count_threads(None)
+    request = read_request(measure, policy, convention=None, score_type=None, grades=[])
+    plan = make_plan(request, policy.ties, [], "error", weights=weights)
+    threads = count_threads(None)
     return mean_of_rows(plan, y_true, y_score, given["ignore_ties"], threads)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.evaluate_table import read_slicing
 from rankscope.data.policy import CHOICES, Policy, check_choice
+from rankscope.engine.requests import read_measures, read_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def sql(
         keep_larger=duplicates == "max",
     )
     return warehouse.write_statements(
-        engine.read_measures(measures)[0],
+        read_measures(measures)[0],
         given,
-        engine.read_policy(policy),
+        read_policy(policy),
         dialect=kind,
         depth=depth,
     )
@@ -180,9 +180,9 @@ def sql_table(
         inputs.read_attributes(read_slicing(by), kind),
     )
     return warehouse.write_statements(
-        engine.read_measures(measures)[0],
+        read_measures(measures)[0],
         given,
-        engine.read_policy(policy, Policy(ties=ties or "average")),
+        read_policy(policy, Policy(ties=ties or "average")),
         dialect=kind,
         depth=depth,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope._core import audit_ties as audit_spreads
 from rankscope.api.refusals import check_averaged, refuse_items
 from rankscope.api.rounding import NARROW, find_precision, round_scores
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
 from rankscope.records import record
 from rankscope.results.table import Table
 from rankscope.results.tie_audit import TieAudit, TieSummary
@@ -30,8 +31,8 @@ def audit_ties(
     threads: int | None,
 ) -> TieAudit:
     """Audit the ties of rankings. `Rankings.ties` documents the arguments."""
-    asked = engine.read_measure(measure)
-    chosen = engine.read_policy(policy, Policy(ties=rankings.tie_policy))
+    asked = read_measure(measure)
+    chosen = read_policy(policy, Policy(ties=rankings.tie_policy))
     values, given = spread_ties(rankings, asked, chosen, threads)
     precision = find_precision(rankings.scores, rankings.offsets)
     rows = {"as given": given}
@@ -99,14 +100,14 @@ def spread_ties(
     if values is None:
         evaluation = rankings.evaluate(measure, policy=policy, threads=threads)
         values = evaluation.per_query(measure)
-    request = engine.read_request(
+    request = read_request(
         measure, policy, convention=None, score_type=None, grades=rankings.grades
     )
-    plan = engine.make_plan(request, rankings.tie_policy, rankings.grades, "error")
+    plan = make_plan(request, rankings.tie_policy, rankings.grades, "error")
     core = rankings._core  # noqa: SLF001 - a part of it
     expected, lower, upper, variance, tied = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
-        for column in audit_spreads(core, plan, scores, engine.count_threads(threads))
+        for column in audit_spreads(core, plan, scores, count_threads(threads))
     )
     # Where a measure is undefined, its value is that of the policy in every order.
     is_undefined = np.isnan(lower)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from rankscope import engine
 from rankscope._core import values_of_rows
 from rankscope.adapters.doubles import EXACT_UP_TO, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,11 +64,9 @@ def evaluate(
     values = []
     for measure in measures:
         policy = Policy(ties=ties, negative=negative)
-        request = engine.read_request(measure, policy, convention=None, score_type=None, grades=[])
-        plan = engine.make_plan(request, ties, [], "error")
-        found, refused = values_of_rows(
-            plan, grades, scores, offsets, mask, engine.count_threads(None)
-        )
+        request = read_request(measure, policy, convention=None, score_type=None, grades=[])
+        plan = make_plan(request, ties, [], "error")
+        found, refused = values_of_rows(plan, grades, scores, offsets, mask, count_threads(None))
         numbers = np.asarray(memoryview(found)).view(np.float64)
         is_bad = np.zeros(len(numbers), dtype=bool)
         is_bad[np.asarray(memoryview(refused)).view(np.int64)] = True

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from rankscope import engine
 from rankscope.array import binary
 from rankscope.array.ranked import Padded, Values, rank_batch
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import read_request
 from rankscope.errors import MeasureError
 
 TYPE_CHECKING = False
@@ -152,8 +153,8 @@ def _weights(measure: Measure, count: int) -> list[float]:
             hint="write nDCG@10",
             code="bad_parameter",
         )
-    request = engine.read_request(
+    request = read_request(
         measure(gain="linear"), Policy(), convention=None, score_type=None, grades=[]
     )
-    plan = engine.make_plan(request, "input", [], "error")
+    plan = make_plan(request, "input", [], "error")
     return plan.discounted(0, [1.0] * count, range(1, count + 1)) or []

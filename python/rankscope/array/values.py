@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.array import batches, host, program
 from rankscope.array.space import to_host
 from rankscope.data.policy import CHOICES, check_choice
 from rankscope.deferred import np
+from rankscope.engine import requests
 from rankscope.errors import FormatError, MeasureError, PolicyError
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ def read_measures(measures: Measures) -> list[Measure]:
     Raises:
         MeasureError: One is not.
     """
-    chosen, _ = engine.read_measures(measures)
+    chosen, _ = requests.read_measures(measures)
     for measure in chosen:
         parameters = measure.parameters
         if measure.row.kernel not in KERNELS:

@@ -9,7 +9,7 @@ from rankscope.data.policy import check_choice
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
-from rankscope.results import tables, text
+from rankscope.results import evaluation_text, tables
 from rankscope.results.frames import lay_out
 from rankscope.results.printed import Printed
 from rankscope.results.table import Table
@@ -305,11 +305,11 @@ class Evaluation(Printed, Mapping[str, float]):
         return len(self._index)
 
     def _parts(self) -> list[str | Table]:
-        names = text.column_names(self)
-        rows = text.measure_rows(self)
+        names = evaluation_text.column_names(self)
+        rows = evaluation_text.measure_rows(self)
         columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
         slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
-        return [Table(columns, numbers=names[1:]), *slices, *text.remarks(self)]
+        return [Table(columns, numbers=names[1:]), *slices, *evaluation_text.remarks(self)]
 
     __repr__ = Printed.__str__
 

@@ -152,7 +152,7 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
     __repr__ = Printed.__str__
 
     def _remarks(self) -> list[str]:
-        from rankscope.results.text import remarks  # noqa: PLC0415 - only to print
+        from rankscope.results.evaluation_text import remarks  # noqa: PLC0415 - only to print
 
         lines = {run: remarks(each) for run, each in self.items()}
         shared: dict[str, None] = {}

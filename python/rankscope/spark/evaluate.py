@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope import engine
 from rankscope.api.evaluate_table import read_slicing
+from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
 from rankscope.spark.frames import list_grades, read_source, run_job
@@ -60,7 +60,7 @@ def evaluate(
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    named = engine.read_columns(columns)
+    named = read_columns(columns)
     judged = read_source("judged", qrels, named, read_slicing(by))
     retrieved = read_source("retrieved", run, named)
     job = make_job(

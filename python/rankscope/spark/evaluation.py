@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.data.qrels import Queries
+from rankscope.engine.evaluating import describe_answer, refuse_diagnostics
 from rankscope.errors import LimitError, UsageError
 from rankscope.results import Evaluation
 from rankscope.results.evaluation import name_measures
@@ -199,7 +199,7 @@ def make_evaluation(
         notes = (("implicit_grades", merged.sizes["judged"], 0), *notes)
     judged, run = ("table", "table") if "joined" in job.rows else ("qrels", "run")
     queries = Queries(judged, job.duplicates, answer.query_ids, notes, source)
-    counts, described = engine.describe_answer(
+    counts, described = describe_answer(
         answer, request, queries=queries, run_name=run, duplicates=job.duplicates
     )
     evaluation = kind(
@@ -214,7 +214,7 @@ def make_evaluation(
         slices=tabulate_slices(merged.slices, request.measures, source),
     )
     if strict:
-        engine.refuse_diagnostics(evaluation.notes)
+        refuse_diagnostics(evaluation.notes)
     return evaluation
 
 

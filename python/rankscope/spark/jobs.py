@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.data.policy import CHOICES, Policy, check_choice
+from rankscope.engine.requests import DUPLICATES, read_measures, read_request
+from rankscope.engine.streaming import can_stream
 from rankscope.errors import PolicyError
 from rankscope.spark.tasks import Job
 
@@ -47,11 +48,11 @@ def make_job(
         PolicyError: A choice depends on the order of rows.
     """
     check_order(ties, duplicates, library)
-    asked, _ = engine.read_measures(measures)
-    needs_grades = convention is not None or not engine.can_stream(asked)
+    asked, _ = read_measures(measures)
+    needs_grades = convention is not None or not can_stream(asked)
     grades = list_grades() if needs_grades else []
     default = Policy(ties=ties or "average") if rows[0].side == "joined" else None
-    request = engine.read_request(
+    request = read_request(
         measures,
         policy,
         default=default,
@@ -70,7 +71,7 @@ def make_job(
 
 def check_order(ties: str | None, duplicates: str, library: str = "Spark") -> None:
     """Raise an error for choices that depend on the order of rows, which a library doesn't keep."""
-    check_choice("duplicates", duplicates, engine.DUPLICATES)
+    check_choice("duplicates", duplicates, DUPLICATES)
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])
     for name, value, refused, hint in (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.losses import evaluate_parts
+from rankscope.engine.requests import read_measure, read_policy
 from rankscope.explain.diff.losses import Accounts, Parts, check_policy, make_ledger
 from rankscope.spark.evaluate import evaluate
 
@@ -49,8 +49,8 @@ def losses(
         UsageError: The measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
-    parts = Parts.of(engine.read_measure(measure))
-    chosen = engine.read_policy(policy)
+    parts = Parts.of(read_measure(measure))
+    chosen = read_policy(policy)
     check_policy(chosen)
     made: list[SparkEvaluation] = []
 

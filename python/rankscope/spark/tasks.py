@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 from contextlib import nullcontext
 
-from rankscope import engine
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope.adapters.arrow import load_arrow
 from rankscope.adapters.numbers import is_judged
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.slices import join_groups
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
@@ -172,9 +173,7 @@ class Task:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self.plan: Plan = engine.make_plan(
-            job.request, job.request.ties, list(job.grades), job.duplicates
-        )
+        self.plan: Plan = make_plan(job.request, job.request.ties, list(job.grades), job.duplicates)
         self._summaries: list[bytes] = []
         self._slices: dict[tuple[str, ...], list[bytes]] = {}
         self._notes: dict[str, int] = {}
@@ -216,7 +215,7 @@ class Task:
     def take(self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]) -> list[Any]:
         """Take the answer about some queries, and return the rows with their values."""
         self._summaries.append(summarize(answer))
-        joined = engine.join_groups(groups)
+        joined = join_groups(groups)
         if joined is not None:
             self._summarize_slices(answer, groups, joined)
         return self._make_values(answer, ids, groups)

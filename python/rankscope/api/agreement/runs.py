@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope import engine
 from rankscope.api.agreement.measures import DEFAULT, check_measures, check_settings, compare, mean
 from rankscope.api.diff import name_runs
 from rankscope.api.lists import read_run_lists
 from rankscope.data.policy import check_choice
+from rankscope.engine.requests import count_threads, refuse_one_stdin_for_both
 from rankscope.errors import EmptyError
 from rankscope.results.agreement import RunAgreement
 from rankscope.results.table import Table
@@ -97,8 +97,8 @@ def agreement(
     persistence = check_settings(p, ties)
     check_choice("encoding", encoding, ("utf-8", "latin-1"))
     check_choice("score_type", score_type, ("float64", "float32"))
-    workers = engine.count_threads(threads)
-    engine.refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
+    workers = count_threads(threads)
+    refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
     lists = [
         read_run_lists(run, columns, score_type=score_type, encoding=encoding)
         for run in (run_a, run_b)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rankscope import engine
 from rankscope.api.reconciliation.causes import find_causes, list_cutoffs, list_levels
 from rankscope.api.reconciliation.difference import differ
 from rankscope.api.reconciliation.target import read_target
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
 from rankscope.data.policy import CHOICES, FIELDS
+from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
 from rankscope.records import record
@@ -74,7 +74,7 @@ class Question:
     ) -> Question:
         """Read and check the arguments before reading any input."""
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(engine.read_measure(measure), None if got is None else read_target(got), rows)
+        return cls(read_measure(measure), None if got is None else read_target(got), rows)
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:

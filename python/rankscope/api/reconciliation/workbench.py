@@ -7,12 +7,13 @@ import sys
 from functools import partial
 from shlex import quote
 
-from rankscope import engine
 from rankscope.adapters import recognise, recognise_table
 from rankscope.api.rankings import Rankings
 from rankscope.api.refusals import check_order
 from rankscope.data.policy import Policy, ties_of
 from rankscope.data.qrels import Qrels
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import MeasureError, PolicyError
 from rankscope.file import File
 from rankscope.records import record
@@ -79,10 +80,8 @@ class Workbench:
         """Make a workbench for judgments and a run."""
         given = qrels
         if not isinstance(qrels, Qrels):
-            engine.refuse_one_stdin_for_both(qrels, run)
-            qrels = engine.load_qrels(
-                qrels, columns=columns, duplicates=duplicates, encoding=encoding
-            )
+            refuse_one_stdin_for_both(qrels, run)
+            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
         judgments = qrels.judgments
         kept: InputLike = _keep(recognise(run, "run", columns), run)  # type: ignore[assignment]  # it stays one
         rank = partial(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from itertools import accumulate, chain
 
-from rankscope import engine
 from rankscope._core import Plan, Rankings
-from rankscope.engine import Request, make_plan
+from rankscope.engine import Request, evaluating, make_plan
+from rankscope.engine.requests import read_request
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as measure_named
 from rankscope.records import record, replace
@@ -181,9 +181,9 @@ MOST_RANKS = 10_000
 
 def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
     """Return the weights of the first ranks: what a gain of 1 adds at each."""
-    request = engine.read_request(
+    request = read_request(
         measure @ ranks, None, convention=None, score_type=None, grades=[0.0, 1.0]
     )
-    plan = engine.make_plan(request, "input", [0.0, 1.0], "error")
+    plan = evaluating.make_plan(request, "input", [0.0, 1.0], "error")
     # Of DCG there always are some.
     return tuple(plan.discounted(0, [1.0] * ranks, [*range(1, ranks + 1)]) or ())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from rankscope.api.explain import EXPLAINED, OF_RELEVANCE, derive_value
-from rankscope.api.rankings import rank_groups
+from rankscope.api.rankings import Rankings, rank_groups
+from rankscope.api.regrets import measure_regrets
 from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
 from rankscope.explain.derive.query import RankedQuery
@@ -186,9 +187,11 @@ def _find_regrets(placed: PlacedItems, definition: Definition) -> Numbers:
     (measure,) = definition.measures
     if measure.row.name not in {"nDCG", "DCG", "CG"}:
         return {}
-    rankings = rank_groups(placed.groups, "input")
+    rankings = rank_groups(placed.groups, "input", Rankings)
     try:
-        found = rankings.regrets(measure, policy=replace(definition.policy, empty="skip"))
+        found = measure_regrets(
+            rankings, measure, by=None, policy=replace(definition.policy, empty="skip")
+        )
     except UsageError:
         return {}
     ranks = [rank if isinstance(rank, int) else 0 for rank in found.column("rank")]

@@ -7,10 +7,10 @@ import math
 from datetime import timedelta
 from hashlib import sha256
 
-from rankscope import engine
 from rankscope._core import EMPTY_VALUES
 from rankscope.data.attribution import Attribution, read_positive
 from rankscope.data.policy import Policy
+from rankscope.engine.requests import read_measure, read_measures, read_policy
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG
 from rankscope.measures.parse import LONGEST_TEXT
@@ -103,7 +103,7 @@ class Definition:
         Raises:
             UsageError: The measure is not one of them.
         """
-        wanted = engine.read_measure(measure)
+        wanted = read_measure(measure)
         if wanted not in self.measures:
             names = ", ".join(map(str, self.measures))
             raise _bad(
@@ -205,7 +205,7 @@ def define(
     """
     # Weights are added in one order, so that one definition gives the same bits however it is said.
     weights = dict(sorted(read_positive(positive).items()))
-    read, _ = engine.read_measures(measures)
+    read, _ = read_measures(measures)
     return Definition(
         measures=tuple(read),
         attribution=Attribution(
@@ -216,7 +216,7 @@ def define(
         ),
         window=_read_window(window),
         max_grade=float(max_grade),
-        policy=engine.read_policy(policy, POLICY),
+        policy=read_policy(policy, POLICY),
     )
 
 

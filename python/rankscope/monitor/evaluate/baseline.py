@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
-from rankscope import _core, engine
+from rankscope import _core
 from rankscope.data.interval import Interval
 from rankscope.deferred import np
+from rankscope.engine.requests import count_threads
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import ClusterCodes
@@ -150,7 +151,7 @@ class BaselineSample:
         # Numbered in the order of their names, so that no order of events matters.
         clusters = self._names.sort()[np.concatenate(self._clusters)]
         columns = [np.concatenate(column) for column in zip(*self._values, strict=True)]
-        threads = engine.count_threads(self._threads)
+        threads = count_threads(self._threads)
         means = {
             measure.name: estimate_mean(values, clusters, interval, threads)
             for measure, values in zip(self._definition.measures, columns, strict=True)

@@ -11,7 +11,7 @@ import json
 from functools import partial
 from itertools import groupby
 
-from rankscope import engine
+from rankscope.engine.requests import count_threads
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.retained import take_over
@@ -116,7 +116,7 @@ def _refresh_once(
     rankings = 0
     days = [tuple(hours) for _, hours in groupby(sorted(starts), lambda start: start - start % DAY)]
     work = partial(sum_day, project=project, configuration=configuration, slicing=slicing, now=now)
-    for summed in _sum_days(store, days, work, engine.count_threads(threads)):
+    for summed in _sum_days(store, days, work, count_threads(threads)):
         is_written = store.put_windows(
             project,
             digest,

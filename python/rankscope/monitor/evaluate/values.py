@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope import _core, engine
+from rankscope import _core
 from rankscope._core import EMPTY_VALUES
 from rankscope.adapters.arrays import Groups
 from rankscope.data.policy import Policy
 from rankscope.deferred import np
+from rankscope.engine.evaluating import make_plan
+from rankscope.engine.requests import count_threads, read_request
 from rankscope.errors import MeasureError
 from rankscope.explain.diff.losses import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
@@ -134,7 +136,7 @@ class ChunkPlan:
         asked = {
             measure: (measure, *_parts(measure, definition)) for measure in definition.measures
         }
-        request = engine.read_request(
+        request = read_request(
             [one for all_of_it in asked.values() for one in all_of_it],
             replace(definition.policy, empty="skip"),
             default=Policy(ties="input"),
@@ -147,7 +149,7 @@ class ChunkPlan:
             measure: tuple(map(places.__getitem__, all_of_it))
             for measure, all_of_it in asked.items()
         }
-        return cls(definition, columns, engine.make_plan(request, "input", [], "error"))
+        return cls(definition, columns, make_plan(request, "input", [], "error"))
 
     @property
     def choices(self) -> tuple[Plan, float, int]:
@@ -314,4 +316,4 @@ def evaluate_chunks(
             raise RuntimeError("expected values, as there is a plan")
         return Evaluated(chunk, graded, plan.read(chunk, graded, values))
 
-    return map_ahead(evaluate, chunks, engine.count_threads(threads))
+    return map_ahead(evaluate, chunks, count_threads(threads))

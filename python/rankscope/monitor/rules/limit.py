@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field
 
-from rankscope import engine
 from rankscope.data.interval import Interval
 from rankscope.deferred import np
+from rankscope.engine.requests import count_threads, read_measure
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
@@ -351,7 +351,7 @@ class LimitRun(RuleRun):
         definition, measure = self._scene.configuration.definition, self.rule.measure
         limits = (0.0, 1.0)
         if measure not in SHARES:
-            definition = definition.only(engine.read_measure(measure))
+            definition = definition.only(read_measure(measure))
             limits = definition.measures[0].row.value_range
         values: list[NDArray[np.float64]] = []
         clusters: list[NDArray[np.int64]] = []
@@ -367,7 +367,7 @@ class LimitRun(RuleRun):
             np.concatenate(values)[newest],
             np.concatenate(clusters)[newest],
             Interval(LEVEL, method="bounded" if is_bounded else "t"),
-            engine.count_threads(threads),
+            count_threads(threads),
             limits=limits,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope import engine
+from rankscope.engine.requests import read_measure
 from rankscope.errors import MeasureError, UsageError
 from rankscope.monitor.rules.rule import bad
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def check_measure(name: str, configuration: Configuration, *, more: Iterable[str] = ()) -> Measure:
     """Return the measure with a name, which the project has to measure."""
     try:
-        measure = engine.read_measure(name)
+        measure = read_measure(name)
     except MeasureError as error:
         raise UsageError(f"measure: {error.message}", hint=error.hint, code="bad_rule") from error
     names = [each.name for each in configuration.definition.measures]

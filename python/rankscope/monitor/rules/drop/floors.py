@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from rankscope import engine
 from rankscope.data.interval import Interval
 from rankscope.deferred import np
+from rankscope.engine.requests import count_threads
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.evaluate.contexts import find_contexts
@@ -212,7 +212,7 @@ class Floors:
     ) -> Lane:
         """Return a lane with what the rankings of a baseline make expected."""
         values, clusters = turn(rule, sample.values[rule.measure][rows]), sample.clusters[rows]
-        threads = engine.count_threads(self._threads)
+        threads = count_threads(self._threads)
         mean = estimate_mean(values, clusters, T, threads)
         if mean.clusters < 2:
             return replace(
