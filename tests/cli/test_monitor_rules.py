@@ -163,7 +163,7 @@ def test_a_limit_is_added_and_checked(project: Project) -> None:
     assert tuple(map(added.get, kept)) == ("limit", "nDCG@5", 0.999, None, 48, None)
     status, rule = check(project, "--as-of", FALLEN, name="floor")
     assert (status, rule["state"]) == (1, "ALERT")
-    assert "below the limit of 0.999" in rule["reason"]
+    assert "below the limit of 0.9990" in rule["reason"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from rankscope import _core
 from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.measures import TABLE, objects
 from rankscope.measures.table import FAMILIES
+from rankscope.monitor.rules.kinds import KINDS
 from rankscope.reference import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,12 @@ def list_steps(recipe: str) -> list[str]:
     return re.findall(r"^\d+\. `([^`]+)`:", recipe, flags=re.MULTILINE)
 
 
-RECIPES = ["Add a measure", "Add a policy value", "Add a library to the parity tests"]
+RECIPES = [
+    "Add a measure",
+    "Add a policy value",
+    "Add an alert kind",
+    "Add a library to the parity tests",
+]
 """The recipe for a store has a test of its own, which knows the files that are new."""
 
 
@@ -43,7 +49,10 @@ def test_every_file_that_a_recipe_names_exists(title: str) -> None:
             assert (ROOT / path).exists(), path
 
 
-@pytest.mark.parametrize(("title", "most"), [("Add a measure", 6), ("Add a policy value", 5)])
+@pytest.mark.parametrize(
+    ("title", "most"),
+    [("Add a measure", 6), ("Add a policy value", 5), ("Add an alert kind", 4)],
+)
 def test_a_recipe_is_short(title: str, most: int) -> None:
     assert 0 < len(list_steps(read_recipe(title))) <= most
 
@@ -75,3 +84,26 @@ def test_every_policy_value_is_where_the_recipe_says() -> None:
         for word in CHOICES[field]:
             assert f'"{word}"' in table
             assert f'"{word}"' in fields
+
+
+def test_every_alert_kind_is_where_the_recipe_says() -> None:
+    module, table, *_ = list_steps(read_recipe("Add an alert kind"))
+    listed = (ROOT / table).read_text(encoding="utf-8")
+    for kind, made in KINDS.items():
+        path = ROOT / module.replace("<kind>", kind)
+        folder = path.with_suffix("")
+        sources = sorted(folder.glob("*.py")) if folder.is_dir() else [path]
+        text = "".join(each.read_text(encoding="utf-8") for each in sources)
+        assert f'kind: Literal["{kind}"]' in text
+        assert f"class {made.record.__name__}(Rule):" in text
+        assert f"rules.{kind}" in listed
+
+
+def test_nothing_else_lists_the_alert_kinds() -> None:
+    package = ROOT / "python" / "rankscope"
+    paths = [path for path in package.rglob("*.*") if path.suffix in {".py", ".j2", ".css", ".js"}]
+    assert paths
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        named = {kind for kind in KINDS if re.search(rf"['\"]{kind}['\"]", text)}
+        assert len(named) <= len(KINDS) // 2, f"{path} lists {', '.join(sorted(named))}"

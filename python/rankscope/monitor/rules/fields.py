@@ -79,14 +79,15 @@ def _list_fields() -> dict[str, RuleField]:
         texts = dict.fromkeys(each.text for each in settings)
         words = dict(pair for each in settings for pair in each.words)
         inner = [each for each in get_args(field.annotation) if each is not type(None)]
+        is_required = field.is_required() or name == "name"
         is_optional = type(None) in get_args(field.annotation)
         fields[name] = RuleField(
             name=name,
             kinds=tuple(having),
             setting=replace(settings[0], text="; ".join(texts), words=tuple(words.items())),
             type=inner[0] if is_optional else field.annotation,
-            default=None if field.is_required() else field.default,
-            is_required=field.is_required() or name == "name",
+            default=None if is_required else field.default,
+            is_required=is_required,
         )
     names = sorted(fields, key=lambda name: (name != "name", fields[name].kinds == tuple(KINDS)))
     return {name: fields[name] for name in names}

@@ -56,7 +56,7 @@ LimitMeasure = Annotated[
     described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
     Setting(
         label="Measure",
-        text="what is limited: a measure of the project, `empty`, `no_results` for the share of "
+        text="what a limit is about: a measure of the project, `empty`, `no_results` for the share of "
         "rankings that show nothing, `unjudged` for the share of documents without a grade, or "
         "`rankings` for the number of rankings per hour",
         expected="the name of a measure",
@@ -189,10 +189,10 @@ def name_subject(measure: str) -> str:
 
 
 def write_value(measure: str, value: float) -> str:
-    """Write a value of what is limited."""
+    """Write a value, or a limit, of what is limited."""
     if measure in SHARES:
         return f"{100 * value:.3g}%"
-    return f"{value:,.4g}"
+    return f"{value:,.4g}" if measure == RANKINGS else f"{value:.4f}"
 
 
 @record(frozen=True, slots=True, kw_only=True)

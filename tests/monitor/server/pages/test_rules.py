@@ -350,12 +350,12 @@ def test_a_limit_is_set_by_the_form_and_its_incident_has_a_chart(story: Service)
     assert incident.evidence["limit"] == 0.9
     reader = check_page(get(story, incident.link))
     assert "nDCG@5 crossed its limit" in reader.text
-    assert "below the limit of 0.9" in reader.text
+    assert "below the limit of 0.9000" in reader.text
     assert "nDCG@5 over time" in reader.text
     assert "hourly limit" in reader.text  # the legend: the values, and the line across them
     assert any(line.get("class") == "level" for line in reader.all("line"))
     for path in ("/rules", "/rules/quality"):
-        assert "nDCG@5 of the last 24 hours is below 0.9" in check_page(get(story, path)).text
+        assert "nDCG@5 of the last 24 hours is below 0.9000" in check_page(get(story, path)).text
 
 
 @pytest.mark.parametrize(
