@@ -30,7 +30,7 @@ from rankscope.monitor.rules.drop.progress import begin
 from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.drop.state import decide
 from rankscope.monitor.rules.drop.step import Step
-from rankscope.monitor.rules.evidence import Lane
+from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.run import Check
@@ -185,7 +185,7 @@ def test_a_fall_is_inherited_for_a_week() -> None:
     stream = Stream(model="m", version="2", inherited=Inherited("1", came, came))
     week = timedelta(days=7)
     for passed, may in ((week - MICROSECOND, True), (week, False), (week + MICROSECOND, False)):
-        assert _may_inherit(replace(stream, lanes=(Lane(at=came + passed),))) == may
+        assert _may_inherit(replace(stream, lanes=(Evidence(at=came + passed),))) == may
     assert not _may_inherit(replace(stream, inherited=None))
 
 
@@ -194,7 +194,7 @@ def test_a_fall_is_that_of_the_version_before_if_it_began_on_the_first_day() -> 
     fall = Inherited("1", came - timedelta(days=3), came)
     stream = Stream(model="m", version="2", inherited=fall)
     for passed in (timedelta(days=1) - MICROSECOND, timedelta(days=1)):
-        fallen = replace(stream, lanes=(Lane(since=came + passed),))
+        fallen = replace(stream, lanes=(Evidence(since=came + passed),))
         is_same = passed < timedelta(days=1)
         assert fallen.since == (fall.since if is_same else came + passed)
 

@@ -16,7 +16,7 @@ from rankscope.monitor.incidents import management
 from rankscope.monitor.rules.drop import check
 from rankscope.monitor.rules.drop.check import _add_hour
 from rankscope.monitor.rules.drop.feed import feed
-from rankscope.monitor.rules.drop.floors import Floors, Held, _fit_length, _Wanted
+from rankscope.monitor.rules.drop.floors import Floor, Floors, _fit_length, _Wanted
 from rankscope.monitor.rules.drop.mix import choose_mix
 from rankscope.monitor.rules.drop.periods import PeriodReader
 from rankscope.monitor.rules.drop.progress import RuleProgress
@@ -24,7 +24,7 @@ from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.drop.sample import Sample, _discount
 from rankscope.monitor.rules.drop.state import decide
 from rankscope.monitor.rules.drop.step import Step
-from rankscope.monitor.rules.evidence import Lane
+from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import ALL, Stream
 from rankscope.monitor.rules.trace import nights as nightly
 from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
@@ -80,7 +80,7 @@ def test_a_rule_watches_400_streams(known: int) -> None:
     )
     contexts, slicing = make_contexts(1)
     floors: Any = SimpleNamespace(
-        window=HOUR, has_anchor=lambda _: False, hold=lambda *_: Held(lane=Lane())
+        window=HOUR, has_anchor=lambda _: False, find=lambda *_: Floor(lane=Evidence())
     )
     after = feed(
         RuleProgress(basis="", first=START, following=START, streams=streams),
@@ -124,7 +124,7 @@ def test_the_gains_of_an_hour_are_those_of_the_day_before(back: int, *, is_kept:
     old = START // HOUR - back, 5, 2.5
     step = Step(due=START, start=START, until=START + HOUR)
     new = START // HOUR, 2, 2.0
-    found = _add_hour(Lane(recent=(old,)), step, np.ones(2))
+    found = _add_hour(Evidence(recent=(old,)), step, np.ones(2))
     assert found == ((old, new) if is_kept else (new,))
 
 
@@ -294,7 +294,7 @@ def test_the_value_of_a_period_has_the_interval_of_95_in_100(
     monkeypatch.setattr(check, "advance", lambda *_: detector)
     monkeypatch.setattr(check, "_count_users", lambda _: 1)
     usual, seen = SimpleNamespace(discount=None), SimpleNamespace(value=[0.5])
-    lane: Any = Lane(usual=usual)  # type: ignore[arg-type]  # enough of one
+    lane: Any = Evidence(usual=usual)  # type: ignore[arg-type]  # enough of one
     step = Step(due=START + HOUR, start=START, until=START + HOUR)
     ones: Any = np.ones(1)
     given: Any = seen

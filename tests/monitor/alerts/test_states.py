@@ -9,7 +9,7 @@ import pytest
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.name import name_drops
-from rankscope.monitor.rules.evidence import Lane
+from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import Stream
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import Detector
@@ -86,7 +86,7 @@ def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(
 @pytest.mark.parametrize("days", [1, 2, 60])
 def test_a_drop_is_over_the_day_after_it_was_fixed_however_long_it_was(days: int) -> None:
     stream = replace(
-        Stream(model="m", version="1"), lanes=(Lane(detector=Detector(run_length=100.0)),)
+        Stream(model="m", version="1"), lanes=(Evidence(detector=Detector(run_length=100.0)),)
     )
     rule = make_rule()
     good, bad = (np.tile([1 / rank for rank in ranks], 10) for ranks in (GOOD, BAD))

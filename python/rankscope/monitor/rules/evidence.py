@@ -1,4 +1,4 @@
-"""Lanes: the evidence about a stream from values of one age."""
+"""The evidence about a stream from values of one age."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINAL = timedelta()
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Evidence:
     """The evidence about a stream from values of one age.
 
     Args:
@@ -83,7 +83,7 @@ class Lane:
         """What its values are called: `final`, or `after 15 min`."""
         return "final" if self.age == FINAL else f"after {describe_duration(self.age)}"
 
-    def restart(self) -> Lane:
+    def restart(self) -> Evidence:
         """Discard the evidence, but keep what is expected."""
         return replace(
             self,
@@ -126,7 +126,7 @@ class Lane:
         }
 
     @staticmethod
-    def restore(stored: Mapping[str, Any]) -> Lane:
+    def restore(stored: Mapping[str, Any]) -> Evidence:
         """Read what `store` returned."""
         read: dict[str, Any] = {
             name: None if stored[name] is None else part.from_dict(stored[name])
@@ -142,10 +142,10 @@ class Lane:
             "at": read_time(stored["at"]),
             "since": read_time(stored["since"]),
         }
-        return Lane(**{**stored, **read})
+        return Evidence(**{**stored, **read})
 
 
-FIELDS: tuple[str, ...] = Lane.__match_args__
+FIELDS: tuple[str, ...] = Evidence.__match_args__
 MEAN: tuple[str, ...] = Mean.__match_args__
 PARTS: Mapping[str, Any] = {
     "usual": Usual,

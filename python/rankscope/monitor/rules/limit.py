@@ -56,8 +56,8 @@ LimitMeasure = Annotated[
     described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
     Setting(
         label="Measure",
-        text="what a limit is about: a measure of the project, `empty`, `no_results` for the share of "
-        "rankings that show nothing, `unjudged` for the share of documents without a grade, or "
+        text="what a limit is about: a measure of the project, `empty`, `no_results` for the share "
+        "of rankings that show nothing, `unjudged` for the share of documents without a grade, or "
         "`rankings` for the number of rankings per hour",
         expected="the name of a measure",
         metavar="MEASURE",
@@ -397,9 +397,9 @@ def read_values(each: Evaluated, measure: str) -> NDArray[np.float64]:
     if measure == "no_results":
         return values.is_missing.astype(np.float64)
     if measure == "unjudged":
-        nothing = np.full(len(values.documents), np.nan)
-        has_shown = values.documents > 0
-        return np.divide(values.unjudged, values.documents, out=nothing, where=has_shown)
+        share = np.full(len(values.documents), np.nan)
+        np.divide(values.unjudged, values.documents, out=share, where=values.documents > 0)
+        return share
     if measure == EMPTY:
         return np.where(values.is_refused, np.nan, values.is_empty)
     of_measure: NDArray[np.float64] = values.measures[0].value

@@ -8,7 +8,7 @@ from datetime import timedelta
 from rankscope.monitor.events.times import MICROSECOND, describe_time, to_datetime
 from rankscope.monitor.rules.evidence import (
     FINAL,
-    Lane,
+    Evidence,
     read_time,
     write_mean,
     write_time,
@@ -84,7 +84,7 @@ class Stream:
     slice: Slice = ()
     state: Judgment = "INSUFFICIENT"
     reason: str = ""
-    lanes: tuple[Lane, ...] = (Lane(),)
+    lanes: tuple[Evidence, ...] = (Evidence(),)
     compared: datetime | None = None
     labels: Labels = "usual"
     told: str = ""
@@ -115,12 +115,12 @@ class Stream:
         return ", ".join(named) or "all rankings"
 
     @property
-    def final(self) -> Lane:
+    def final(self) -> Evidence:
         """The evidence from final values."""
         return self.lanes[0]
 
     @property
-    def leading(self) -> Lane:
+    def leading(self) -> Evidence:
         """The evidence that the state is from: the strongest of a drop, or that of final values."""
         named = [lane for lane in self.lanes if lane.is_named]
         return max(named, key=lambda lane: lane.log_evidence, default=self.final)
@@ -198,11 +198,11 @@ class Stream:
         detector = self.detector
         return 0 if detector is None else detector.periods
 
-    def lane(self, age: timedelta) -> Lane | None:
+    def lane(self, age: timedelta) -> Evidence | None:
         """Return the evidence from values of an age."""
         return next((lane for lane in self.lanes if lane.age == age), None)
 
-    def set_lane(self, changed: Lane) -> Stream:
+    def set_lane(self, changed: Evidence) -> Stream:
         """Return the stream with other evidence from values of an age."""
         lanes = tuple(changed if lane.age == changed.age else lane for lane in self.lanes)
         return replace(self, lanes=lanes)
@@ -216,7 +216,7 @@ class Stream:
         lanes = tuple(lane.restart() for lane in self.lanes)
         kept = replace(self, reason="", lanes=lanes, inherited=None)
         if self.version == ALL:
-            kept = replace(kept, lanes=(Lane(),), compared=None)
+            kept = replace(kept, lanes=(Evidence(),), compared=None)
         return replace(kept, state="OK" if kept.has_baseline else "INSUFFICIENT")
 
     def follow(self, version: str, came: datetime) -> Stream | None:
@@ -294,7 +294,7 @@ class Stream:
             return Stream(model=stored["model"], version=stored["version"], slice=place)
         read: dict[str, Any] = {
             "slice": place,
-            "lanes": tuple(map(Lane.restore, stored["lanes"])),
+            "lanes": tuple(map(Evidence.restore, stored["lanes"])),
             "compared": read_time(stored["compared"]),
             "label_days": tuple(tuple(day) for day in stored["label_days"]),
             "warnings": tuple(stored["warnings"]),

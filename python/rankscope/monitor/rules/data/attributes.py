@@ -6,8 +6,8 @@ from rankscope.deferred import np
 from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time
-from rankscope.monitor.rules.data.counts import TOTAL, Place
-from rankscope.monitor.rules.data.progress import Trouble
+from rankscope.monitor.rules.data.counts import TOTAL, Segment
+from rankscope.monitor.rules.data.progress import Anomaly
 from rankscope.monitor.rules.data.silence import compare
 from rankscope.monitor.rules.data.surprise import (
     AGAIN,
@@ -50,74 +50,74 @@ MISSING_VARIANCE = 0.15**2
 MISSING_SPANS = (1, 3, 6, 12, 24)
 
 
-def find_values(traffic: Traffic) -> list[Place]:
+def find_values(traffic: Traffic) -> list[Segment]:
     """Find the values that are watched, the ones with the most rankings."""
     sizes = {}
-    for place in traffic.counts:
-        if not place.slice or place.slice[0][1] in {MISSING, OTHER}:
+    for segment in traffic.counts:
+        if not segment.slice or segment.slice[0][1] in {MISSING, OTHER}:
             continue
-        usual = traffic.usual(place)
+        usual = traffic.usual(segment)
         if usual is not None and usual.daily >= LEAST_DAILY:
-            sizes[place] = usual.daily
-    largest = sorted(sizes, key=lambda place: (-sizes[place], place))[:MOST_VALUES]
+            sizes[segment] = usual.daily
+    largest = sorted(sizes, key=lambda segment: (-sizes[segment], segment))[:MOST_VALUES]
     return sorted(largest)
 
 
-def watch_value(traffic: Traffic, place: Place) -> Trouble | None:
+def watch_value(traffic: Traffic, segment: Segment) -> Anomaly | None:
     """Look for a value that has vanished, while others have not."""
-    change = traffic.find_silence(place, scale=traffic.scale(place))
+    change = traffic.find_silence(segment, scale=traffic.scale(segment))
     if change is None:
         return None
-    silence = traffic.count_silence(place)
-    return describe(traffic, traffic.make_trouble("attributes", place, change, silence))
+    silence = traffic.count_silence(segment)
+    return describe(traffic, traffic.make_anomaly("attributes", segment, change, silence))
 
 
-def watch_value_volume(traffic: Traffic, place: Place) -> Trouble | None:
+def watch_value_volume(traffic: Traffic, segment: Segment) -> Anomaly | None:
     """Look for a value that has fallen or risen, other than all rankings have."""
-    scale = traffic.scale(place)
-    change = traffic.find_fall(place, scale=scale) or traffic.find_rise(place, scale=scale)
+    scale = traffic.scale(segment)
+    change = traffic.find_fall(segment, scale=scale) or traffic.find_rise(segment, scale=scale)
     if change is None or not change.surprise.count:
         return None
-    return describe(traffic, traffic.make_trouble("volume", place, change, change.hours))
+    return describe(traffic, traffic.make_anomaly("volume", segment, change, change.hours))
 
 
-def watch_new_values(traffic: Traffic, busy: Iterable[Place]) -> list[Trouble]:
+def watch_new_values(traffic: Traffic, busy: Iterable[Segment]) -> list[Anomaly]:
     """Look for values that are new, and for the ones that they have replaced."""
-    found: list[Trouble] = []
+    found: list[Anomaly] = []
     taken = set(busy)
-    for place in sorted(traffic.counts):
-        if not place.slice or place in taken or place.slice[0][1] in {MISSING, OTHER}:
+    for segment in sorted(traffic.counts):
+        if not segment.slice or segment in taken or segment.slice[0][1] in {MISSING, OTHER}:
             continue
-        age = _find_age(traffic, place)
+        age = _find_age(traffic, segment)
         if age is None:
             continue
         day = min(24, age)
-        count = float(traffic.recent(place)[-day:].sum())
+        count = float(traffic.recent(segment)[-day:].sum())
         share = count / max(float(traffic.recent()[-day:].sum()), 1.0)
         if share < NEW_SHARE or count < NEW_COUNT / 2:
             continue
-        old, evidence = _find_renamed(traffic, place, age, taken)
+        old, evidence = _find_renamed(traffic, segment, age, taken)
         if old is not None and evidence >= RENAMED:
             found.append(_make(traffic, old, traffic.count_silence(old), evidence))
             taken.add(old)
         elif (
             count >= NEW_COUNT
             and (old is None or age >= PATIENCE)
-            and not _is_paired(traffic, place, taken, age)
+            and not _is_paired(traffic, segment, taken, age)
         ):
-            found.append(_make(traffic, place, age, 0.0))
+            found.append(_make(traffic, segment, age, 0.0))
         if found:
             found[-1] = describe(traffic, found[-1])
     return found
 
 
-def watch_missing(traffic: Traffic, attribute: str) -> Trouble | None:
+def watch_missing(traffic: Traffic, attribute: str) -> Anomaly | None:
     """Look for an attribute that is missing in more rankings than usual."""
-    place = place_missing(attribute)
-    if place not in traffic.counts or traffic.usual() is None:
+    segment = place_missing(attribute)
+    if segment not in traffic.counts or traffic.usual() is None:
         return None
-    usual = _find_missing_share(traffic, place)
-    missing = traffic.since_end(place)
+    usual = _find_missing_share(traffic, segment)
+    missing = traffic.since_end(segment)
     total = traffic.recent()[LONGEST - len(missing) :]
     best = None
     for span in MISSING_SPANS:
@@ -133,9 +133,9 @@ def watch_missing(traffic: Traffic, attribute: str) -> Trouble | None:
     evidence = best[0]
     hours = find_start(missing, total * max(usual, MISSING_LEAST))
     share = float(missing[-hours:].sum()) / max(float(total[-hours:].sum()), 1.0)
-    made = Trouble(
+    made = Anomaly(
         kind="attributes",
-        place=place,
+        segment=segment,
         began=traffic.moment - hours * HOUR,
         found=traffic.moment,
         ratio=share / max(usual, MISSING_LEAST),
@@ -150,87 +150,87 @@ def watch_missing(traffic: Traffic, attribute: str) -> Trouble | None:
     return describe(traffic, made)
 
 
-def advance_missing(traffic: Traffic, trouble: Trouble) -> Trouble | None:
+def advance_missing(traffic: Traffic, anomaly: Anomaly) -> Anomaly | None:
     """Take the newest hour of an attribute that was missing; `None` if it is there again."""
-    missing, total = traffic.recent(trouble.place), traffic.recent()
-    usual = max(float(trouble.evidence["usual"]), MISSING_LEAST)
+    missing, total = traffic.recent(anomaly.segment), traffic.recent()
+    usual = max(float(anomaly.evidence["usual"]), MISSING_LEAST)
     more = weigh_return(
-        float(missing[-1]), float(total[-1]) * usual, trouble.ratio, MISSING_VARIANCE
+        float(missing[-1]), float(total[-1]) * usual, anomaly.ratio, MISSING_VARIANCE
     )
-    back = max(0.0, trouble.back + more)
+    back = max(0.0, anomaly.back + more)
     if back >= AGAIN:
         return None
-    hours = min(LONGEST, (traffic.moment - trouble.began) // HOUR)
+    hours = min(LONGEST, (traffic.moment - anomaly.began) // HOUR)
     share = float(missing[-hours:].sum()) / max(float(total[-hours:].sum()), 1.0)
     return replace(
-        trouble, back=back, evidence={**trouble.evidence, "hours": hours, "share": round(share, 4)}
+        anomaly, back=back, evidence={**anomaly.evidence, "hours": hours, "share": round(share, 4)}
     )
 
 
-def is_new_over(traffic: Traffic, trouble: Trouble) -> bool:
+def is_new_over(traffic: Traffic, anomaly: Anomaly) -> bool:
     """Return whether a value that was new is known by now, or gone again."""
-    is_known = traffic.moment - trouble.began >= KNOWN_AFTER
-    return is_known or not traffic.recent(trouble.place)[-24:].sum()
+    is_known = traffic.moment - anomaly.began >= KNOWN_AFTER
+    return is_known or not traffic.recent(anomaly.segment)[-24:].sum()
 
 
-def is_new(trouble: Trouble) -> bool:
-    """Return whether a trouble is that a value is new."""
-    return bool(trouble.evidence.get("is_new"))
+def is_new(anomaly: Anomaly) -> bool:
+    """Return whether an anomaly is that a value is new."""
+    return bool(anomaly.evidence.get("is_new"))
 
 
-def place_missing(attribute: str) -> Place:
-    """Return the place of the rankings without an attribute."""
-    return Place(slice=((attribute, MISSING),))
+def place_missing(attribute: str) -> Segment:
+    """Return the segment of the rankings without an attribute."""
+    return Segment(slice=((attribute, MISSING),))
 
 
-def is_missing(place: Place) -> bool:
-    """Return whether a place has the rankings without an attribute."""
-    return bool(place.slice) and place.slice[0][1] == MISSING
+def is_missing(segment: Segment) -> bool:
+    """Return whether a segment has the rankings without an attribute."""
+    return bool(segment.slice) and segment.slice[0][1] == MISSING
 
 
-def describe(traffic: Traffic, trouble: Trouble) -> Trouble:
+def describe(traffic: Traffic, anomaly: Anomaly) -> Anomaly:
     """Say in a sentence what is wrong."""
-    [(attribute, value)] = trouble.place.slice
-    numbers, since = trouble.evidence, describe_time(trouble.began)
+    [(attribute, value)] = anomaly.segment.slice
+    numbers, since = anomaly.evidence, describe_time(anomaly.began)
     if value == MISSING:
         told = (
             f"{code(attribute)} is missing in {write_share(numbers['share'])} of rankings since "
             f"{since}; {write_share(numbers['usual'])} is usual."
         )
-        return replace(trouble, reason=told)
-    if is_new(trouble):
-        share = _measure_share(traffic, trouble.place, trouble.began)
+        return replace(anomaly, reason=told)
+    if is_new(anomaly):
+        share = _measure_share(traffic, anomaly.segment, anomaly.began)
         told = (
             f"{code(attribute)}={code(value)} is new since {since}, in {write_share(share)} of "
             "rankings."
         )
-        return replace(trouble, reason=told, evidence={**numbers, "share": round(share, 4)})
-    if trouble.kind == "volume":
-        told = f"Rankings with {code(attribute)}={code(value)} {compare(trouble)}."
-        return replace(trouble, reason=told)
-    found = [one.slice[0][1] for one in _find_heirs(traffic, attribute, trouble.began)]
+        return replace(anomaly, reason=told, evidence={**numbers, "share": round(share, 4)})
+    if anomaly.kind == "volume":
+        told = f"Rankings with {code(attribute)}={code(value)} {compare(anomaly)}."
+        return replace(anomaly, reason=told)
+    found = [one.slice[0][1] for one in _find_heirs(traffic, attribute, anomaly.began)]
     heirs = numbers.get("after") or found
     daily = f"before, about {write_count(numbers['daily'])} rankings a day"
     if numbers["count"]:
-        told = f"Rankings with {code(attribute)}={code(value)} {compare(trouble)}."
-        return replace(trouble, reason=told)
+        told = f"Rankings with {code(attribute)}={code(value)} {compare(anomaly)}."
+        return replace(anomaly, reason=told)
     if not heirs:
         told = f"{code(attribute)}={code(value)} vanished on {since}; {daily}."
-        return replace(trouble, reason=told)
+        return replace(anomaly, reason=told)
     new = ", ".join(map(code, heirs))
     told = (
         f"{code(attribute)}={code(value)} vanished on {since}, and {new} "
         f"{'is' if len(heirs) == 1 else 'are'} new; {daily}."
     )
     more = {"before": value, "after": heirs}
-    return replace(trouble, reason=told, evidence={**numbers, **more})
+    return replace(anomaly, reason=told, evidence={**numbers, **more})
 
 
-def _make(traffic: Traffic, place: Place, hours: int, evidence: float) -> Trouble:
+def _make(traffic: Traffic, segment: Segment, hours: int, evidence: float) -> Anomaly:
     is_value_new = not evidence
-    return Trouble(
+    return Anomaly(
         kind="attributes",
-        place=place,
+        segment=segment,
         began=traffic.moment - hours * HOUR,
         found=traffic.moment,
         ratio=0.0,
@@ -238,14 +238,14 @@ def _make(traffic: Traffic, place: Place, hours: int, evidence: float) -> Troubl
             "log_evidence": round(evidence, 3),
             "needed": NEW_COUNT if is_value_new else RENAMED,
             **({"is_new": True} if is_value_new else {}),
-            **traffic.compare(place, hours),
+            **traffic.compare(segment, hours),
         },
     )
 
 
-def _find_age(traffic: Traffic, place: Place) -> int | None:
+def _find_age(traffic: Traffic, segment: Segment) -> int | None:
     """Return how many hours ago a value was seen first, `None` if it is no new one."""
-    counts = traffic.counts[place]
+    counts = traffic.counts[segment]
     shown = np.flatnonzero(counts)
     if not len(shown):
         return None
@@ -255,7 +255,7 @@ def _find_age(traffic: Traffic, place: Place) -> int | None:
     if age * HOUR > KNOWN_AFTER or before < FEWEST_DAYS * HOURS:
         return None
     # Where nearly no ranking had the attribute, all of its values are new.
-    lacking = traffic.counts.get(place_missing(place.slice[0][0]))
+    lacking = traffic.counts.get(place_missing(segment.slice[0][0]))
     total = traffic.counts[TOTAL][:-age].sum()
     if lacking is not None and lacking[:-age].sum() > FALLEN * total:
         return None
@@ -263,11 +263,11 @@ def _find_age(traffic: Traffic, place: Place) -> int | None:
 
 
 def _find_renamed(
-    traffic: Traffic, place: Place, age: int, taken: set[Place]
-) -> tuple[Place | None, float]:
+    traffic: Traffic, segment: Segment, age: int, taken: set[Segment]
+) -> tuple[Segment | None, float]:
     """Find the value that is missed most since another one is there, and the evidence for that."""
-    attribute = place.slice[0][0]
-    best: tuple[Place | None, float] = None, 0.0
+    attribute = segment.slice[0][0]
+    best: tuple[Segment | None, float] = None, 0.0
     for other in sorted(traffic.counts):
         if not other.slice or other.slice[0][0] != attribute or other in taken:
             continue
@@ -282,9 +282,9 @@ def _find_renamed(
     return best
 
 
-def _is_paired(traffic: Traffic, place: Place, taken: set[Place], age: int) -> bool:
+def _is_paired(traffic: Traffic, segment: Segment, taken: set[Segment], age: int) -> bool:
     """Return whether a new value is named with one that has vanished."""
-    attribute = place.slice[0][0]
+    attribute = segment.slice[0][0]
     return any(
         one.slice
         and one.slice[0][0] == attribute
@@ -293,30 +293,30 @@ def _is_paired(traffic: Traffic, place: Place, taken: set[Place], age: int) -> b
     )
 
 
-def _find_heirs(traffic: Traffic, attribute: str, began: int) -> list[Place]:
+def _find_heirs(traffic: Traffic, attribute: str, began: int) -> list[Segment]:
     """Find the values that became notable about when another one vanished."""
     found = []
-    for place in sorted(traffic.counts):
-        if place.slice and place.slice[0][0] == attribute:
-            age = _find_age(traffic, place)
-            if age is None or place.slice[0][1] in {MISSING, OTHER}:
+    for segment in sorted(traffic.counts):
+        if segment.slice and segment.slice[0][0] == attribute:
+            age = _find_age(traffic, segment)
+            if age is None or segment.slice[0][1] in {MISSING, OTHER}:
                 continue
             is_close = abs(traffic.moment - age * HOUR - began) <= KNOWN_AFTER
-            if is_close and _measure_share(traffic, place, began) >= NEW_SHARE:
-                found.append(place)
+            if is_close and _measure_share(traffic, segment, began) >= NEW_SHARE:
+                found.append(segment)
     return found
 
 
-def _measure_share(traffic: Traffic, place: Place, since: int) -> float:
+def _measure_share(traffic: Traffic, segment: Segment, since: int) -> float:
     hours = max(1, min(LONGEST, (traffic.moment - since) // HOUR))
     total = float(traffic.recent()[-hours:].sum())
-    return float(traffic.recent(place)[-hours:].sum()) / max(total, 1.0)
+    return float(traffic.recent(segment)[-hours:].sum()) / max(total, 1.0)
 
 
-def _find_missing_share(traffic: Traffic, place: Place) -> float:
+def _find_missing_share(traffic: Traffic, segment: Segment) -> float:
     """Return the usual share of rankings without an attribute, that of the middle day."""
     size = len(traffic.counts[TOTAL]) // HOURS * HOURS
-    missing = traffic.counts[place][:size].reshape(-1, HOURS).sum(axis=1)
+    missing = traffic.counts[segment][:size].reshape(-1, HOURS).sum(axis=1)
     total = traffic.counts[TOTAL][:size].reshape(-1, HOURS).sum(axis=1)
     kept = total > 0
     return float(np.median(missing[kept] / total[kept])) if kept.any() else 0.0

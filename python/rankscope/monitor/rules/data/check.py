@@ -10,7 +10,7 @@ from hashlib import sha256
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.rules.data import attributes, labels
-from rankscope.monitor.rules.data.counts import Place
+from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.data.hour import FORGOTTEN_AFTER, HourCheck, is_watched
 from rankscope.monitor.rules.data.progress import WatchProgress
 from rankscope.monitor.rules.data.rule import DataRule
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.rules.data.counts import Counts
-    from rankscope.monitor.rules.data.progress import Trouble
+    from rankscope.monitor.rules.data.progress import Anomaly
     from rankscope.monitor.rules.finding import StreamKey, Verdict
     from rankscope.monitor.rules.state import State
 
@@ -41,17 +41,17 @@ def check_data(
 ) -> tuple[list[Finding], str]:
     """Check the data of a project as of the end of an hour."""
     before, findings = _begin(reader, rule, progress, moment)
-    known = {one.key: one for one in before.troubles}
+    known = {one.key: one for one in before.anomalies}
     check = HourCheck(reader, rule, before, moment)
     check.run()
     after = check.progress
-    found = {one.key for one in after.troubles}
+    found = {one.key for one in after.anomalies}
     findings += [
         _recover(one, is_accepted=key in check.accepted)
         for key, one in known.items()
         if key not in found
     ]
-    findings += [_report(one) for one in after.troubles]
+    findings += [_report(one) for one in after.anomalies]
     if after.waits:
         reason = f"The data are watched from {describe_time(after.waits)} on, after "
         findings.append(
@@ -72,7 +72,7 @@ def restart_stream(progress: str, key: StreamKey, moment: int) -> str:
     # Files are known by when they were found; counts, by hour.
     since = moment if kind == "files" else -(-moment // HOUR) * HOUR
     known = WatchProgress.from_json(progress)
-    return known.restart(kind, Place(model, version, where), since).to_json()
+    return known.restart(kind, Segment(model, version, where), since).to_json()
 
 
 def summarize(progress: str) -> tuple[State, str]:
@@ -80,8 +80,8 @@ def summarize(progress: str) -> tuple[State, str]:
     if not progress:
         return "INSUFFICIENT", "no hour is final yet"
     known = WatchProgress.from_json(progress)
-    if known.troubles:
-        return "ALERT", " ".join(one.reason for one in known.troubles[:3])
+    if known.anomalies:
+        return "ALERT", " ".join(one.reason for one in known.anomalies[:3])
     if known.waits:
         return "INSUFFICIENT", (
             f"watched from {describe_time(known.waits)} on, after {FEWEST_DAYS} days to compare "
@@ -101,11 +101,11 @@ def _begin(
     gone: list[Finding] = []
     if text:
         known = WatchProgress.from_json(text)
-        off = [one for one in known.troubles if known.basis != basis or not is_watched(rule, one)]
+        off = [one for one in known.anomalies if known.basis != basis or not is_watched(rule, one)]
         gone = [_conclude(one, "good", "This is no longer watched in this way.") for one in off]
         if known.basis == basis:
-            kept = tuple(one for one in known.troubles if one not in off)
-            return replace(known, troubles=kept), gone
+            kept = tuple(one for one in known.anomalies if one not in off)
+            return replace(known, anomalies=kept), gone
     window = reader.window
     day = (moment - window) // DAY * DAY - labels.DAYS * DAY
     if reader.first is not None:
@@ -118,31 +118,31 @@ def _name_basis(configuration: Configuration) -> str:
     return sha256(configuration.digest).hexdigest()[:16]
 
 
-def _report(trouble: Trouble) -> Finding:
-    return _conclude(trouble, "bad", trouble.reason)
+def _report(anomaly: Anomaly) -> Finding:
+    return _conclude(anomaly, "bad", anomaly.reason)
 
 
-def _recover(trouble: Trouble, *, is_accepted: bool) -> Finding:
+def _recover(anomaly: Anomaly, *, is_accepted: bool) -> Finding:
     if is_accepted:
         reason = f"This has lasted for {ACCEPTED_AFTER // DAY} days and counts as usual now."
-    elif trouble.kind == "files":
+    elif anomaly.kind == "files":
         reason = "All files of the data lake can be read again, or are gone."
-    elif attributes.is_new(trouble):
+    elif attributes.is_new(anomaly):
         reason = "The value is no longer new."
     else:
         reason = "The data arrive as usual again."
-    return _conclude(trouble, "good", reason)
+    return _conclude(anomaly, "good", reason)
 
 
-def _conclude(trouble: Trouble, verdict: Verdict, reason: str) -> Finding:
-    place = trouble.place
+def _conclude(anomaly: Anomaly, verdict: Verdict, reason: str) -> Finding:
+    segment = anomaly.segment
     return Finding(
-        kind=trouble.kind,
-        model=place.model,
-        version=place.version,
-        slice=place.slice,
+        kind=anomaly.kind,
+        model=segment.model,
+        version=segment.version,
+        slice=segment.slice,
         verdict=verdict,
-        began=to_datetime(trouble.began),
+        began=to_datetime(anomaly.began),
         reason=reason,
-        evidence=trouble.evidence,
+        evidence=anomaly.evidence,
     )

@@ -42,7 +42,7 @@ PRODUCTION = "production"
 WHOLE = name_place(())
 
 
-class Place(NamedTuple):
+class Segment(NamedTuple):
     """What is counted: all rankings, those of a model or a version, or those of a slice.
 
     Args:
@@ -56,21 +56,21 @@ class Place(NamedTuple):
     slice: Slice = ()
 
 
-TOTAL = Place()
+TOTAL = Segment()
 
 
 class DayCounts(NamedTuple):
     """What is known of a day.
 
     Args:
-        rankings: By place, the number of rankings of each hour.
+        rankings: By segment, the number of rankings of each hour.
         sizes: By model, the number of rankings of the day.
         labelled: By model, how many rankings of the day have labels or grades.
         empty: By model, how many rankings of the day have no relevant document.
         ages: How many labels came by which age, as `AGES` has them.
     """
 
-    rankings: dict[Place, list[int]]
+    rankings: dict[Segment, list[int]]
     sizes: dict[str, int]
     labelled: dict[str, int]
     empty: dict[str, int]
@@ -91,7 +91,7 @@ class Counts(ABC):
         self.window = configuration.definition.window * SECOND
         self.learned: dict[tuple[object, ...], Usual | None] = {}
         self._days: dict[int, DayCounts] = {}
-        self._read: tuple[tuple[int, int], dict[Place, Hours]] = (0, 0), {}
+        self._read: tuple[tuple[int, int], dict[Segment, Hours]] = (0, 0), {}
 
     @property
     @abstractmethod
@@ -130,33 +130,33 @@ class Counts(ABC):
         return max((one.last for one in self.versions), default=None)
 
     @cached_property
-    def listed(self) -> frozenset[Place]:
+    def listed(self) -> frozenset[Segment]:
         """The models and versions that are not summed with others: a bounded number."""
-        found = {Place(one.model, one.version) for one in self.versions if not one.folded}
-        return frozenset(found | {Place(one.model) for one in self.versions})
+        found = {Segment(one.model, one.version) for one in self.versions if not one.folded}
+        return frozenset(found | {Segment(one.model) for one in self.versions})
 
-    def read(self, since: int, until: int) -> dict[Place, Hours]:
+    def read(self, since: int, until: int) -> dict[Segment, Hours]:
         """Read the rankings of each hour from one midnight to before the end of an hour."""
         size = (until - since) // HOUR
         key = since, -(-until // DAY) * DAY
         if self._read[0] != key:
             self._read = key, self._read_days(*key)
-        return {place: counts[:size] for place, counts in self._read[1].items()}
+        return {segment: counts[:size] for segment, counts in self._read[1].items()}
 
-    def _read_days(self, since: int, until: int) -> dict[Place, Hours]:
+    def _read_days(self, since: int, until: int) -> dict[Segment, Hours]:
 
         size = (until - since) // HOUR
-        found: dict[Place, Hours] = {TOTAL: np.zeros(size)}
+        found: dict[Segment, Hours] = {TOTAL: np.zeros(size)}
         # Most days are known from the hour before; after a start, none is.
         lacking = [day for day in range(since, until, DAY) if day not in self._days]
         if lacking:
             self._days |= self.count_days(lacking[0], lacking[-1] + DAY)
         for day in range(since, until, DAY):
             at = (day - since) // HOUR
-            for place, counts in self.read_day(day).rankings.items():
-                if place not in self.listed and place.model:
+            for segment, counts in self.read_day(day).rankings.items():
+                if segment not in self.listed and segment.model:
                     continue
-                found.setdefault(place, np.zeros(size))[at : at + HOURS] = counts
+                found.setdefault(segment, np.zeros(size))[at : at + HOURS] = counts
         for stale in [day for day in self._days if day < since - DAY]:
             del self._days[stale]
         return found
@@ -278,8 +278,8 @@ def _add_up(
         hour = cell.start % DAY // HOUR
         day = days[cell.start - cell.start % DAY]
         counts = COUNTED.unpack(cell.counts)
-        for place in _find_places(cell.model, cell.version, cell.slice):
-            day.rankings.setdefault(place, [0] * HOURS)[hour] += counts[RANKINGS]
+        for segment in _find_segments(cell.model, cell.version, cell.slice):
+            day.rankings.setdefault(segment, [0] * HOURS)[hour] += counts[RANKINGS]
         if cell.slice == WHOLE:
             for of_models, at in (
                 (day.sizes, RANKINGS),
@@ -294,12 +294,12 @@ def _add_up(
 
 
 @lru_cache(10_000)
-def _find_places(model: str, version: str, place: str) -> tuple[Place, ...]:
+def _find_segments(model: str, version: str, segment: str) -> tuple[Segment, ...]:
     """Return what the rankings of a cell are counted for."""
-    if place != WHOLE:
-        return (Place(slice=tuple((name, value) for name, value in json.loads(place))),)
+    if segment != WHOLE:
+        return (Segment(slice=tuple((name, value) for name, value in json.loads(segment))),)
     if model in {"", OTHER}:
         return (TOTAL,)
     if version in {"", OTHER}:
-        return TOTAL, Place(model)
-    return TOTAL, Place(model), Place(model, version)
+        return TOTAL, Segment(model)
+    return TOTAL, Segment(model), Segment(model, version)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.rules.data.counts import TOTAL
-from rankscope.monitor.rules.data.progress import Trouble
+from rankscope.monitor.rules.data.progress import Anomaly
 from rankscope.results.text import show
 
 TYPE_CHECKING = False
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 MOST_NAMED = 3
 
 
-def watch_files(left_out: Sequence[LeftOut], moment: int, known: Trouble | None) -> Trouble | None:
+def watch_files(left_out: Sequence[LeftOut], moment: int, known: Anomaly | None) -> Anomaly | None:
     """Report the files that can't be read, all together."""
     if not left_out:
         return None
     began = min(moment, *(one.seen for one in left_out))
-    return Trouble(
+    return Anomaly(
         kind="files",
-        place=TOTAL,
+        segment=TOTAL,
         began=began if known is None else min(began, known.began),
         found=moment if known is None else known.found,
         ratio=0.0,

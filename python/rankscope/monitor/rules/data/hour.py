@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.rules.data import attributes, labels, names, silence
-from rankscope.monitor.rules.data.counts import TOTAL, Place
+from rankscope.monitor.rules.data.counts import TOTAL, Segment
 from rankscope.monitor.rules.data.files import watch_files
 from rankscope.monitor.rules.data.progress import KEPT
 from rankscope.monitor.rules.data.traffic import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.rules.data.counts import Counts
     from rankscope.monitor.rules.data.labels import Rate
-    from rankscope.monitor.rules.data.progress import Trouble, WatchProgress
+    from rankscope.monitor.rules.data.progress import Anomaly, WatchProgress
     from rankscope.monitor.rules.data.rule import DataRule
     from rankscope.monitor.rules.finding import Kind
 
@@ -64,14 +64,14 @@ class HourCheck:
         self.rule = rule
         self.progress = replace(progress, moment=moment).forget(moment - KEPT)
         self.moment = moment
-        self.accepted: set[tuple[Kind, Place]] = set()
+        self.accepted: set[tuple[Kind, Segment]] = set()
 
     def run(self) -> None:
         """Look at everything."""
         first, last = self.reader.first, self.reader.last
         if first is None or last is None or first >= self.moment:
             return
-        if last + FORGOTTEN_AFTER < self.moment and not self.progress.troubles:
+        if last + FORGOTTEN_AFTER < self.moment and not self.progress.anomalies:
             # Nothing has come for so long that nothing is missed: a day takes no time.
             day = max(self.progress.day, (self.moment - self.reader.window) // DAY * DAY)
             self.progress = replace(self.progress, day=day, watched=0, waits=0)
@@ -87,10 +87,10 @@ class HourCheck:
 
     def _accept(self) -> None:
         """Take for usual what has lasted long enough."""
-        for trouble in self.progress.troubles:
-            if trouble.kind != "files" and self.moment - trouble.began >= ACCEPTED_AFTER:
-                self.progress = self.progress.restart(trouble.kind, trouble.place, trouble.began)
-                self.accepted.add(trouble.key)
+        for anomaly in self.progress.anomalies:
+            if anomaly.kind != "files" and self.moment - anomaly.began >= ACCEPTED_AFTER:
+                self.progress = self.progress.restart(anomaly.kind, anomaly.segment, anomaly.began)
+                self.accepted.add(anomaly.key)
 
     def _begin(self) -> bool:
         """Find what is watched, and take the newest hour of what was not as usual."""
@@ -112,98 +112,98 @@ class HourCheck:
 
     def _find_end_of_wait(self) -> int:
         """Return from when on there is enough to compare with, 0 where nothing more comes."""
-        began = [one.since for one in self.progress.restarts if one.place == TOTAL]
+        began = [one.since for one in self.progress.restarts if one.segment == TOTAL]
         first = -(-max([self.traffic.find_first(), *began]) // DAY) * DAY
         waits = first + FEWEST_DAYS * DAY
-        return 0 if self.progress.troubles or waits <= self.moment else waits
+        return 0 if self.progress.anomalies or waits <= self.moment else waits
 
     def _advance(self) -> None:
         """Take the newest hour of what was not as usual."""
-        for trouble in self.progress.troubles:
-            if trouble.kind not in OF_LABELS:
-                after = self._advance_one(trouble)
+        for anomaly in self.progress.anomalies:
+            if anomaly.kind not in OF_LABELS:
+                after = self._advance_one(anomaly)
                 if after is None:
-                    self.end(trouble)
+                    self.end(anomaly)
                 else:
                     self._keep(after)
 
-    def _advance_one(self, trouble: Trouble) -> Trouble | None:
-        place, traffic = trouble.place, self.traffic
-        if attributes.is_new(trouble):
-            if attributes.is_new_over(traffic, trouble):
+    def _advance_one(self, anomaly: Anomaly) -> Anomaly | None:
+        segment, traffic = anomaly.segment, self.traffic
+        if attributes.is_new(anomaly):
+            if attributes.is_new_over(traffic, anomaly):
                 return None
-            return attributes.describe(traffic, trouble)
-        if attributes.is_missing(place):
-            after = attributes.advance_missing(traffic, trouble)
+            return attributes.describe(traffic, anomaly)
+        if attributes.is_missing(segment):
+            after = attributes.advance_missing(traffic, anomaly)
             return None if after is None else attributes.describe(traffic, after)
-        beside = traffic if place.slice else self.beside(place)
-        of = 1.0 if place == TOTAL else min(1.0, float(beside.scale(place)[0]))
-        if is_silence(trouble):
+        beside = traffic if segment.slice else self.beside(segment)
+        of = 1.0 if segment == TOTAL else min(1.0, float(beside.scale(segment)[0]))
+        if is_silence(anomaly):
             # As much may come back as came before it, where that was little.
-            of *= traffic.find_level(place, trouble.began)
-        after = beside.advance(trouble, scale=of)
+            of *= traffic.find_level(segment, anomaly.began)
+        after = beside.advance(anomaly, scale=of)
         if after is None:
             return None
-        return attributes.describe(traffic, after) if place.slice else silence.describe(after)
+        return attributes.describe(traffic, after) if segment.slice else silence.describe(after)
 
-    def beside(self, place: Place = TOTAL) -> Traffic:
+    def beside(self, segment: Segment = TOTAL) -> Traffic:
         """Return the traffic without the models that are not as usual, but with one of them.
 
         What they lack is known, and must not hide that others lack something, too.
         """
         known = {
-            one.place
-            for one in self.progress.troubles
-            if one.place in self.models and one.kind not in OF_LABELS
+            one.segment
+            for one in self.progress.anomalies
+            if one.segment in self.models and one.kind not in OF_LABELS
         }
-        return self.traffic.without(known - {place})
+        return self.traffic.without(known - {segment})
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing arrives and that is known, so that parts of it tell nothing."""
         return self.find("freshness", TOTAL) is not None and not self.traffic.recent()[-1]
 
-    def is_told_by_total(self, beside: Traffic, place: Place) -> bool:
+    def is_told_by_total(self, beside: Traffic, segment: Segment) -> bool:
         """Return whether a model is all that is left: what it lacks, the total lacks."""
         if self.is_silent or self.rule.model is not None:
             return self.is_silent
-        mine, of_all = beside.usual(place), beside.usual()
+        mine, of_all = beside.usual(segment), beside.usual()
         return mine is not None and of_all is not None and of_all.daily - mine.daily < LEAST_DAILY
 
-    def find(self, kind: Kind, place: Place) -> Trouble | None:
+    def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
         """Find what is reported of a stream."""
-        return self.progress.find(kind, place)
+        return self.progress.find(kind, segment)
 
-    def add(self, trouble: Trouble | None) -> None:
+    def add(self, anomaly: Anomaly | None) -> None:
         """Remember what is not as usual, unless it is not watched."""
-        if trouble is not None and is_watched(self.rule, trouble):
-            self._keep(trouble)
+        if anomaly is not None and is_watched(self.rule, anomaly):
+            self._keep(anomaly)
 
     def add_change(
         self,
-        place: Place,
+        segment: Segment,
         kind: Kind,
-        watch: Callable[[Traffic, Place], Trouble | None],
+        watch: Callable[[Traffic, Segment], Anomaly | None],
         traffic: Traffic,
     ) -> None:
-        """Look for a change of what comes of a place; then it is no silence any more."""
-        if self.find("volume", place) is not None:
+        """Look for a change of what comes of a segment; then it is no silence any more."""
+        if self.find("volume", segment) is not None:
             return
-        silent = self.find(kind, place)
+        silent = self.find(kind, segment)
         if silent is not None and (silent.found == self.moment or not is_silence(silent)):
             return
-        found = watch(traffic, place)
+        found = watch(traffic, segment)
         self.add(found)
         if found is not None and silent is not None:
             self.end(silent)
 
-    def _keep(self, trouble: Trouble) -> None:
-        self.progress = self.traffic.progress = self.progress.add(trouble)
+    def _keep(self, anomaly: Anomaly) -> None:
+        self.progress = self.traffic.progress = self.progress.add(anomaly)
 
-    def end(self, trouble: Trouble, until: int | None = None) -> None:
-        """Take a trouble for over."""
+    def end(self, anomaly: Anomaly, until: int | None = None) -> None:
+        """Take an anomaly for over."""
         over = self.moment if until is None else until
-        self.progress = self.traffic.progress = self.progress.end(trouble, over)
+        self.progress = self.traffic.progress = self.progress.end(anomaly, over)
 
     def _judge_days(self) -> None:
         """Look at the days that have become final."""
@@ -213,32 +213,34 @@ class HourCheck:
             self.today = labels.count_day(self.reader, day)
             # Of days that were final before the first check, the newest is looked at.
             if day + 2 * DAY + window > self.progress.first:
-                self.places = labels.find_places(self.progress)
+                self.segments = labels.find_segments(self.progress)
                 for watch in DAILY:
                     watch.look(self)
             rates = (*self.progress.rates, self.today)
             self.progress = replace(self.progress, rates=rates, day=day + DAY)
 
-    def conclude_day(self, kind: Kind, rates: Mapping[Place, tuple[Rate, ...] | None]) -> None:
+    def conclude_day(self, kind: Kind, rates: Mapping[Segment, tuple[Rate, ...] | None]) -> None:
         """Report all models together or some of them."""
-        bad = [place for place, found in rates.items() if found]
-        judged = [place for place, found in rates.items() if found is not None and place != TOTAL]
-        models = [place for place in bad if place != TOTAL]
+        bad = [segment for segment, found in rates.items() if found]
+        judged = [
+            segment for segment, found in rates.items() if found is not None and segment != TOTAL
+        ]
+        models = [segment for segment in bad if segment != TOTAL]
         is_common = TOTAL in bad and len(models) == len(judged)
-        for place, found in rates.items():
-            known = self.find(kind, place)
+        for segment, found in rates.items():
+            known = self.find(kind, segment)
             if found is None:
                 continue
             if not found:
                 if known is not None:
                     self.end(known, self.today.day)
                 continue
-            is_explained = place == TOTAL and models and not is_common
-            if known is None and (is_explained or (place != TOTAL and is_common)):
+            is_explained = segment == TOTAL and models and not is_common
+            if known is None and (is_explained or (segment != TOTAL and is_common)):
                 continue
             self.add(
-                labels.make_trouble(
-                    kind, place, found, day=self.today.day, now=self.moment, before=known
+                labels.make_anomaly(
+                    kind, segment, found, day=self.today.day, now=self.moment, before=known
                 )
             )
 
@@ -254,10 +256,10 @@ class HourCheck:
         return any(since < day + DAY and until > day for since, until in spans)
 
 
-def is_watched(rule: DataRule, trouble: Trouble) -> bool:
+def is_watched(rule: DataRule, anomaly: Anomaly) -> bool:
     """Return whether a rule reports something."""
-    is_kind = not rule.watches or trouble.kind in rule.watches
-    return is_kind and (rule.model is None or rule.model == trouble.place.model)
+    is_kind = not rule.watches or anomaly.kind in rule.watches
+    return is_kind and (rule.model is None or rule.model == anomaly.segment.model)
 
 
 def _watch_silence(check: HourCheck) -> None:
@@ -267,17 +269,17 @@ def _watch_silence(check: HourCheck) -> None:
 
 
 def _watch_models(check: HourCheck) -> None:
-    for place in check.models:
-        beside = check.beside(place)
-        if check.find("versions", place) is None and not check.is_told_by_total(beside, place):
-            check.add(silence.watch_model(beside, place))
+    for segment in check.models:
+        beside = check.beside(segment)
+        if check.find("versions", segment) is None and not check.is_told_by_total(beside, segment):
+            check.add(silence.watch_model(beside, segment))
 
 
 def _watch_model_volumes(check: HourCheck) -> None:
-    for place in check.models:
-        beside = check.beside(place)
-        if not check.is_told_by_total(beside, place):
-            check.add_change(place, "versions", silence.watch_model_volume, beside)
+    for segment in check.models:
+        beside = check.beside(segment)
+        if not check.is_told_by_total(beside, segment):
+            check.add_change(segment, "versions", silence.watch_model_volume, beside)
 
 
 def _watch_volume(check: HourCheck) -> None:
@@ -287,10 +289,10 @@ def _watch_volume(check: HourCheck) -> None:
 
 
 def _watch_versions(check: HourCheck) -> None:
-    for place in check.versions:
-        is_gone = check.find("versions", Place(place.model)) is not None
-        if check.find("versions", place) is None and not (is_gone or check.is_silent):
-            check.add(silence.watch_version(check.traffic, place))
+    for segment in check.versions:
+        is_gone = check.find("versions", Segment(segment.model)) is not None
+        if check.find("versions", segment) is None and not (is_gone or check.is_silent):
+            check.add(silence.watch_version(check.traffic, segment))
 
 
 def _watch_missing(check: HourCheck) -> None:
@@ -302,22 +304,22 @@ def _watch_missing(check: HourCheck) -> None:
 def _watch_new_values(check: HourCheck) -> None:
     if check.is_silent:
         return
-    busy = {one.place for one in check.progress.troubles if one.place.slice}
-    for trouble in attributes.watch_new_values(check.traffic, busy):
-        check.add(trouble)
+    busy = {one.segment for one in check.progress.anomalies if one.segment.slice}
+    for anomaly in attributes.watch_new_values(check.traffic, busy):
+        check.add(anomaly)
 
 
 def _watch_values(check: HourCheck) -> None:
-    for place in check.values:
-        if check.find("attributes", place) is None and not check.is_silent:
-            check.add(attributes.watch_value(check.traffic, place))
+    for segment in check.values:
+        if check.find("attributes", segment) is None and not check.is_silent:
+            check.add(attributes.watch_value(check.traffic, segment))
 
 
 def _watch_value_volumes(check: HourCheck) -> None:
-    for place in check.values:
+    for segment in check.values:
         if not check.is_silent:
             watch = attributes.watch_value_volume
-            check.add_change(place, "attributes", watch, check.traffic)
+            check.add_change(segment, "attributes", watch, check.traffic)
 
 
 def _watch_label_silence(check: HourCheck) -> None:
@@ -331,8 +333,8 @@ def _watch_label_silence(check: HourCheck) -> None:
 def _watch_labels(check: HourCheck) -> None:
     if not check.had_silence():
         rates = {
-            place: labels.watch_labels(check.rule, check.progress, place, check.today)
-            for place in check.places
+            segment: labels.watch_labels(check.rule, check.progress, segment, check.today)
+            for segment in check.segments
         }
         check.conclude_day("labels", rates)
 
@@ -341,14 +343,14 @@ def _watch_relevance(check: HourCheck) -> None:
     if check.had_silence():
         return
     rates = {
-        place: labels.watch_relevance(
+        segment: labels.watch_relevance(
             check.rule,
             check.progress,
-            place,
+            segment,
             check.today,
-            left=labels.find_left(check.progress, place, check.today),
+            left=labels.find_left(check.progress, segment, check.today),
         )
-        for place in check.places
+        for segment in check.segments
     }
     check.conclude_day("relevance", rates)
 
@@ -357,16 +359,16 @@ def _watch_names(check: HourCheck) -> None:
     is_first = check.moment == check.progress.first
     if not names.is_due(check.reader, check.moment, is_first=is_first):
         return
-    found = {one.place: one for one in names.watch_names(check.reader, check.moment)}
-    kept = {one.place for one in check.progress.restarts if one.kind == "names"}
-    for known in check.progress.troubles:
-        if known.kind == "names" and known.place not in found:
+    found = {one.segment: one for one in names.watch_names(check.reader, check.moment)}
+    kept = {one.segment for one in check.progress.restarts if one.kind == "names"}
+    for known in check.progress.anomalies:
+        if known.kind == "names" and known.segment not in found:
             check.end(known)
-    for place, trouble in found.items():
-        before = check.find("names", place)
-        if place not in kept:
-            began = trouble.began if before is None else before.began
-            check.add(replace(trouble, began=began))
+    for segment, anomaly in found.items():
+        before = check.find("names", segment)
+        if segment not in kept:
+            began = anomaly.began if before is None else before.began
+            check.add(replace(anomaly, began=began))
 
 
 def _watch_files(check: HourCheck) -> None:

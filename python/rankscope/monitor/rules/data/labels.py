@@ -9,8 +9,8 @@ from rankscope.deferred import np
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time
-from rankscope.monitor.rules.data.counts import TOTAL, Place
-from rankscope.monitor.rules.data.progress import RateDay, Trouble
+from rankscope.monitor.rules.data.counts import TOTAL, Segment
+from rankscope.monitor.rules.data.progress import Anomaly, RateDay
 from rankscope.monitor.rules.data.surprise import measure_surprise
 from rankscope.monitor.rules.data.words import name, write_share
 from rankscope.monitor.rules.finding import LOST_LABELS
@@ -77,18 +77,18 @@ def count_day(reader: Counts, day: int) -> RateDay:
 
 
 def watch_labels(
-    rule: DataRule, progress: WatchProgress, place: Place, today: RateDay
+    rule: DataRule, progress: WatchProgress, segment: Segment, today: RateDay
 ) -> tuple[Rate, ...] | None:
     """Return the kinds of labels of which a day has too few or too many; `None` if unknown."""
-    days = _find_days(progress, "labels", place)
+    days = _find_days(progress, "labels", segment)
     kinds = sorted({kind for one in days for row in one.labels.values() for kind in row})
-    size = _add(today.rankings, place)
+    size = _add(today.rankings, segment)
     if len(days) < FEWEST_DAYS or not kinds or not size:
         return None
     found = []
-    needed = math.log(rule.run_length * len(kinds) * len(find_places(progress))) + ROOM
+    needed = math.log(rule.run_length * len(kinds) * len(find_segments(progress))) + ROOM
     for kind in kinds:
-        verdict = _judge(days, today, place, partial(_count, kind))
+        verdict = _judge(days, today, segment, partial(_count, kind))
         if verdict is None or verdict.state == "usual":
             continue
         if _measure(verdict.rate, verdict.expected, size) >= needed:
@@ -97,51 +97,59 @@ def watch_labels(
 
 
 def watch_relevance(
-    rule: DataRule, progress: WatchProgress, place: Place, today: RateDay, *, left: float = 1.0
+    rule: DataRule, progress: WatchProgress, segment: Segment, today: RateDay, *, left: float = 1.0
 ) -> tuple[Rate, ...] | None:
     """Return whether too many rankings of a day have no relevant document; `None` if unknown."""
-    days = _find_days(progress, "relevance", place)
+    days = _find_days(progress, "relevance", segment)
     if len(days) < FEWEST_DAYS:
         return None
-    verdict = _judge(days, today, place, lambda one, model: one.empty.get(model, 0))
+    verdict = _judge(days, today, segment, lambda one, model: one.empty.get(model, 0))
     if verdict is None:
         return None
-    needed = math.log(rule.run_length * len(find_places(progress))) + ROOM
+    needed = math.log(rule.run_length * len(find_segments(progress))) + ROOM
     explained = 1 - (1 - verdict.expected) * left
     is_more = verdict.state == "gained" and verdict.rate >= explained + MORE_EMPTY
-    size = _add(today.rankings, place)
+    size = _add(today.rankings, segment)
     evidence = _measure(verdict.rate, explained, size)
     return (Rate("", verdict),) if is_more and evidence >= needed else ()
 
 
-def find_left(progress: WatchProgress, place: Place, today: RateDay) -> float:
-    """Return which part of the usual labels came of a place, 1 at most."""
-    lost = {one.place: 1 - min(1.0, one.ratio) for one in progress.troubles if one.kind == "labels"}
-    own = max(lost.get(place, 0.0), lost.get(TOTAL, 0.0))
-    if place != TOTAL:
+def find_left(progress: WatchProgress, segment: Segment, today: RateDay) -> float:
+    """Return which part of the usual labels came of a segment, 1 at most."""
+    lost = {
+        one.segment: 1 - min(1.0, one.ratio) for one in progress.anomalies if one.kind == "labels"
+    }
+    own = max(lost.get(segment, 0.0), lost.get(TOTAL, 0.0))
+    if segment != TOTAL:
         return 1 - own
-    size = max(_add(today.rankings, place), 1)
+    size = max(_add(today.rankings, segment), 1)
     parts = sum(one * _add(today.rankings, model) / size for model, one in lost.items())
     return 1 - max(own, parts)
 
 
-def find_places(progress: WatchProgress) -> list[Place]:
+def find_segments(progress: WatchProgress) -> list[Segment]:
     """Find the models that are watched on their own, after all of them together."""
     models = sorted({model for one in progress.rates for model in one.rankings if model})
     models = [model for model in models if model != OTHER]
-    return [TOTAL, *(map(Place, models) if len(models) > 1 else ())]
+    return [TOTAL, *(map(Segment, models) if len(models) > 1 else ())]
 
 
-def make_trouble(
-    kind: Kind, place: Place, rates: Sequence[Rate], *, day: int, now: int, before: Trouble | None
-) -> Trouble:
-    """Make or update the trouble of a day."""
+def make_anomaly(
+    kind: Kind,
+    segment: Segment,
+    rates: Sequence[Rate],
+    *,
+    day: int,
+    now: int,
+    before: Anomaly | None,
+) -> Anomaly:
+    """Make or update the anomaly of a day."""
     began = day if before is None else before.began
     worst = min(rates, key=lambda one: (-_distance(one.verdict), one.label))
     verdict = worst.verdict
-    made = Trouble(
+    made = Anomaly(
         kind=kind,
-        place=place,
+        segment=segment,
         began=began,
         found=now if before is None else before.found,
         ratio=worst.ratio,
@@ -158,7 +166,7 @@ def make_trouble(
             },
         },
     )
-    who = f" of model {name(place.model)}" if place.model else ""
+    who = f" of model {name(segment.model)}" if segment.model else ""
     if kind == "relevance":
         told = (
             f"{write_share(verdict.rate)} of rankings{who} on {describe_time(day)} have no "
@@ -178,7 +186,7 @@ def make_trouble(
     return replace(made, reason=told)
 
 
-def watch_silence(traffic: Traffic, progress: WatchProgress) -> Trouble | None:
+def watch_silence(traffic: Traffic, progress: WatchProgress) -> Anomaly | None:
     """Look for labels that do not arrive any more."""
     expected, hours = _expect_unlabelled(traffic, progress)
     if expected <= 0:
@@ -187,9 +195,9 @@ def watch_silence(traffic: Traffic, progress: WatchProgress) -> Trouble | None:
     if evidence < traffic.needed:
         return None
     began = traffic.moment - hours * HOUR
-    return Trouble(
+    return Anomaly(
         kind="label_freshness",
-        place=TOTAL,
+        segment=TOTAL,
         began=began,
         found=traffic.moment,
         ratio=0.0,
@@ -205,9 +213,9 @@ def watch_silence(traffic: Traffic, progress: WatchProgress) -> Trouble | None:
     )
 
 
-def is_silence_over(traffic: Traffic, trouble: Trouble) -> bool:
+def is_silence_over(traffic: Traffic, anomaly: Anomaly) -> bool:
     """Return whether labels arrive again: two hours since have some."""
-    first = max(trouble.began, traffic.moment - SILENT_HOURS * HOUR)
+    first = max(anomaly.began, traffic.moment - SILENT_HOURS * HOUR)
     found = 0
     for start in range(traffic.moment - HOUR, first - 1, -HOUR):
         found += traffic.reader.has_labels(start, start + HOUR, traffic.moment)
@@ -249,26 +257,26 @@ def _share_by(ages: Sequence[int], age: int) -> float:
     return sum(count for by, count in zip(AGES, ages, strict=False) if by <= age) / sum(ages)
 
 
-def _find_days(progress: WatchProgress, kind: Kind, place: Place) -> list[RateDay]:
+def _find_days(progress: WatchProgress, kind: Kind, segment: Segment) -> list[RateDay]:
     """Find the days from which it is learned what is usual."""
     since = max(
-        (one.since for one in progress.restarts if (one.kind, one.place) == (kind, place)),
+        (one.since for one in progress.restarts if (one.kind, one.segment) == (kind, segment)),
         default=None,
     )
     bad = [
         (one.since, one.until)
         for one in progress.spans
-        if one.kind in {kind, *LOST_LABELS} and one.place in {place, TOTAL}
+        if one.kind in {kind, *LOST_LABELS} and one.segment in {segment, TOTAL}
     ]
     bad += [
         (one.began, progress.moment)
-        for one in progress.troubles
-        if one.kind in {kind, *LOST_LABELS} and one.place in {place, TOTAL}
+        for one in progress.anomalies
+        if one.kind in {kind, *LOST_LABELS} and one.segment in {segment, TOTAL}
     ]
     days = [
         one
         for one in progress.rates
-        if _add(one.rankings, place)
+        if _add(one.rankings, segment)
         and (since is None or one.day >= since)
         and not any(one.day < until and one.day + DAY > begin for begin, until in bad)
     ]
@@ -278,20 +286,20 @@ def _find_days(progress: WatchProgress, kind: Kind, place: Place) -> list[RateDa
 def _judge(
     days: Sequence[RateDay],
     today: RateDay,
-    place: Place,
+    segment: Segment,
     count: Callable[[RateDay, str], int],
 ) -> LabelVerdict | None:
 
     def total(one: RateDay) -> int:
-        models = [place.model] if place.model else list(one.rankings)
+        models = [segment.model] if segment.model else list(one.rankings)
         return sum(count(one, model) for model in models)
 
     usual = fit_label_rate(
         np.array([total(one) for one in days]),
-        np.array([_add(one.rankings, place) for one in days]),
+        np.array([_add(one.rankings, segment) for one in days]),
         np.array([one.day // DAY for one in days]),
     )
-    size = _add(today.rankings, place)
+    size = _add(today.rankings, segment)
     if usual is None or not size:
         return None
     return judge_label_rate(usual, labels=total(today), rankings=size, day=today.day // DAY)
@@ -309,8 +317,8 @@ def _distance(verdict: LabelVerdict) -> float:
     return abs(verdict.rate - verdict.expected) / width
 
 
-def _add(counts: Mapping[str, int], place: Place) -> int:
-    return counts.get(place.model, 0) if place.model else sum(counts.values())
+def _add(counts: Mapping[str, int], segment: Segment) -> int:
+    return counts.get(segment.model, 0) if segment.model else sum(counts.values())
 
 
 def _count(kind: str, one: RateDay, model: str) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.data.counts import TOTAL, Place
-from rankscope.monitor.rules.data.progress import Trouble
+from rankscope.monitor.rules.data.counts import TOTAL, Segment
+from rankscope.monitor.rules.data.progress import Anomaly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,31 +23,31 @@ def is_due(reader: Counts, moment: int, *, is_first: bool) -> bool:
     return since >= DAY and (is_first or since % DAY == 0)
 
 
-def watch_names(reader: Counts, moment: int) -> list[Trouble]:
+def watch_names(reader: Counts, moment: int) -> list[Anomaly]:
     """Look for names of the last day that match nothing, by what they are probably meant to be."""
-    found: dict[Place, Mismatch] = {}
+    found: dict[Segment, Mismatch] = {}
     expected = reader.configuration.expected
     mismatches = reader.find_mismatches(moment - DAY, moment)
     unknown = sum(one.count for one in mismatches if one.kind == "unknown_label")
     for one in mismatches:
-        place = _find_place(one, expected, is_alone=unknown >= one.of)
-        if place is not None:
-            found.setdefault(place, one)
+        segment = _find_segment(one, expected, is_alone=unknown >= one.of)
+        if segment is not None:
+            found.setdefault(segment, one)
     return [
-        Trouble(
+        Anomaly(
             kind="names",
-            place=place,
+            segment=segment,
             began=moment - DAY,
             found=moment,
             ratio=1.0,
             reason=f"In the last day, {one}.",
             evidence={"found": one.name, "looks_like": one.like} if one.like else {},
         )
-        for place, one in found.items()
+        for segment, one in found.items()
     ]
 
 
-def _find_place(one: Mismatch, expected: Expected, *, is_alone: bool) -> Place | None:
+def _find_segment(one: Mismatch, expected: Expected, *, is_alone: bool) -> Segment | None:
     """Return the stream that a mismatch is reported for, `None` if it may be intended.
 
     Senders may log more labels and attributes than count. They lack something if a name looks like
@@ -58,7 +58,7 @@ def _find_place(one: Mismatch, expected: Expected, *, is_alone: bool) -> Place |
         return TOTAL
     if one.kind == "unknown_label":
         meant = one.like if is_near else expected.labels[0] if is_alone and expected.labels else ""
-        return Place(slice=(("label", meant),)) if meant else None
+        return Segment(slice=(("label", meant),)) if meant else None
     if one.kind == "missing_attribute":
-        return Place(slice=(("attribute", one.name),))
-    return Place(slice=(("attribute", one.like),)) if is_near else None
+        return Segment(slice=(("attribute", one.name),))
+    return Segment(slice=(("attribute", one.like),)) if is_near else None

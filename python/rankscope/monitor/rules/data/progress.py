@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.rules.data.counts import Place
+from rankscope.monitor.rules.data.counts import Segment
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -20,12 +20,12 @@ KEPT = 40 * DAY
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Anomaly:
     """A stream that is not as usual.
 
     Args:
         kind: What is wrong.
-        place: Whose it is.
+        segment: Whose it is.
         began: When it seems to have begun, in microseconds since 1970 in UTC.
         found: When it was found.
         ratio: The part of what is usual that came when it was found.
@@ -35,7 +35,7 @@ class Trouble:
     """
 
     kind: Kind
-    place: Place
+    segment: Segment
     began: int
     found: int
     ratio: float
@@ -44,40 +44,40 @@ class Trouble:
     evidence: Mapping[str, Any] = {}
 
     @property
-    def key(self) -> tuple[Kind, Place]:
+    def key(self) -> tuple[Kind, Segment]:
         """What tells it from others."""
-        return self.kind, self.place
+        return self.kind, self.segment
 
 
 @record(frozen=True, slots=True)
 class UnusualTime:
-    """A time in which the counts of a place were not as usual, and nothing is learned from them.
+    """A time in which the counts of a segment were not as usual, and nothing is learned from them.
 
     Args:
         kind: What was wrong.
-        place: The place.
+        segment: The segment.
         since: When it began, in microseconds since 1970 in UTC.
         until: When it ended.
     """
 
     kind: Kind
-    place: Place
+    segment: Segment
     since: int
     until: int
 
 
 @record(frozen=True, slots=True)
 class Restart:
-    """A time from which on the counts of a place are what is usual.
+    """A time from which on the counts of a segment are what is usual.
 
     Args:
         kind: The kind of watch.
-        place: The place.
+        segment: The segment.
         since: The time, in microseconds since 1970 in UTC.
     """
 
     kind: Kind
-    place: Place
+    segment: Segment
     since: int
 
 
@@ -110,7 +110,7 @@ class WatchProgress:
         moment: The last one.
         day: The first day that is not final yet.
         rates: The last days that are final.
-        troubles: What is not as usual.
+        anomalies: What is not as usual.
         spans: What was not.
         restarts: What counts as usual from some time on.
         watched: How many streams are compared with what is usual.
@@ -122,33 +122,33 @@ class WatchProgress:
     moment: int
     day: int
     rates: tuple[RateDay, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
+    anomalies: tuple[Anomaly, ...] = ()
     spans: tuple[UnusualTime, ...] = ()
     restarts: tuple[Restart, ...] = ()
     watched: int = 0
     waits: int = 0
 
-    def find(self, kind: Kind, place: Place) -> Trouble | None:
-        """Find what is wrong with a place."""
-        return next((one for one in self.troubles if one.key == (kind, place)), None)
+    def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
+        """Find what is wrong with a segment."""
+        return next((one for one in self.anomalies if one.key == (kind, segment)), None)
 
-    def add(self, trouble: Trouble) -> WatchProgress:
-        """Add a trouble, or replace the one of its stream."""
-        others = [one for one in self.troubles if one.key != trouble.key]
-        return replace(self, troubles=tuple(sorted([*others, trouble], key=lambda one: one.key)))
+    def add(self, anomaly: Anomaly) -> WatchProgress:
+        """Add an anomaly, or replace the one of its stream."""
+        others = [one for one in self.anomalies if one.key != anomaly.key]
+        return replace(self, anomalies=tuple(sorted([*others, anomaly], key=lambda one: one.key)))
 
-    def end(self, trouble: Trouble, until: int) -> WatchProgress:
-        """Remove a trouble that is over; what came while it lasted is not learned from."""
-        others = tuple(one for one in self.troubles if one.key != trouble.key)
-        span = UnusualTime(trouble.kind, trouble.place, trouble.began, until)
-        return replace(self, troubles=others, spans=(*self.spans, span))
+    def end(self, anomaly: Anomaly, until: int) -> WatchProgress:
+        """Remove an anomaly that is over; what came while it lasted is not learned from."""
+        others = tuple(one for one in self.anomalies if one.key != anomaly.key)
+        span = UnusualTime(anomaly.kind, anomaly.segment, anomaly.began, until)
+        return replace(self, anomalies=others, spans=(*self.spans, span))
 
-    def restart(self, kind: Kind, place: Place, since: int) -> WatchProgress:
+    def restart(self, kind: Kind, segment: Segment, since: int) -> WatchProgress:
         """Take what came since a time for usual."""
-        troubles = tuple(one for one in self.troubles if one.key != (kind, place))
-        others = [one for one in self.restarts if (one.kind, one.place) != (kind, place)]
-        made = [*others, Restart(kind, place, since)]
-        return replace(self, troubles=troubles, restarts=tuple(made))
+        anomalies = tuple(one for one in self.anomalies if one.key != (kind, segment))
+        others = [one for one in self.restarts if (one.kind, one.segment) != (kind, segment)]
+        made = [*others, Restart(kind, segment, since)]
+        return replace(self, anomalies=anomalies, restarts=tuple(made))
 
     def forget(self, before: int) -> WatchProgress:
         """Forget what was over before a time."""
@@ -166,11 +166,11 @@ class WatchProgress:
         """Return all of it as JSON that `from_json` reads back."""
         said = {name: getattr(self, name) for name in FIELDS}
         said["rates"] = [[getattr(one, name) for name in RATE_FIELDS] for one in self.rates]
-        said["troubles"] = [
-            {name: getattr(one, name) for name in TROUBLE_FIELDS} for one in self.troubles
+        said["anomalies"] = [
+            {name: getattr(one, name) for name in TROUBLE_FIELDS} for one in self.anomalies
         ]
-        said["spans"] = [[one.kind, one.place, one.since, one.until] for one in self.spans]
-        said["restarts"] = [[one.kind, one.place, one.since] for one in self.restarts]
+        said["spans"] = [[one.kind, one.segment, one.since, one.until] for one in self.spans]
+        said["restarts"] = [[one.kind, one.segment, one.since] for one in self.restarts]
         return json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @staticmethod
@@ -179,14 +179,17 @@ class WatchProgress:
         said = json.loads(text)
         read = {
             "rates": tuple(RateDay(*one) for one in said["rates"]),
-            "troubles": tuple(
-                Trouble(**{**one, "place": _read_place(one["place"])}) for one in said["troubles"]
+            "anomalies": tuple(
+                Anomaly(**{**one, "segment": _read_segment(one["segment"])})
+                for one in said["anomalies"]
             ),
             "spans": tuple(
-                UnusualTime(kind, _read_place(place), *ends) for kind, place, *ends in said["spans"]
+                UnusualTime(kind, _read_segment(segment), *ends)
+                for kind, segment, *ends in said["spans"]
             ),
             "restarts": tuple(
-                Restart(kind, _read_place(place), since) for kind, place, since in said["restarts"]
+                Restart(kind, _read_segment(segment), since)
+                for kind, segment, since in said["restarts"]
             ),
         }
         return WatchProgress(**{**said, **read})
@@ -194,9 +197,9 @@ class WatchProgress:
 
 FIELDS: tuple[str, ...] = WatchProgress.__match_args__
 RATE_FIELDS: tuple[str, ...] = RateDay.__match_args__
-TROUBLE_FIELDS: tuple[str, ...] = Trouble.__match_args__
+TROUBLE_FIELDS: tuple[str, ...] = Anomaly.__match_args__
 
 
-def _read_place(stored: list[Any]) -> Place:
+def _read_segment(stored: list[Any]) -> Segment:
     model, version, pairs = stored
-    return Place(model, version, tuple((name, value) for name, value in pairs))
+    return Segment(model, version, tuple((name, value) for name, value in pairs))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.drop.step import Step
-    from rankscope.monitor.rules.evidence import Lane
+    from rankscope.monitor.rules.evidence import Evidence
     from rankscope.monitor.rules.stream import Stream
     from rankscope.monitor.store.records import Context
     from rankscope.stats.sequential.observations import Observations
@@ -41,7 +41,7 @@ NO_VALUE = "no ranking has a value yet"
 
 def check_stream(
     stream: Stream,
-    lane: Lane,
+    lane: Evidence,
     rule: DropRule,
     step: Step,
     *,
@@ -87,7 +87,7 @@ def check_stream(
 
 
 def _detect(
-    lane: Lane,
+    lane: Evidence,
     rule: DropRule,
     step: Step,
     seen: Observations,
@@ -95,7 +95,7 @@ def _detect(
     gains: NDArray[np.float64],
     discounts: NDArray[np.float64],
     is_usual: bool,
-) -> Lane:
+) -> Evidence:
     """Collect evidence that the mean is below what is expected."""
     if lane.usual is None:
         return lane
@@ -150,7 +150,7 @@ def _detect(
 
 
 def _add_hour(
-    lane: Lane, step: Step, gains: NDArray[np.float64]
+    lane: Evidence, step: Step, gains: NDArray[np.float64]
 ) -> tuple[tuple[int, int, float], ...]:
     """Return the rankings and gains of the last hours, with those of this one."""
     hour = step.start // HOUR

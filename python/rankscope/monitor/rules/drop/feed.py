@@ -11,7 +11,7 @@ from rankscope.monitor.rules.drop.dimensions import find_dimension
 from rankscope.monitor.rules.drop.grades import START, compare_grades
 from rankscope.monitor.rules.drop.name import name_drops
 from rankscope.monitor.rules.drop.step import FINAL, pass_step
-from rankscope.monitor.rules.evidence import Lane
+from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import ALL, Stream
 from rankscope.monitor.store.folding import OTHER, choose_versions
 from rankscope.records import replace
@@ -191,10 +191,10 @@ def _check(
 ) -> Stream:
     """Check the rankings of a stream; its baseline is made first if it has none."""
     age = timedelta(microseconds=step.age)
-    lane = stream.lane(age) or Lane(age=age)
+    lane = stream.lane(age) or Evidence(age=age)
     if lane.mean is None:
-        held = floors.hold(rule, stream.key, lane, step, count)
-        lane = held.lane
+        floor = floors.find(rule, stream.key, lane, step, count)
+        lane = floor.lane
         if age and lane.mean is None:
             return stream
         known = stream if stream.lane(age) else replace(stream, lanes=(*stream.lanes, lane))
@@ -203,11 +203,11 @@ def _check(
             stream = replace(
                 stream,
                 reason=lane.reason,
-                compared=held.compared or stream.compared,
-                label_days=held.label_days or stream.label_days,
+                compared=floor.compared or stream.compared,
+                label_days=floor.label_days or stream.label_days,
             )
-        if held.grades is not None:
-            told = compare_grades(held.grades, held.lists, period.grades, len(period.times))
+        if floor.grades is not None:
+            told = compare_grades(floor.grades, floor.lists, period.grades, len(period.times))
             others = [one for one in stream.warnings if not one.startswith(START)]
             stream = replace(stream, warnings=(*others, *([told] if told else [])))
     if lane.mean is None or (is_late and not stream.knows_labels):

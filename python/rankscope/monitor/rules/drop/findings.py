@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.rules.drop.progress import RuleProgress
     from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.evidence import Lane
+    from rankscope.monitor.rules.evidence import Evidence
     from rankscope.monitor.rules.stream import Stream
 
 MEASURES = {EMPTY: "share of rankings without relevant documents"}
@@ -78,7 +78,7 @@ def describe_drop(rule: DropRule, stream: Stream) -> str:
     return "; ".join(parts)
 
 
-def describe_value(rule: DropRule, lane: Lane) -> str:
+def describe_value(rule: DropRule, lane: Evidence) -> str:
     """Compare the newest value of a lane with its floor, which it may have reached again."""
     measure = MEASURES.get(rule.measure, rule.measure)
     is_rise = rule.is_rise_bad
@@ -105,7 +105,7 @@ def describe_value(rule: DropRule, lane: Lane) -> str:
     return f"{measure} is {value:.4f}, {back} the {limit} of {floor:.4f}"
 
 
-def find_mean_since(rule: DropRule, lane: Lane) -> float | None:
+def find_mean_since(rule: DropRule, lane: Evidence) -> float | None:
     """Return the mean since the drop by early values; `None` where that of the period is reported.
 
     An hour has few rankings, so its mean says little.

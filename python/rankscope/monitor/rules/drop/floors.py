@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.drop.rule import DropRule
     from rankscope.monitor.rules.drop.sample import Sample
     from rankscope.monitor.rules.drop.step import Step
-    from rankscope.monitor.rules.evidence import Lane
+    from rankscope.monitor.rules.evidence import Evidence
     from rankscope.monitor.rules.stream import LabelDay
     from rankscope.monitor.store.records import Context, Version
     from rankscope.monitor.store.store import StoreReader
@@ -97,7 +97,7 @@ class _Wanted:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Held:
+class Floor:
     """What a stream is compared with.
 
     Args:
@@ -108,7 +108,7 @@ class Held:
         lists: How many rankings the set has.
     """
 
-    lane: Lane
+    lane: Evidence
     compared: datetime | None = None
     label_days: tuple[LabelDay, ...] = ()
     grades: Mapping[float, int] | None = None
@@ -168,13 +168,13 @@ class Floors:
         is_renewed = self._choice is not None and self._choice.kind == "version"
         return is_renewed and rule.anchor
 
-    def hold(self, rule: DropRule, key: Key, lane: Lane, step: Step, count: int) -> Held:
+    def find(self, rule: DropRule, key: Key, lane: Evidence, step: Step, count: int) -> Floor:
         """Return what a stream is compared with, or why it is with nothing."""
         wanted = self._want(key, step)
         if isinstance(wanted, str):
-            return Held(lane=replace(lane, reason=wanted))
+            return Floor(lane=replace(lane, reason=wanted))
         if wanted.name == lane.tried:
-            return Held(lane=lane)
+            return Floor(lane=lane)
         place = key[2]
         sample = self._read(wanted, key, step)
         asked = set(place)
@@ -188,28 +188,28 @@ class Floors:
         if key[1] == ALL and len(rows):
             first = int(sample.times[rows].min())
             if choose_anchor(first, step.start) is None:
-                return Held(lane=replace(tried, reason=_tell_short(first)))
-        held = Held(
+                return Floor(lane=replace(tried, reason=_tell_short(first)))
+        floor = Floor(
             lane=self._fit(rule, place, tried, step, sample=sample, rows=rows, count=count),
             compared=to_datetime(wanted.since) if key[1] == ALL else None,
         )
         if wanted.now is None:
-            return replace(held, grades=sample.grades, lists=len(sample.times))
+            return replace(floor, grades=sample.grades, lists=len(sample.times))
         if step.age == FINAL:
-            return replace(held, label_days=_count_labels(sample, rows))
-        return held
+            return replace(floor, label_days=_count_labels(sample, rows))
+        return floor
 
     def _fit(
         self,
         rule: DropRule,
         place: Slice,
-        lane: Lane,
+        lane: Evidence,
         step: Step,
         *,
         sample: Sample,
         rows: NDArray[np.int64],
         count: int,
-    ) -> Lane:
+    ) -> Evidence:
         """Return a lane with what the rankings of a baseline make expected."""
         values, clusters = turn(rule, sample.values[rule.measure][rows]), sample.clusters[rows]
         threads = count_threads(self._threads)

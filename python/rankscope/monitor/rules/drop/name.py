@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.evidence import Lane
+    from rankscope.monitor.rules.evidence import Evidence
     from rankscope.monitor.rules.stream import Judgment, Stream
     from rankscope.stats.sequential.baseline import Baseline
 
@@ -103,7 +103,7 @@ def _is_apart(one: Stream, other: Stream) -> bool:
     return any(said.get(name, value) != value for name, value in one.slice)
 
 
-def _name(lane: Lane, *, is_sufficient: bool, needed: float, most: float) -> Lane:
+def _name(lane: Evidence, *, is_sufficient: bool, needed: float, most: float) -> Evidence:
     detector = lane.detector
     if detector is None:
         return lane
@@ -123,7 +123,7 @@ def _name(lane: Lane, *, is_sufficient: bool, needed: float, most: float) -> Lan
     )
 
 
-def _judge(stream: Stream, lanes: tuple[Lane, ...], rule: DropRule, count: int) -> Stream:
+def _judge(stream: Stream, lanes: tuple[Evidence, ...], rule: DropRule, count: int) -> Stream:
     """Return the stream with its lanes, its state, and the falls that it finds."""
     state: Judgment = "OK"
     if any(lane.is_named for lane in lanes):

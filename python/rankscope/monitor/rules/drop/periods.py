@@ -27,7 +27,7 @@ MOST_HELD = 600_000
 
 
 @record(frozen=True, slots=True)
-class _Held:
+class _ReadSpan:
     """Rankings that were read, with their values at one age.
 
     Args:
@@ -93,7 +93,7 @@ class PeriodReader:
         self._threads = threads
         # What is final comes last.
         self._ages = (*sorted(ages), FINAL)
-        self._held: list[_Held] = []
+        self._held: list[_ReadSpan] = []
 
     @cached_property
     def contexts(self) -> dict[int, Context]:
@@ -133,7 +133,7 @@ class PeriodReader:
             return held.sample
         return held.sample.between(step.start, step.until)
 
-    def _collect(self, age: int, since: int, until: int) -> _Held:
+    def _collect(self, age: int, since: int, until: int) -> _ReadSpan:
         """Read rankings, and hold them with their values at an age and at later ones."""
         self._held = [one for one in self._held if one.until + self._wait(one.age) >= since]
         later = self._ages[self._ages.index(age) + 1 :]
@@ -157,7 +157,7 @@ class PeriodReader:
             threads=self._threads,
         )
         found = [
-            _Held(one, since, until, sample) for one, sample in zip(ages, samples, strict=True)
+            _ReadSpan(one, since, until, sample) for one, sample in zip(ages, samples, strict=True)
         ]
         self._held += found
         return found[0]
