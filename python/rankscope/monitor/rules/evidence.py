@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeAlias
 
-from rankscope.monitor.events.times import MICROSECOND, describe_duration, to_datetime, to_micros
+from rankscope.monitor.events.times import describe_duration
+from rankscope.monitor.rules.stored import Stored, write
 from rankscope.records import record, replace
 from rankscope.stats.means import Mean
 from rankscope.stats.sequential.detector import Detector
 from rankscope.stats.sequential.lanes import Lane as Usual
 from rankscope.stats.sequential.recovery import Recovery
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.stats.sequential.lanes import Judged
-
+Judged: TypeAlias = Literal["value", "discount"]
 FINAL = timedelta()
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Stored):
     """The evidence about a stream from values of one age.
 
     Args:
@@ -99,84 +94,12 @@ class Evidence:
         evidence = self.log_evidence
         return {
             "age": describe_duration(self.age) if self.age else "final",
-            "value": write_mean(self.value),
+            "value": write(self.value),
             "floor": self.floor,
             "expected": self.expected,
-            "baseline": write_mean(self.mean),
+            "baseline": write(self.mean),
             "judged": self.judged,
             "log_evidence": evidence if math.isfinite(evidence) else None,
             "needed": self.needed,
             "is_named": self.is_named,
         }
-
-    def store(self) -> dict[str, Any]:
-        """Return all of it as JSON holds it, so that `restore` reads it back."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        for name in PARTS:
-            said[name] = None if said[name] is None else said[name].to_dict()
-        return said | {
-            "age": self.age // MICROSECOND,
-            "mix": list(self.mix),
-            "mean": write_mean(self.mean),
-            "value": write_mean(self.value),
-            "moments": [[number, to_micros(moment)] for number, moment in self.moments],
-            "recent": [list(hour) for hour in self.recent],
-            "at": write_time(self.at),
-            "since": write_time(self.since),
-        }
-
-    @staticmethod
-    def restore(stored: Mapping[str, Any]) -> Evidence:
-        """Read what `store` returned."""
-        read: dict[str, Any] = {
-            name: None if stored[name] is None else part.from_dict(stored[name])
-            for name, part in PARTS.items()
-        }
-        read |= {
-            "age": timedelta(microseconds=stored["age"]),
-            "mix": tuple(stored["mix"]),
-            "mean": read_mean(stored["mean"]),
-            "value": read_mean(stored["value"]),
-            "moments": tuple((number, to_datetime(at)) for number, at in stored["moments"]),
-            "recent": tuple((hour, count, gain) for hour, count, gain in stored["recent"]),
-            "at": read_time(stored["at"]),
-            "since": read_time(stored["since"]),
-        }
-        return Evidence(**{**stored, **read})
-
-
-FIELDS: tuple[str, ...] = Evidence.__match_args__
-MEAN: tuple[str, ...] = Mean.__match_args__
-PARTS: Mapping[str, Any] = {
-    "usual": Usual,
-    "detector": Detector,
-    "recovery": Recovery,
-}
-
-
-def write_mean(mean: Mean | None) -> dict[str, float | None] | None:
-    """Return a mean as JSON holds it; NaN becomes `None`."""
-    if mean is None:
-        return None
-    said = {name: getattr(mean, name) for name in MEAN}
-    return {name: value if math.isfinite(value) else None for name, value in said.items()}
-
-
-def read_mean(stored: Mapping[str, Any] | None) -> Mean | None:
-    """Read what `write_mean` returned."""
-    if stored is None:
-        return None
-    read: dict[str, Any] = {
-        name: math.nan if value is None else value for name, value in stored.items()
-    }
-    return Mean(**read)
-
-
-def write_time(time: datetime | None) -> int | None:
-    """Return a time as JSON holds it, in microseconds since 1970 in UTC."""
-    return None if time is None else to_micros(time)
-
-
-def read_time(stored: int | None) -> datetime | None:
-    """Read what `write_time` returned."""
-    return None if stored is None else to_datetime(stored)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+from rankscope.monitor.definition.slices import Slice
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from typing import Literal, TypeAlias
 
-    from rankscope.monitor.definition.slices import Slice
-
-    # One of `rankscope.monitor.rules.kinds.PROBLEMS`.
-    Kind: TypeAlias = str
-    Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
-    StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
+# One of `rankscope.monitor.rules.kinds.PROBLEMS`.
+Kind: TypeAlias = str
+Verdict: TypeAlias = Literal["bad", "good", "gone", "unknown"]
+StreamKey: TypeAlias = tuple[Kind, str, str, Slice]
 
 LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})
 """The kinds that are about labels that are missing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -24,6 +23,7 @@ from rankscope.monitor.rules.rule import Rule, bad
 from rankscope.monitor.rules.run import RESOLVED, RuleRun, Scene, name_basis
 from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
 from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
 from rankscope.stats.means import Mean, estimate_mean
 
@@ -196,7 +196,7 @@ def write_value(measure: str, value: float) -> str:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class LimitProgress:
+class LimitProgress(Stored):
     """The hours that a rule about a limit has looked at.
 
     Args:
@@ -216,18 +216,6 @@ class LimitProgress:
     is_beyond: bool = False
     began: int | None = None
     reason: str = ""
-
-    def to_json(self) -> str:
-        """Return JSON that `from_json` reads back."""
-        return json.dumps({name: getattr(self, name) for name in FIELDS}, sort_keys=True)
-
-    @staticmethod
-    def from_json(text: str) -> LimitProgress:
-        """Read what `to_json` has written."""
-        return LimitProgress(**json.loads(text))
-
-
-FIELDS: tuple[str, ...] = LimitProgress.__match_args__
 
 
 def begin_limit(rule: LimitRule, configuration: Configuration, now: int, _seq: int) -> str:

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rankscope.monitor.events.times import MICROSECOND, describe_time, to_datetime
-from rankscope.monitor.rules.evidence import (
-    FINAL,
-    Evidence,
-    read_time,
-    write_mean,
-    write_time,
-)
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.events.times import describe_time
+from rankscope.monitor.rules.evidence import FINAL, Evidence
+from rankscope.monitor.rules.stored import Stored, write
 from rankscope.records import record, replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, Literal, TypeAlias
-
-    from rankscope.monitor.definition.slices import Slice
     from rankscope.stats.means import Mean
     from rankscope.stats.sequential.detector import Detector
 
-    Judgment: TypeAlias = Literal["OK", "ALERT", "STALE", "INSUFFICIENT"]
-    Labels: TypeAlias = Literal["usual", "lost", "gained"]
-    # The number of a day, its rankings, their labels, and whether these were as usual.
-    LabelDay: TypeAlias = tuple[int, int, int, bool]
+Judgment: TypeAlias = Literal["OK", "ALERT", "STALE", "INSUFFICIENT"]
+Labels: TypeAlias = Literal["usual", "lost", "gained"]
+# The number of a day, its rankings, their labels, and whether these were as usual.
+LabelDay: TypeAlias = tuple[int, int, int, bool]
 
 FEWEST_DAYS = 7
 """With so many days, the usual number of labels is known."""
@@ -38,7 +29,7 @@ ALL = "<all>"
 
 
 @record(frozen=True, slots=True)
-class Inherited:
+class Inherited(Stored):
     """A fall of the version before that lasted when a version came.
 
     Args:
@@ -53,7 +44,7 @@ class Inherited:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Stream:
+class Stream(Stored):
     """The evidence of a rule about one version and slice.
 
     Args:
@@ -248,73 +239,21 @@ class Stream:
             "state": self.state,
             "reason": self.reason,
             "floor": self.floor,
-            "baseline": write_mean(self.baseline),
-            "value": write_mean(self.value),
+            "baseline": write(self.baseline),
+            "value": write(self.value),
             "log_evidence": evidence if math.isfinite(evidence) else None,
             "needed": self.needed,
             "is_named": self.is_named,
-            "since": write_time(self.since),
-            "at": write_time(self.at),
+            "since": write(self.since),
+            "at": write(self.at),
             "periods": self.periods,
             "lane": "final" if self.leading.age == FINAL else self.leading.to_dict()["age"],
             "judged": self.leading.judged,
             "early": [lane.to_dict() for lane in self.lanes if lane.age != FINAL],
-            "compared": write_time(self.compared),
+            "compared": write(self.compared),
             "labels": self.labels,
             "warnings": list(self.warnings),
             "smallest_fall": self.smallest_fall,
             "users_needed": self.users_needed,
-            "last": write_time(self.last),
+            "last": write(self.last),
         }
-
-    def store(self) -> dict[str, Any]:
-        """Return all of it as JSON holds it, so that `restore` reads it back."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        return said | {
-            "slice": [list(pair) for pair in self.slice],
-            "lanes": [lane.store() for lane in self.lanes],
-            "compared": write_time(self.compared),
-            "label_days": [list(day) for day in self.label_days],
-            "warnings": list(self.warnings),
-            "last": write_time(self.last),
-            "longest": self.longest // MICROSECOND,
-            "absent": self.absent // MICROSECOND,
-            "inherited": _write_inherited(self.inherited),
-        }
-
-    @staticmethod
-    def restore(stored: Mapping[str, Any]) -> Stream:
-        """Read what `store` returned.
-
-        Of a stream that an earlier version stored only the identity is read: its evidence was
-        collected against another floor.
-        """
-        place = tuple((name, value) for name, value in stored["slice"])
-        if "lanes" not in stored:
-            return Stream(model=stored["model"], version=stored["version"], slice=place)
-        read: dict[str, Any] = {
-            "slice": place,
-            "lanes": tuple(map(Evidence.restore, stored["lanes"])),
-            "compared": read_time(stored["compared"]),
-            "label_days": tuple(tuple(day) for day in stored["label_days"]),
-            "warnings": tuple(stored["warnings"]),
-            "last": read_time(stored["last"]),
-            "longest": timedelta(microseconds=stored["longest"]),
-            "absent": timedelta(microseconds=stored["absent"]),
-            "inherited": _read_inherited(stored.get("inherited")),
-        }
-        return Stream(**{**stored, **read})
-
-
-FIELDS: tuple[str, ...] = Stream.__match_args__
-
-
-def _write_inherited(fall: Inherited | None) -> list[str | int | None] | None:
-    return None if fall is None else [fall.version, write_time(fall.since), write_time(fall.came)]
-
-
-def _read_inherited(stored: Sequence[Any] | None) -> Inherited | None:
-    if stored is None:
-        return None
-    version, since, came = stored
-    return Inherited(version, to_datetime(since), to_datetime(came))

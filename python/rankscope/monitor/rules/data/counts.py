@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rankscope.deferred import np
 from rankscope.monitor.ask.names import find_mismatches
-from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.definition.slices import MISSING, Slice
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.evaluate.stored_windows import AGES, name_place, unpack_ages
 from rankscope.monitor.evaluate.windows import COUNTS
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.rules.data.usual import Usual
     from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version

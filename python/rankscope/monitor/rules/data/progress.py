@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from typing import Any
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.rules.data.counts import Segment
+from rankscope.monitor.rules.finding import Kind
+from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.monitor.rules.finding import Kind
 
 KEPT = 40 * DAY
 """How long what is over is remembered."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Anomaly:
+class Anomaly(Stored):
     """A stream that is not as usual.
 
     Args:
@@ -50,7 +46,7 @@ class Anomaly:
 
 
 @record(frozen=True, slots=True)
-class UnusualTime:
+class UnusualTime(Stored):
     """A time in which the counts of a segment were not as usual, and nothing is learned from them.
 
     Args:
@@ -67,7 +63,7 @@ class UnusualTime:
 
 
 @record(frozen=True, slots=True)
-class Restart:
+class Restart(Stored):
     """A time from which on the counts of a segment are what is usual.
 
     Args:
@@ -82,7 +78,7 @@ class Restart:
 
 
 @record(frozen=True, slots=True)
-class RateDay:
+class RateDay(Stored):
     """The rankings and labels of a day that is final.
 
     Args:
@@ -101,7 +97,7 @@ class RateDay:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class WatchProgress:
+class WatchProgress(Stored):
     """What the watches remember.
 
     Args:
@@ -161,45 +157,3 @@ class WatchProgress:
             ),
             rates=tuple(one for one in self.rates if one.day >= before),
         )
-
-    def to_json(self) -> str:
-        """Return all of it as JSON that `from_json` reads back."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        said["rates"] = [[getattr(one, name) for name in RATE_FIELDS] for one in self.rates]
-        said["anomalies"] = [
-            {name: getattr(one, name) for name in TROUBLE_FIELDS} for one in self.anomalies
-        ]
-        said["spans"] = [[one.kind, one.segment, one.since, one.until] for one in self.spans]
-        said["restarts"] = [[one.kind, one.segment, one.since] for one in self.restarts]
-        return json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-    @staticmethod
-    def from_json(text: str) -> WatchProgress:
-        """Read what `to_json` has written."""
-        said = json.loads(text)
-        read = {
-            "rates": tuple(RateDay(*one) for one in said["rates"]),
-            "anomalies": tuple(
-                Anomaly(**{**one, "segment": _read_segment(one["segment"])})
-                for one in said["anomalies"]
-            ),
-            "spans": tuple(
-                UnusualTime(kind, _read_segment(segment), *ends)
-                for kind, segment, *ends in said["spans"]
-            ),
-            "restarts": tuple(
-                Restart(kind, _read_segment(segment), since)
-                for kind, segment, since in said["restarts"]
-            ),
-        }
-        return WatchProgress(**{**said, **read})
-
-
-FIELDS: tuple[str, ...] = WatchProgress.__match_args__
-RATE_FIELDS: tuple[str, ...] = RateDay.__match_args__
-TROUBLE_FIELDS: tuple[str, ...] = Anomaly.__match_args__
-
-
-def _read_segment(stored: list[Any]) -> Segment:
-    model, version, pairs = stored
-    return Segment(model, version, tuple((name, value) for name, value in pairs))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import count_micros, to_micros
 from rankscope.monitor.rules.data.check import (
@@ -17,6 +15,7 @@ from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kind import Kind, Problem
 from rankscope.monitor.rules.run import ACTOR, RuleRun
 from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import RuleRow
 from rankscope.records import record, replace
@@ -33,7 +32,7 @@ WAITS = "no hour has been checked yet"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class DataProgress:
+class DataProgress(Stored):
     """The hours that a rule about data has checked.
 
     Args:
@@ -50,19 +49,6 @@ class DataProgress:
     def basis(self) -> str:
         """What is measured: always the same, so that nothing voids it."""
         return ""
-
-    def to_json(self) -> str:
-        """Return JSON that `from_json` reads back."""
-        return json.dumps({name: getattr(self, name) for name in FIELDS}, sort_keys=True)
-
-    @staticmethod
-    def from_json(text: str) -> DataProgress:
-        """Read what `to_json` has written."""
-        said = json.loads(text)
-        return DataProgress(**{name: said[name] for name in FIELDS if name in said})
-
-
-FIELDS: tuple[str, ...] = DataProgress.__match_args__
 
 
 def begin_data(rule: DataRule, _configuration: object, now: int, _seq: int = 0) -> str:

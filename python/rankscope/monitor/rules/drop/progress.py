@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from base64 import b64decode, b64encode
 
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.rules.stream import Stream
 from rankscope.records import record, replace
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class RuleProgress:
+class RuleProgress(Stored):
     """The periods a rule has checked, and what it has concluded.
 
     Args:
@@ -86,25 +86,12 @@ class RuleProgress:
 
         A third of JSON is the names of its fields, and baselines of many streams are alike.
         """
-        said = {name: getattr(self, name) for name in FIELDS}
-        said["early"] = [list(one) for one in self.early]
-        said["streams"] = [stream.store() for stream in self.streams]
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return PACKED + b64encode(zlib.compress(text.encode())).decode()
+        return b64encode(zlib.compress(self.to_json().encode())).decode()
 
     @staticmethod
     def from_text(text: str) -> RuleProgress:
-        """Read what `to_text` has written, or JSON, as earlier versions wrote it."""
-        if text.startswith(PACKED):
-            text = zlib.decompress(b64decode(text.removeprefix(PACKED))).decode()
-        said = json.loads(text)
-        said["early"] = tuple((age, start) for age, start in said.get("early", ()))
-        return RuleProgress(**{**said, "streams": tuple(map(Stream.restore, said["streams"]))})
-
-
-PACKED = "zlib:"
-"""What text begins with that is compressed, and then written in base 64."""
-FIELDS: tuple[str, ...] = RuleProgress.__match_args__
+        """Read what `to_text` has written."""
+        return RuleProgress.from_json(zlib.decompress(b64decode(text)).decode())
 
 
 def begin(rule: DropRule, basis: str, now: int, seq: int) -> RuleProgress:

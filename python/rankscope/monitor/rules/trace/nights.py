@@ -8,9 +8,11 @@ from rankscope.data.interval import Interval
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.cause import explain_fall, find_baseline_span, leave_out_rankers, shorten
 from rankscope.monitor.ask.trace import Span, trace_spans
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
 from rankscope.results.decomposition import name_slice
 from rankscope.results.text import format_value
@@ -18,11 +20,9 @@ from rankscope.stats.trace.trace import TraceChoices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Collection, Sequence
 
     from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.rules.finding import StreamKey
     from rankscope.monitor.rules.trace.rule import TraceRule
     from rankscope.monitor.store.records import Version
@@ -44,7 +44,7 @@ fall grows by itself, as more of the days that are looked at are after it."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class SliceNight:
+class SliceNight(Stored):
     """A slice that was found and has not recovered.
 
     Args:
@@ -83,19 +83,6 @@ class SliceNight:
             fall = max(self.muted, fall)
             return replace(self, clean=0, muted=fall, nights=self.nights + 1)
         return replace(self, clean=0) if fall < CHANGED * self.muted else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        return said | {"slice": [list(pair) for pair in self.slice]}
-
-    @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> SliceNight:
-        """Read what `to_dict` returned."""
-        return SliceNight(**{**said, "slice": tuple((name, text) for name, text in said["slice"])})
-
-
-FIELDS: tuple[str, ...] = SliceNight.__match_args__
 
 
 @record(frozen=True, slots=True)

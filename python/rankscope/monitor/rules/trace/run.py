@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, to_micros
 from rankscope.monitor.rules.drop.run import KIND as DROP
 from rankscope.monitor.rules.kind import Kind
 from rankscope.monitor.rules.run import RuleRun, name_basis
 from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
 from rankscope.monitor.rules.trace.rule import TraceRule
 from rankscope.records import record, replace
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class NightlyProgress:
+class NightlyProgress(Stored):
     """The nights that a rule has traced.
 
     Args:
@@ -48,23 +47,6 @@ class NightlyProgress:
         """Return the progress with slices, or all of them, muted: they open nothing for now."""
         slices = (one.mute() if keys is None or one.key in keys else one for one in self.slices)
         return replace(self, slices=tuple(slices))
-
-    def to_json(self) -> str:
-        """Return JSON that `from_json` reads back."""
-        said = {name: getattr(self, name) for name in FIELDS}
-        return json.dumps(said | {"slices": [one.to_dict() for one in self.slices]}, sort_keys=True)
-
-    @staticmethod
-    def from_json(text: str) -> NightlyProgress:
-        """Read what `to_json` has written."""
-        said = json.loads(text)
-        known = {name: said[name] for name in FIELDS if name in said}
-        return NightlyProgress(
-            **known | {"slices": tuple(map(SliceNight.from_dict, said.get("slices", ())))}
-        )
-
-
-FIELDS: tuple[str, ...] = NightlyProgress.__match_args__
 
 
 def begin_nights(rule: TraceRule, configuration: Configuration, now: int, _seq: int) -> str:
