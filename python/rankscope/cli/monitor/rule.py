@@ -98,7 +98,7 @@ def _add_field(parser: Parser, field: RuleField) -> None:
     setting, default = field.setting, field.setting.unset
     if not default and field.default is not None and field.control not in {"boxes", "flag"}:
         default = f"{field.default:g}" if field.control == "number" else str(field.default)
-    kinds = "" if field.kinds == tuple(KINDS) else f"kind {' or '.join(field.kinds)}: "
+    kinds = "" if field.kinds == tuple(KINDS) else f"kind {', '.join(field.kinds)}: "
     text = kinds + setting.text.replace("`", "") + (f" (default: {default})" if default else "")
     if field.control == "time":
         text = text.replace(" (default", f": {TIME_HELP} (default")
@@ -127,7 +127,7 @@ def _add_field(parser: Parser, field: RuleField) -> None:
     options: dict[str, Any] = {
         "action": Once,
         "dest": field.name,
-        "metavar": setting.metavar,
+        "metavar": field.metavar,
         "help": text,
     }
     parser.add_argument(*names, **options | how[field.control])

@@ -41,6 +41,17 @@ class RuleField:
     is_required: bool
 
     @property
+    def label(self) -> str:
+        """Its label in a form."""
+        return self.setting.label or self.name.capitalize()
+
+    @property
+    def metavar(self) -> str:
+        """What stands for its value in the help of its option."""
+        names = {"number": "N", "integer": "N", "time": "TIME", "choice": self.name.upper()}
+        return self.setting.metavar or names.get(self.control, "NAME")
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """What can be chosen, in words of the program; empty where anything can."""
         inner = get_args(self.type)[0] if get_origin(self.type) is tuple else self.type

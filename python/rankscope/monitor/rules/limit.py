@@ -55,12 +55,10 @@ LimitMeasure = Annotated[
     keep_if(lambda name: bool(name) and can_be_stored(name, LIMITS.id_bytes)),
     described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
     Setting(
-        label="Measure",
-        text="what a limit is about: a measure of the project, `empty`, `no_results` for the share "
+        "what a limit is about: a measure of the project, `empty`, `no_results` for the share "
         "of rankings that show nothing, `unjudged` for the share of documents without a grade, or "
         "`rankings` for the number of rankings per hour",
-        expected="the name of a measure",
-        metavar="MEASURE",
+        "the name of a measure",
         source="measures",
         words=(*SHARES.items(), (RANKINGS, "rankings per hour")),
     ),
@@ -68,34 +66,30 @@ LimitMeasure = Annotated[
 Above = Annotated[
     float | None,
     Field(allow_inf_nan=False),
-    Setting(label="Above", text="alert above this value", expected="a number", metavar="N"),
+    Setting("alert above this value", "a number"),
 ]
 Below = Annotated[
     float | None,
     Field(allow_inf_nan=False),
-    Setting(label="Below", text="alert below this value", expected="a number", metavar="N"),
+    Setting("alert below this value", "a number"),
 ]
 Hours = Annotated[
     int,
     Field(ge=1, le=MOST_HOURS),
     Setting(
-        label="Hours",
-        text="how many hours are looked at together, up to the newest one",
-        expected=f"1 to {MOST_HOURS} hours",
+        "how many hours are looked at together, up to the newest one",
+        f"1 to {MOST_HOURS} hours",
         unit="hours",
-        metavar="N",
     ),
 ]
 Rankings = Annotated[
     int | None,
     Field(ge=2, le=MOST_RANKINGS),
     Setting(
-        label="Rankings",
-        text="look at so many rankings, the newest ones, whatever hour they are from",
-        expected=f"2 to {MOST_RANKINGS} rankings",
+        "look at so many rankings, the newest ones, whatever hour they are from",
+        f"2 to {MOST_RANKINGS} rankings",
         unit="rankings",
         unset="those of the hours",
-        metavar="N",
     ),
 ]
 

@@ -6,11 +6,10 @@ add`, the OpenAPI description, error messages and the table in the documentation
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 from pydantic_core import CoreSchema, core_schema
 
 from rankscope.errors import RankscopeError
@@ -44,14 +43,14 @@ END = ".json"
 """The end of the URLs of rules as JSON."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True)
 class Setting:
     """How people set a field of a rule.
 
     Args:
-        label: Its label in a form.
         text: What it does, in a phrase.
-        expected: What a value has to be.
+        expected: What a value has to be; by default, one of the choices, or true or false.
+        label: Its label in a form, if that isn't its name.
         unit: What its number counts.
         unset: What no value means.
         words: What the form calls each choice, if not by its own name.
@@ -60,14 +59,14 @@ class Setting:
         source: Where the choices come from that depend on the project.
     """
 
-    label: str
     text: str
-    expected: str
+    expected: str = ""
+    label: str = ""
     unit: str = ""
     unset: str = ""
     words: tuple[tuple[str, str], ...] = ()
     option: str = ""
-    metavar: str = "NAME"
+    metavar: str = ""
     source: Literal["", "measures", "dimensions", "models"] = ""
 
     @property
@@ -80,8 +79,12 @@ class Setting:
         self, source: object, handler: Callable[[object], CoreSchema]
     ) -> CoreSchema:
         """Refuse any other value by what was expected."""
+        schema = handler(source)
+        choices: Any = dict(schema).get("expected", ("true", "false"))
         return core_schema.custom_error_schema(
-            handler(source), custom_error_type="expected", custom_error_message=self.expected
+            schema,
+            custom_error_type="expected",
+            custom_error_message=self.expected or " or ".join(choices),
         )
 
     def __get_pydantic_json_schema__(
@@ -102,8 +105,8 @@ def keep_if(is_good: Callable[[Any], bool]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def read_by(read: Callable[[Any], object]) -> BeforeValidator:
-    """Read a value by a function that may refuse it."""
+def read_by(read: Callable[[Any], object], kind: object) -> BeforeValidator:
+    """Read a value by a function that may refuse it; JSON has it as another type."""
 
     def check(value: object) -> object:
         try:
@@ -111,7 +114,7 @@ def read_by(read: Callable[[Any], object]) -> BeforeValidator:
         except RankscopeError:
             raise ValueError from None
 
-    return BeforeValidator(check)
+    return BeforeValidator(check, json_schema_input_type=kind)
 
 
 def described(**keywords: Any) -> Any:  # noqa: ANN401 - as `Annotated` takes it
@@ -137,17 +140,14 @@ def _as_tuple(value: object) -> object:
 
 
 def _read_lanes(value: object) -> object:
-    return tuple(read_length(each, "") for each in value) if isinstance(value, tuple) else value
+    is_list = isinstance(value, tuple | list)
+    return tuple(read_length(each, "") for each in value) if is_list else value
 
 
 def _are_ages(lanes: tuple[timedelta, ...] | None) -> bool:
     ages = lanes or ()
     is_whole = all(age >= timedelta(seconds=1) and not age.microseconds for age in ages)
     return is_whole and len(set(ages)) == len(ages) <= MOST_LANES
-
-
-def _is_finite(value: float) -> bool:
-    return math.isfinite(value)
 
 
 PRINTABLE = "\\u0000-\\u0020\\u007f-\\u00a0\\u00ad\\u2028\\u2029"
@@ -164,15 +164,17 @@ NAME_SCHEMA = described(
     pattern=f"^(?!(?:new|\\.\\.?)$)(?!.*\\.json$)[^{PRINTABLE}/\\\\]"
     f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
 )
+TimeText = Annotated[str, described(format="date-time", maxLength=64, pattern="^[1-8][0-9]{3}-")]
+AgeText = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")]
+
 Name = Annotated[
     str,
     keep_if(_is_name),
     NAME_SCHEMA,
     Setting(
-        label="Name",
-        text="the name of the rule, one in a project",
-        expected=f"a line of text of at most {NAME_BYTES} bytes without slashes, other than new, "
-        f"that ends without {END}",
+        "the name of the rule, one in a project",
+        f"a line of text of at most {NAME_BYTES} bytes without slashes, other than new, that ends "
+        f"without {END}",
     ),
 ]
 Measure = Annotated[
@@ -180,11 +182,9 @@ Measure = Annotated[
     keep_if(lambda name: bool(name) and can_be_stored(name, LIMITS.id_bytes)),
     described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
     Setting(
-        label="Measure",
-        text="a measure of the project, or `empty` for the share of rankings without a relevant "
+        "a measure of the project, or `empty` for the share of rankings without a relevant "
         "document",
-        expected="the name of a measure",
-        metavar="MEASURE",
+        "the name of a measure",
         source="measures",
         words=((EMPTY, "share of rankings without relevant documents"),),
     ),
@@ -193,13 +193,7 @@ Model = Annotated[
     str | None,
     keep_if(lambda name: name is None or can_be_stored(name, LIMITS.id_bytes)),
     described(maxLength=LIMITS.id_bytes, pattern=NO_NUL),
-    Setting(
-        label="Model",
-        text="check only this model",
-        expected="a name",
-        unset="all models",
-        source="models",
-    ),
+    Setting("check only this model", "a name", unset="all models", source="models"),
 ]
 Slices = Annotated[
     tuple[
@@ -213,68 +207,40 @@ Slices = Annotated[
     LISTED,
     described(uniqueItems=True),
     Setting(
-        label="Slices",
-        text="attributes whose values are also checked one by one, such as `device`, and pairs of "
+        "attributes whose values are also checked one by one, such as `device`, and pairs of "
         "attributes whose values are checked together, such as `device:country`",
-        expected="different attribute names, in a list",
+        "different attribute names, in a list",
         option="--slice",
         source="dimensions",
     ),
 ]
 Period = Annotated[
-    Literal["day", "hour"],
-    Setting(
-        label="Period",
-        text="how much is checked together, an hour or a day of UTC",
-        expected="hour or day",
-        metavar="PERIOD",
-    ),
+    Literal["day", "hour"], Setting("how much is checked together, an hour or a day of UTC")
 ]
 RunLength = Annotated[
     float,
     Field(ge=2, allow_inf_nan=False),
     Setting(
+        "the average number of periods, or of nights of a trace, that pass between false alarms, "
+        "at least",
+        "2 periods or more",
         label="Periods between false alarms",
-        text="the average number of periods, or of nights of a trace, that pass between false "
-        "alarms, at least",
-        expected="2 periods or more",
         unit="periods",
-        metavar="N",
     ),
 ]
 Since = Annotated[
     datetime | None,
-    read_by(lambda value: read_moment(value, "")),
+    read_by(lambda value: read_moment(value, ""), TimeText | None),
     PlainSerializer(lambda value: None if value is None else format_time(to_micros(value))),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {
-                    "type": "string",
-                    "format": "date-time",
-                    "maxLength": 64,
-                    "pattern": "^[1-8][0-9]{3}-",
-                },
-                {"type": "null"},
-            ]
-        }
-    ),
     Setting(
+        "when the first period that is checked begins",
+        "a time with its zone",
         label="First period (UTC)",
-        text="when the first period that is checked begins",
-        expected="a time with its zone",
         unset="the newest period",
-        metavar="TIME",
     ),
 ]
 Severity = Annotated[
-    Literal["warning", "critical"],
-    Setting(
-        label="Severity",
-        text="how bad the incidents of this rule are",
-        expected="warning or critical",
-        metavar="SEVERITY",
-    ),
+    Literal["warning", "critical"], Setting("how bad the incidents of this rule are")
 ]
 Channels = Annotated[
     tuple[Annotated[str, described(minLength=1, maxLength=NAME_BYTES, pattern=NAMED)], ...] | None,
@@ -282,9 +248,8 @@ Channels = Annotated[
     LISTED,
     described(uniqueItems=True, maxItems=MOST_CHANNELS),
     Setting(
-        label="Channels",
-        text="the channels that are notified, such as `log` or `webhook`",
-        expected=f"at most {MOST_CHANNELS} different names, in a list",
+        "the channels that are notified, such as `log` or `webhook`",
+        f"at most {MOST_CHANNELS} different names, in a list",
         unset="all",
     ),
 ]
@@ -292,10 +257,9 @@ Remind = Annotated[
     float,
     Field(ge=0, le=MOST_REMIND, allow_inf_nan=False),
     Setting(
+        "the hours after which an incident that nobody acknowledged is notified again; 0 for never",
+        f"0 to {MOST_REMIND:g} hours",
         label="Remind after (hours)",
-        text="the hours after which an incident that nobody acknowledged is notified again; 0 for "
-        "never",
-        expected=f"0 to {MOST_REMIND:g} hours",
         unit="hours",
         metavar="HOURS",
     ),
@@ -303,32 +267,14 @@ Remind = Annotated[
 Lanes = Annotated[
     tuple[timedelta, ...] | None,
     keep_if(_are_ages),
-    read_by(_read_lanes),
-    LISTED,
+    read_by(_read_lanes, list[AgeText] | None),
     PlainSerializer(lambda ages: None if ages is None else [write_duration(age) for age in ages]),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {
-                    "type": "array",
-                    "items": {
-                        "type": "string",
-                        "maxLength": 20,
-                        "pattern": "^[1-9][0-9]*[smhdw]$",
-                    },
-                    "uniqueItems": True,
-                    "maxItems": MOST_LANES,
-                },
-                {"type": "null"},
-            ]
-        }
-    ),
+    described(uniqueItems=True, maxItems=MOST_LANES),
     Setting(
+        "the ages at which early values are checked, too, such as `15m`; none for final values "
+        "only",
+        f"at most {MOST_LANES} different durations of whole seconds, such as 15m, in a list",
         label="Ages of early values",
-        text="the ages at which early values are checked, too, such as `15m`; none for final "
-        "values only",
-        expected=f"at most {MOST_LANES} different durations of whole seconds, such as 15m, in a "
-        "list",
         unset="the last two of 15m, 1h and 4h that are at most a quarter of the attribution window",
         option="--early",
         metavar="AGE",

@@ -24,9 +24,9 @@ Watches = Annotated[
     LISTED,
     described(uniqueItems=True),
     Setting(
+        "what is watched",
+        f"different words among {', '.join(get_args(Watch))}, in a list",
         label="Data to watch",
-        text="what is watched",
-        expected=f"different words among {', '.join(get_args(Watch))}, in a list",
         unset="everything",
         option="--watch",
         metavar="WHAT",

@@ -36,27 +36,23 @@ Tolerance = Annotated[
     float,
     Field(ge=0, allow_inf_nan=False),
     Setting(
-        label="Tolerance",
-        text="how far the mean may be below the baseline: a value such as 0.02, or a share of the "
+        "how far the mean may be below the baseline: a value such as 0.02, or a share of the "
         "baseline such as 5%",
-        expected="0 or more, and below 1 where it is a share",
-        metavar="N",
+        "0 or more, and below 1 where it is a share",
     ),
 ]
 IsRelative = Annotated[
     bool,
     Setting(
+        "read the tolerance as a share of the baseline, as 5% is",
         label="Tolerance is a share of the baseline",
-        text="read the tolerance as a share of the baseline, as 5% is",
-        expected="true or false",
     ),
 ]
 Anchor = Annotated[
     bool,
     Setting(
+        "compare models with a long-term baseline, too, which releases don't renew",
         label="Also compare with a long-term baseline, if the baseline is the previous version",
-        text="compare models with a long-term baseline, too, which releases don't renew",
-        expected="true or false",
     ),
 ]
 

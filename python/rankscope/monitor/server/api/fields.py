@@ -11,7 +11,7 @@ from rankscope.errors import UsageError
 from rankscope.monitor.events.fields import read_id, read_text
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
 from rankscope.monitor.events.times import format_time, read_time
-from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, described
+from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, TimeText, described
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
 from rankscope.monitor.server.http.schema import WHOLE, make_record
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LIMITS = Limits()
 # The largest numbers of characters are numbers of bytes in UTF-8, so that a text of other than
 # ASCII characters may be refused although it fits the schema.
-Time = Annotated[str, described(format="date-time", maxLength=64, pattern="^[1-8][0-9]{3}-")]
+Time = TimeText
 Count = Annotated[int, Field(ge=0), WHOLE]
 Object = dict[str, Any]
 Id = Annotated[str, described(minLength=1, maxLength=LIMITS.id_bytes, pattern="^[^\\u0000]+$")]
