@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.definition.configuration import Configuration
@@ -12,7 +15,7 @@ from rankscope.monitor.incidents.advance import advance_rules
 from rankscope.monitor.incidents.management import list_states, resolve_rule, set_rule
 from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.notify.message import write_message
-from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule
+from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_values
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.stats.means import Mean
 
@@ -97,6 +100,8 @@ def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
     for hour, empty in enumerate((10, 20, 10, 2, 10)):
         fill(store, hour, 40 - empty, empty)
         states.append(check(store, hour).state)
+        if hour == 2:  # what is in between changes nothing but the numbers
+            assert list_incidents(store, PROJECT)[0].evidence["value"] == 0.25
     assert states == ["OK", "ALERT", "ALERT", "OK", "OK"]
     (incident,) = list_incidents(store, PROJECT, "all")
     assert (incident.state, incident.kind, incident.measure) == ("recovered", "limit", "empty")
@@ -143,7 +148,7 @@ def test_rankings_that_show_nothing_have_a_share(
     store: SQLiteStore, nothing: int, state: str
 ) -> None:
     put(store, make_rule(measure="no_results"))
-    fill(store, 0, 40 - nothing, nothing=nothing)
+    fill(store, 0, good=5, empty=35 - nothing, nothing=nothing)
     found = check(store, 0, delay=HOUR)
     assert found.state == state
     assert f"the share of rankings that show nothing is {100 * nothing / 40:.3g}%" in found.reason
@@ -169,8 +174,18 @@ def test_the_newest_rankings_count_whatever_hour_they_are_from(store: SQLiteStor
     put(store, make_rule(rankings=40))
     fill(store, 0, good=0, empty=60)
     assert check(store, 0).state == "ALERT"
-    fill(store, 5, good=40)
-    assert check(store, 5).state == "OK"
+    assert list_incidents(store, PROJECT)[0].evidence["rankings"] == 40
+    fill(store, 5, good=20)
+    check(store, 5)
+    assert list_incidents(store, PROJECT)[0].evidence["value"] == 20 / 40
+    fill(store, 6, good=40)
+    assert check(store, 6).state == "OK"
+
+
+def test_the_share_of_documents_without_a_grade_is_of_what_was_shown() -> None:
+    counts = {"unjudged": np.array([1, 0, 0]), "documents": np.array([4, 2, 0])}
+    evaluated: Any = SimpleNamespace(values=SimpleNamespace(**counts))
+    assert np.array_equal(read_values(evaluated, "unjudged"), [0.25, 0.0, np.nan], equal_nan=True)
 
 
 def test_what_was_resolved_is_looked_at_no_more(store: SQLiteStore) -> None:

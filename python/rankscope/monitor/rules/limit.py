@@ -199,7 +199,6 @@ class LimitProgress(Stored):
         following: When the hour begins that is looked at next.
         fresh: From when rankings count, as a person has resolved what was before.
         is_beyond: Whether the limit was crossed, and not crossed back since.
-        began: When the hour began that crossed it; `None` if none has.
         reason: What the newest hour with rankings says, in a sentence; empty for none.
     """
 
@@ -208,7 +207,6 @@ class LimitProgress(Stored):
     following: int
     fresh: int = 0
     is_beyond: bool = False
-    began: int | None = None
     reason: str = ""
 
 
@@ -229,7 +227,7 @@ def restart_limit(
 ) -> RuleRow:
     """Look at nothing from before a time, as a person has resolved it."""
     known = LimitProgress.from_json(row.progress)
-    fresh = replace(known, fresh=-(-now // HOUR) * HOUR, is_beyond=False, began=None, reason="")
+    fresh = replace(known, fresh=-(-now // HOUR) * HOUR, is_beyond=False, reason="")
     changed = replace(row, progress=fresh.to_json())
     if row.state == "ALERT":
         return replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
@@ -280,16 +278,15 @@ class LimitRun(RuleRun):
             return ()
         side = self.rule.judge(mean)
         is_beyond = side == "beyond" or (self.progress.is_beyond and side == "between")
-        began = (self.progress.began or start) if is_beyond else None
         reason = describe_value(self.rule, mean)
-        self.progress = replace(self.progress, is_beyond=is_beyond, began=began, reason=reason)
+        self.progress = replace(self.progress, is_beyond=is_beyond, reason=reason)
         if side == "between" and not is_beyond:
             return ()
         finding = Finding(
             kind="limit",
             model=self.rule.model or "",
             verdict="bad" if is_beyond else "good",
-            began=None if began is None else to_datetime(began),
+            began=to_datetime(start),
             reason=reason,
             evidence={
                 "value": mean.value,

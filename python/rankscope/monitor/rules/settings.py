@@ -79,8 +79,8 @@ class Setting:
         self, source: object, handler: Callable[[object], CoreSchema]
     ) -> CoreSchema:
         """Refuse any other value by what was expected."""
-        schema = handler(source)
-        choices: Any = dict(schema).get("expected", ("true", "false"))
+        schema: Any = handler(source)
+        choices = schema.get("expected", ("true", "false"))
         return core_schema.custom_error_schema(
             schema,
             custom_error_type="expected",
@@ -140,8 +140,9 @@ def _as_tuple(value: object) -> object:
 
 
 def _read_lanes(value: object) -> object:
-    is_list = isinstance(value, tuple | list)
-    return tuple(read_length(each, "") for each in value) if is_list else value
+    if isinstance(value, tuple | list):
+        return tuple(read_length(each, "") for each in value)
+    return value
 
 
 def _are_ages(lanes: tuple[timedelta, ...] | None) -> bool:
