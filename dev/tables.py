@@ -19,13 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rankscope._core import POLICY, SHARES
-from rankscope.adapters.column_names import SYNONYMS
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
-from rankscope.cli.trec_eval.requests import gain_table, make_measures, read_requests
-from rankscope.data.diagnostics import SENTENCES
-from rankscope.data.fusion import METHODS, SCALES
 from rankscope.file import FORMATS
+from rankscope.fusion.settings import METHODS, SCALES
+from rankscope.inputs.column_names import SYNONYMS
 from rankscope.measures import objects, parse
 from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES
@@ -36,6 +34,8 @@ from rankscope.monitor.rules.fields import FIELDS as RULE_FIELDS
 from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
+from rankscope.output.diagnostics import SENTENCES
+from rankscope.trec_eval.requests import gain_table, make_measures, read_requests
 
 from dev import conventions, costs
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import rankscope as rs
 from rankscope.cli import main
-from rankscope.compare.gate_file import read_gate_file
-from rankscope.engine import read_measure
+from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError
+from rankscope.gate.file import read_gate_file
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.reader import EventReader

@@ -29,8 +29,8 @@ from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelCo
 from rankscope.monitor.store.tables.chunks import CHUNK
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import replace
-from rankscope.stats.trace.sampling import Sampled
-from rankscope.stats.trace.trace import trace
+from rankscope.trace.compute import trace
+from rankscope.trace.sampling import Sampled
 
 from dev.load.configuration import CONFIGURATION, PROJECT
 from dev.load.searches import (

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.data.interval import Interval
-from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
-from rankscope.stats.trace.trace import TraceChoices, trace
+from rankscope.settings.interval import Interval
+from rankscope.trace.compute import TraceChoices, trace
+from rankscope.trace.query_columns import QueryColumns, TextColumn
 
 if TYPE_CHECKING:
     from typing import TypeAlias

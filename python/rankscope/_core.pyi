@@ -646,6 +646,7 @@ def bounded_units_needed(
     value_range: tuple[float, float],
     limit: float,
     truth: float,
+    times: float,
     level: float,
     power: float,
 ) -> int | None: ...

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.api.evaluate_table import read_slicing
 from rankscope.engine.requests import read_columns
 from rankscope.errors import FormatError, RankscopeError, UsageError
+from rankscope.evaluation.evaluate_table import read_slicing
+from rankscope.inputs.arrow import load_arrow
 from rankscope.spark.evaluation import MergedAnswer, MergedEvaluation, make_evaluation
 from rankscope.spark.jobs import make_job
 from rankscope.spark.merging import merge_parts, refuse
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Duplicates, Policy, ScoreType, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine.requests import Measures
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType, Ties
     from rankscope.spark.packing import Rows
     from rankscope.spark.tasks import Job
 

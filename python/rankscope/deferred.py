@@ -1,18 +1,20 @@
 """Names of a package, and NumPy as `np`, which are imported when they are first used.
 
 A program pays only for what it uses: `import rankscope` loads a fraction of the modules. Type
-checkers and editors see ordinary imports, under `TYPE_CHECKING` beside the call of `defer`.
+checkers and editors see ordinary imports, in the stub of the package.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import FunctionType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     import numpy as np
 else:
@@ -27,23 +29,39 @@ else:
 
 __all__ = ["defer", "np"]
 
+IMPORTED = re.compile(r"^from (rankscope[.\w]*) import \(?\s*(\w+) as \2\b", re.MULTILINE)
+
 
 def defer(
-    package: str,
-    modules: Mapping[str, str],
-    *,
-    functions: Collection[str] = (),
-    submodules: Collection[str] = (),
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the `__getattr__` and the `__dir__` of a package.
+    package: str, file: str, *, functions: Collection[str] = ()
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__` and the `__dir__` of a package, and the names of its stub.
+
+    The stub beside `__init__.py` is the only list of the names: it is what type checkers and
+    editors read, and each of its imports is done when its name is first used.
+
+    Args:
+        package: The name of the package.
+        file: The path of its `__init__.py`.
+        functions: The names that are those of submodules as well, which are imported here. Python
+            sets the attribute of a package when it first imports a submodule; now that this is
+            done, the name can stand for the function.
+
+    Returns:
+        A function that imports what a name stands for, or the submodule of this name; one that
+        lists the names for completion, whether they were used or not; and the names.
 
     Examples:
-        >>> get, list_names = defer("rankscope.results", {"Table": "rankscope.results.table"})
+        >>> import rankscope
+        >>> get, list_names, names = defer("rankscope", rankscope.__file__)
         >>> get("Table").__name__
         'Table'
-        >>> "Table" in list_names()
-        True
+        >>> "Table" in list_names(), "Table" in names
+        (True, True)
     """
+    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = {name: module for module, name in IMPORTED.findall(stub)}
+    modules = {name: module for name, module in imports.items() if module != package}
     for name in functions:
         import_module(f"{package}.{name}")
         delattr(sys.modules[package], name)
@@ -70,10 +88,9 @@ def defer(
 
     def list_names() -> list[str]:
         held = vars(sys.modules[package])
-        public = held.get("__all__", modules)
-        return sorted({*public, *submodules, *(name for name in held if name.startswith("__"))})
+        return sorted({*imports, *held["__all__"], *(name for name in held if name[:2] == "__")})
 
-    return get, list_names
+    return get, list_names, sorted(modules)
 
 
 def _no_attribute(package: str, name: str) -> AttributeError:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from rankscope.api import rankings
-from rankscope.explain.explanation import LIMIT
+from rankscope.derivation.explanation import LIMIT
+from rankscope.evaluation import rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankscope.bounds.result import Bounds
     from rankscope.conventions import Convention
-    from rankscope.data.interval import Interval
-    from rankscope.data.policy import Policy
-    from rankscope.explain.explanation import Explanation
-    from rankscope.explain.relevance import RelevanceExplanation
+    from rankscope.derivation.explanation import Explanation
+    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.losses.result import Losses
     from rankscope.measures import Measure
-    from rankscope.results.bounds import Bounds
-    from rankscope.results.losses import Losses
-    from rankscope.results.regrets import Regrets
-    from rankscope.results.tie_audit import TieAudit
+    from rankscope.regrets.result import Regrets
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Policy
+    from rankscope.ties.result import TieAudit
     from rankscope.typing import InputLike
 
 
@@ -65,7 +65,7 @@ class Rankings(rankings.Rankings):
             >>> rankings.explain("q", "nDCG@10").formula
             '(1/log2(2)) / (3/log2(2) + 1/log2(3))'
         """
-        from rankscope.api.explain import explain_query  # noqa: PLC0415 - only where it is asked for
+        from rankscope.derivation.compute import explain_query  # noqa: PLC0415 - only where it is asked for
 
         return explain_query(
             self, query_id, measure, policy=policy, convention=convention, limit=limit
@@ -118,7 +118,7 @@ class Rankings(rankings.Rankings):
             >>> round(staged.means["retriever"], 4), round(staged.means["final"], 4)
             (0.0, 0.3869)
         """
-        from rankscope.api.losses import measure_losses  # noqa: PLC0415 - only losses need it
+        from rankscope.losses.compute import measure_losses  # noqa: PLC0415 - only losses need it
 
         return measure_losses(
             self,
@@ -176,7 +176,7 @@ class Rankings(rankings.Rankings):
             >>> one.bounds("nDCG@3", against=other).verdict
             'open'
         """
-        from rankscope.api.bounds import bound  # noqa: PLC0415 - only where it is asked for
+        from rankscope.bounds.compute import bound  # noqa: PLC0415 - only where it is asked for
 
         return bound(self, measure, scale=scale, against=against, policy=policy, threads=threads)
 
@@ -205,7 +205,7 @@ class Rankings(rankings.Rankings):
             >>> audit.to_dict()["0"]["expected"], audit.summary.lower, audit.summary.upper
             (0.75, 0.5, 1.0)
         """
-        from rankscope.api.tie_audit import audit_ties  # noqa: PLC0415 - only where it is asked for
+        from rankscope.ties.compute import audit_ties  # noqa: PLC0415 - only where it is asked for
 
         return audit_ties(self, measure, policy=policy, threads=threads)
 
@@ -245,6 +245,6 @@ class Rankings(rankings.Rankings):
             query_id  rank  doc_id  other_rank  other_doc_id  gained
             q            1  b                2  a             0.1787
         """
-        from rankscope.api.regrets import measure_regrets  # noqa: PLC0415 - only regrets need it
+        from rankscope.regrets.compute import measure_regrets  # noqa: PLC0415 - only regrets need it
 
         return measure_regrets(self, measure, by=by, policy=policy)

@@ -246,8 +246,8 @@ pub(super) fn bounded_tails(
     })
 }
 
-/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary as
-/// these do around a mean of `truth`; none if there is no such number.
+/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary
+/// `times` as much as these around a mean of `truth`; none if there is no such number.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // the choices of a plan
 pub(super) fn bounded_units_needed(
@@ -257,14 +257,15 @@ pub(super) fn bounded_units_needed(
     value_range: (f64, f64),
     limit: f64,
     truth: f64,
+    times: f64,
     level: f64,
     power: f64,
 ) -> PyResult<Option<usize>> {
     guard(|| {
         let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
-        let (clusters, means) = (clusters.as_deref(), (limit, truth));
+        let (clusters, means, chances) = (clusters.as_deref(), (limit, truth), (level, power));
         Ok(py.detach(|| {
-            interval::bounded_units_needed(&parts, clusters, value_range, means, (level, power))
+            interval::bounded_units_needed(&parts, clusters, value_range, means, times, chances)
         }))
     })
 }

@@ -140,26 +140,27 @@ pub fn p_above(units: &[Unit], mean: f64) -> f64 {
     normal().cdf(sample.distance(mean))
 }
 
-/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary as
-/// these do around a mean of `truth`, which is above it; none if more than a billion are needed.
+/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary
+/// `times` as much as these around a mean of `truth`, which is above it; none if more than a billion are
+/// needed.
 #[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn units_needed(
     units: &[Unit],
     limit: f64,
     truth: f64,
-    error: f64,
-    power: f64,
+    times: f64,
+    (error, power): (f64, f64),
 ) -> Option<usize> {
     let mut sample = Sample::new(units);
     let column = |of: fn(&Unit) -> f64| -> Vec<f64> { sample.units.iter().map(of).collect() };
     let (sums, counts) = (column(|unit| unit.sum), column(|unit| unit.count));
     let count = units.len() as f64;
     let found = student::average(&sums, &counts);
-    let (spread, unlucky) = (found.error * count.sqrt(), normal().inverse_cdf(power));
+    let (spread, unlucky) = (times * found.error * count.sqrt(), normal().inverse_cdf(power));
     let wanted = normal().inverse_cdf(error);
     // A sample varies less around its own mean than others vary around the true one.
-    let wider = (count / (count - 1.0)).sqrt();
+    let wider = times * (count / (count - 1.0)).sqrt();
     let mut is_enough = |needed: f64| {
         let mean = truth - unlucky * spread / needed.sqrt();
         for (unit, sum) in sample.units.iter_mut().zip(&sums) {
@@ -312,15 +313,21 @@ mod tests {
     fn as_many_units_are_needed_as_hold() {
         // Without variance, the unit that was not seen is all that counts.
         let equal = units(&[0.5; 20]);
-        let needed = units_needed(&equal, 0.48, 0.5, 0.025, 0.8).unwrap();
+        let needed = units_needed(&equal, 0.48, 0.5, 1.0, (0.025, 0.8)).unwrap();
         let bound = |count| bound_below(&units(&fill(0.5, count)), 0.025);
         assert!(bound(needed) >= 0.48 && bound(needed - 1) < 0.48, "{needed}");
         // With variance, more than a t test needs: (1.96 + 0.84)^2 / 0.2^2 for a fifth of a deviation.
         let values: std::vec::Vec<f64> = (0..50).map(|at| 0.4 + 0.2 * f64::from(at % 2)).collect();
-        let needed = units_needed(&units(&values), 0.48, 0.5, 0.025, 0.8).unwrap();
+        let needed = units_needed(&units(&values), 0.48, 0.5, 1.0, (0.025, 0.8)).unwrap();
         assert!((197..400).contains(&needed), "{needed}");
-        assert_eq!(units_needed(&equal, 0.5, 0.5, 0.025, 0.8), None);
-        assert_eq!(units_needed(&units(&values), 0.5 - 1e-6, 0.5, 0.025, 0.8), None);
+        // Half as much variation is that of values half as far from their mean.
+        let nearer: std::vec::Vec<f64> = (0..50).map(|at| 0.45 + 0.1 * f64::from(at % 2)).collect();
+        assert_eq!(
+            units_needed(&units(&values), 0.48, 0.5, 0.5, (0.025, 0.8)),
+            units_needed(&units(&nearer), 0.48, 0.5, 1.0, (0.025, 0.8))
+        );
+        assert_eq!(units_needed(&equal, 0.5, 0.5, 1.0, (0.025, 0.8)), None);
+        assert_eq!(units_needed(&units(&values), 0.5 - 1e-6, 0.5, 1.0, (0.025, 0.8)), None);
     }
 
     #[test]

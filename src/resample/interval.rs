@@ -118,8 +118,8 @@ pub fn estimate(
     let units = Units::new(parts, clusters);
     let value = aggregate.of(parts);
     let (low, high) = read_range(parts, settings.range);
-    let bets = read_bounded(aggregate, &units, (low, high));
-    let chosen = choose(aggregate, &units, value, settings, bets.is_some());
+    let bounded_units = read_bounded(aggregate, &units, (low, high));
+    let chosen = choose(aggregate, &units, value, settings, bounded_units.is_some());
     let mut outcome = chosen;
     let ends = match chosen {
         Ok(Method::Student) => student(&units, settings.level).unwrap_or_else(|reason| {
@@ -137,7 +137,8 @@ pub fn estimate(
             watch,
         )?,
         Ok(Method::Bounded) => {
-            let (lower, upper) = bounded::interval(bets.as_deref().unwrap_or(&[]), settings.level);
+            let given = bounded_units.as_deref().unwrap_or(&[]);
+            let (lower, upper) = bounded::interval(given, settings.level);
             // Two roundings may not leave the value outside.
             ((low + (high - low) * lower).min(value), (low + (high - low) * upper).max(value))
         }
@@ -174,21 +175,22 @@ pub fn bounded_tails(
     Some((above, bounded::p_above(&bounded::mirror(&units), 1.0 - mean)))
 }
 
-/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary as
-/// these do around a mean of `truth`; none where values have no range, or are outside it, and where there
-/// is no such number.
+/// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary
+/// `times` as much as these around a mean of `truth`; none where values have no range, or are outside it,
+/// and where there is no such number.
 #[must_use]
 pub fn bounded_units_needed(
     parts: &[Part],
     clusters: Option<&[i64]>,
     range: (f64, f64),
     (limit, truth): (f64, f64),
+    times: f64,
     (level, power): (f64, f64),
 ) -> Option<usize> {
     let (low, high) = read_range(parts, range);
     let units = read_bounded(Aggregate::Mean, &Units::new(parts, clusters), (low, high))?;
     let [limit, truth] = [limit, truth].map(|mean| (mean - low) / (high - low));
-    bounded::units_needed(&units, limit, truth, (1.0 - level) / 2.0, power)
+    bounded::units_needed(&units, limit, truth, times, ((1.0 - level) / 2.0, power))
 }
 
 /// The method to use, or why there is none. It depends on the number of units and on what is known of
@@ -273,17 +275,17 @@ fn read_bounded(
         return None;
     }
     let terms = units.terms(aggregate)?;
-    let mut bets = Vec::with_capacity(units.count());
+    let mut found = Vec::with_capacity(units.count());
     for (&sum, &count) in terms.numerators.iter().zip(&terms.denominators) {
         let (sum, slack) = ((sum - low * count) / (high - low), SLACK * count);
         if !(sum >= -slack && sum <= count + slack) {
             return None;
         }
         if count > 0.0 {
-            bets.push(Unit { sum: sum.clamp(0.0, count), count });
+            found.push(Unit { sum: sum.clamp(0.0, count), count });
         }
     }
-    Some(bets)
+    Some(found)
 }
 
 /// Student's interval; none with too few effective degrees of freedom.

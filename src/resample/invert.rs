@@ -51,7 +51,7 @@ pub struct Inverted {
 
 impl Inverted {
     /// The ends of the interval of a mean: what the test doesn't reject at the level. They are infinite
-    /// where there are too few units for the test to reject anything, and NaN without units.
+    /// where there are too few units for the test to reject anything.
     #[must_use]
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let rank = rank(self.total, level);
@@ -61,13 +61,7 @@ impl Inverted {
         };
         let mut lower: Vec<f64> = self.flips.iter().map(|means| means.0).collect();
         let mut upper: Vec<f64> = self.flips.iter().map(|means| -means.1).collect();
-        let pick = |ends: &mut Vec<f64>| {
-            if at < ends.len() {
-                *ends.select_nth_unstable_by(at, f64::total_cmp).1
-            } else {
-                f64::NAN
-            }
-        };
+        let pick = |ends: &mut Vec<f64>| *ends.select_nth_unstable_by(at, f64::total_cmp).1;
         let settle = |end: f64| if end.abs() <= self.rounding { 0.0 } else { end };
         (settle(pick(&mut lower)), settle(-pick(&mut upper)))
     }

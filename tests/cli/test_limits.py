@@ -8,15 +8,16 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from rankscope.cli import explain, serve
-from rankscope.cli.demo.options import _read_port
-from rankscope.cli.monitor.documents import _check_size
-from rankscope.cli.monitor.lake import _print
 from rankscope.cli.output import _show_briefly
-from rankscope.cli.trec_eval.catalog import ENTRIES
-from rankscope.cli.trec_eval.command import _read_count
-from rankscope.cli.trec_eval.requests import Requested, _read_number, rbp_kernel
+from rankscope.demo.commands.options import _read_port
+from rankscope.derivation import command as explain
 from rankscope.errors import LimitError, MeasureError, UsageError
+from rankscope.monitor.commands import serve
+from rankscope.monitor.commands.documents import _check_size
+from rankscope.monitor.commands.lake import _print
+from rankscope.trec_eval.catalog import ENTRIES
+from rankscope.trec_eval.command import _read_count
+from rankscope.trec_eval.requests import Requested, _read_number, rbp_kernel
 
 if TYPE_CHECKING:
     from typing import Any

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rankscope as rs
+from rankscope.comparison.charts.scatter import QueryScatter
 from rankscope.measures import RBP, Measure
 from rankscope.measures.direction import SIGNS
 from rankscope.measures.spec import ROWS, default_measure
-from rankscope.plots.data.scatter import QueryScatter
 
 QUERIES = [f"q{number}" for number in range(20)]
 QRELS = {query: {"a": 3, "b": 1, "c": 0} for query in QUERIES}

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.compare.checks import MOST_RESAMPLES, Settings, check_budgets
-from rankscope.compare.gate import decide, parse_budget
-from rankscope.data.interval import Interval, of_measure
-from rankscope.stats.comparison import MeasureValues
+from rankscope.comparison.estimates import MeasureValues
+from rankscope.gate.checks import MOST_RESAMPLES, Settings, check_budgets
+from rankscope.gate.result import decide, parse_budget
+from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
 from rankscope.stats.quantiles import estimate_quantile
 from rankscope.testing import assert_not_worse
+from scipy.stats import beta
 
 if TYPE_CHECKING:
-    from rankscope.compare.gate import Check
+    from rankscope.gate.result import Check
 
 QUERIES = [f"q{number}" for number in range(120)]
 QRELS = {query: {"a": 3, "b": 1, "c": 0} for query in QUERIES}
@@ -125,7 +126,7 @@ def test_an_inconclusive_budget_says_how_many_queries_would_decide() -> None:
     of_t = queries_needed(0.005, float(np.std(differences, ddof=1)))
     # A bounded interval allows for a query that isn't among so many.
     assert 120 < of_t < check.queries_needed < 1.5 * of_t
-    assert f"about {check.queries_needed:,} queries show it with a probability" in check.message
+    assert "tell) show with a probability of 80% that the budget holds." in check.message
     (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": 0.005})
     assert check.queries_needed is None
 
@@ -144,6 +145,53 @@ def test_a_dense_interval_plans_with_the_t_test() -> None:
     differences = values(SAME) - values(OLD)
     expected = queries_needed(0.005, float(np.std(differences, ddof=1)))
     assert (check.interval_method, check.queries_needed) == ("dense", expected)
+    squares = (differences - differences.mean()) ** 2
+    found = estimate_mean(squares, interval=rs.Interval(method="dense"), low=0, high=None)
+    for end, number in (
+        (found.lower, check.queries_needed_lower),
+        (found.upper, check.queries_needed_upper),
+    ):
+        spread = math.sqrt(end / squares.mean()) * float(np.std(differences, ddof=1))
+        assert number == queries_needed(0.005, spread)
+
+
+def test_the_range_of_a_plan_is_that_of_the_share_of_queries_that_changed() -> None:
+    # Of differences -1, 0 and 1, the variance is a share, whose interval is Clopper and Pearson's.
+    changed, count = 8, 40
+    new = np.array([0, 1] * (changed // 2) + [0.5] * (count - changed))
+    old = np.where(new == 0.5, 0.5, 1 - new)
+    check = check_one(rs.Budget("nDCG@10", max_drop=0.02), old, new)
+    ends = (
+        beta.ppf(0.025, changed, count - changed + 1),
+        beta.ppf(0.975, changed + 1, count - changed),
+    )
+    for number, end in zip(
+        (check.queries_needed_lower, check.queries_needed_upper), ends, strict=True
+    ):
+        assert number / check.queries_needed == pytest.approx(end / (changed / count), rel=0.05)
+
+
+def test_a_plan_counts_twice_the_queries_of_which_each_is_there_twice() -> None:
+    budget, old = rs.Budget("nDCG@10", max_drop=0.02), np.linspace(0.2, 0.8, 40)
+    new = old + np.tile([-0.1, 0.1, 0.2, -0.2], 10)
+    once = check_one(budget, old, new)
+    measure = MeasureValues(
+        name="nDCG@10", low=0.0, high=1.0, values=np.array([old, new]).repeat(2, axis=1)
+    )
+    codes = [str(at) for at in range(40)]
+    clusters = ("user", codes, np.arange(40).repeat(2).tolist())
+    (twice,) = check_budgets([(budget, measure)], groups={}, clusters=clusters)
+    assert twice.queries_needed == 2 * once.queries_needed
+    assert twice.queries_needed_lower == 2 * once.queries_needed_lower
+    assert twice.queries_needed_upper == 2 * once.queries_needed_upper
+    assert once.queries_needed_lower < once.queries_needed < once.queries_needed_upper
+
+
+def test_a_plan_without_variance_has_no_range() -> None:
+    check = check_one(rs.Budget("nDCG@10", max_drop=0.3), [0.75] * 10, [0.5] * 10)
+    assert check.queries_needed is not None
+    assert (check.queries_needed_lower, check.queries_needed_upper) == (None, None)
+    assert "queries or more show" in check.message
 
 
 def test_no_number_of_queries_is_known_to_decide_at_the_limit() -> None:
@@ -160,7 +208,7 @@ def test_queries_that_should_have_been_enough_are_named() -> None:
     check = check_one(rs.Budget("nDCG@10", max_drop=0.02), old, new)
     assert check.verdict == "inconclusive"
     assert check.queries_needed <= 400
-    assert "and there are more. More queries may show that it doesn't." in check.message
+    assert "and there are 400. More queries may show that it doesn't." in check.message
 
 
 def test_identical_values_hold_whatever_the_number_of_queries() -> None:
@@ -310,6 +358,7 @@ def test_rankings_and_comparisons_give_the_same_verdict() -> None:
             (expected.lower, expected.upper), abs=1e-12
         )
         assert found.queries_needed is None
+        assert "A comparison doesn't have the values that tell how many." in found.message
         assert found.baseline_mean == pytest.approx(expected.baseline_mean, rel=1e-14)
 
 
@@ -446,7 +495,7 @@ def test_assert_not_worse_shows_the_summary() -> None:
         assert_not_worse(QRELS, OLD, WORSE, "nDCG@10", max_drop="1%")
     assert str(caught.value).startswith("Gate failed: 1 of 1 check is broken\n")
     assert "nDCG@10: max drop 1%: The difference is -" in str(caught.value)
-    with pytest.raises(AssertionError, match="queries show it"):
+    with pytest.raises(AssertionError, match=r"about [0-9,]+\s+queries"):
         assert_not_worse(QRELS, OLD, SAME, "nDCG@10")
 
 

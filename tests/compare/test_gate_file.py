@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.compare.gate_file import GateFile, read_gate_file
+from rankscope.gate.file import GateFile, read_gate_file
 
 if TYPE_CHECKING:
     from pathlib import Path

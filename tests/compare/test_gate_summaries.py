@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import rankscope as rs
-from rankscope.compare.gate import Check, GateResult
-from rankscope.compare.summary import MOST_ROWS
+from rankscope.gate.result import Check, GateResult
+from rankscope.gate.summary import MOST_ROWS
 
 HOSTILE = (
     "@team|`x`",
@@ -45,6 +45,8 @@ def make_check(verdict: str, slice: str | None = None, **changes: object) -> Che
         "verdict": verdict,
         "passed": verdict in {"holds", "unchanged"},
         "queries_needed": 5678 if verdict == "inconclusive" else None,
+        "queries_needed_lower": 4999 if verdict == "inconclusive" else None,
+        "queries_needed_upper": 12_001 if verdict == "inconclusive" else None,
     }
     return Check(**(fields | changes))  # type: ignore[arg-type]  # by name
 
@@ -71,7 +73,10 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
         "holds",
     ]
     assert max(map(len, lines)) <= 80
-    assert "about 5,678 queries show it with a probability of 80%" in " ".join(str(THREE).split())
+    plan = (
+        "about 5,700 queries (4,900 to 13,000, as far as these 1,234 tell) show with a probability"
+    )
+    assert f"{plan} of 80% that the budget holds." in " ".join(str(THREE).split())
     assert "An inconclusive check fails here" in " ".join(str(THREE).split())
 
 
@@ -224,6 +229,8 @@ def test_the_dict_is_json_with_the_fields_of_the_contract() -> None:
         "verdict",
         "passed",
         "queries_needed",
+        "queries_needed_lower",
+        "queries_needed_upper",
         "note",
         "message",
     ]

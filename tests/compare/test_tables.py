@@ -9,11 +9,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import rankscope as rs
-from rankscope.results.comparison import Compared, Comparison, Settings
-from rankscope.results.comparison.layout import name_letters
-from rankscope.results.comparison.verdict import decide
-from rankscope.results.comparison.words import format_p
-from rankscope.results.ranges import UnjudgedRange
+from rankscope.comparison.layout import name_letters
+from rankscope.comparison.ranges import UnjudgedRange
+from rankscope.comparison.result import Compared, Comparison, Settings
+from rankscope.comparison.verdict import decide
+from rankscope.comparison.words import format_p
 
 RUNS = ("old", "new", "a|b<c>&_%")
 
@@ -145,7 +145,10 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
     assert str(verdict).startswith(
         "No run is significantly better: old leads new by 0.0100 nDCG@10"
     )
-    assert "about 88 queries are needed; there are 20." in verdict.power
+    assert (
+        "about 88 queries are needed if others differ as much as these; there are 20."
+        in verdict.power
+    )
     assert str(decide(compare(*PAIRS), "nDCG@10")).startswith(
         "No run is significantly best by nDCG@10. a|b<c>&_% has the highest mean, 0.7000, but its "
         "lead of 0.1000 over new is not significant"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import AP, P, nDCG
-from rankscope.api.reconciliation.causes import list_cutoffs, list_levels
+from rankscope.reconciliation.causes import list_cutoffs, list_levels
 
 from tests.parity.real import DATA
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rankscope.results.reconciliation import Cause
+    from rankscope.reconciliation.result import Cause
 
 QUERIES = 40
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import AP, RankscopeError, nDCG
-from rankscope.api.reconciliation.target import TargetNumber
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
+from rankscope.reconciliation.target import TargetNumber
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.results.reconciliation import Reconciliation
+    from rankscope.reconciliation.result import Reconciliation
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}, "q2": {"x": 0, "y": 0}, "q3": {"m": 1}}
 RUN = {

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from rankscope.conventions import TABLE, Convention, find
-from rankscope.data.policy import FIELDS, Policy
 from rankscope.errors import UsageError
 from rankscope.measures import TABLE as MEASURES
 from rankscope.measures import Measure
 from rankscope.measures.table import measure
+from rankscope.settings.policy import FIELDS, Policy
 
 GOLDEN = Path(__file__).resolve().parents[1] / "parity" / "golden"
 RUN_HERE = {"trec_eval@9.0.8", "pytrec_eval@0.5.11", "ir_measures@0.4.3", "gdeval@1.2a"}

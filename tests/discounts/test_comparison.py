@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import DCG, nDCG
-from rankscope.explain.diff.discounts import correlate_orders, find_exchanged, order
+from rankscope.discounts.exchanges import correlate_orders, find_exchanged, order
 from scipy.stats import kendalltau
 
 from tests.parity.real import DATA
 
 if TYPE_CHECKING:
-    from rankscope.results.discount_comparison import DiscountComparison
+    from rankscope.discounts.comparison import DiscountComparison
 
 QRELS = {"q1": {"a": 1, "b": 1, "c": 1}}
 AT_1 = {"q1": {"a": 4, "x": 3, "y": 2, "z": 1}}

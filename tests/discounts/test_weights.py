@@ -13,7 +13,7 @@ from rankscope import nDCG
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankscope.results.discounts import Curve, Discounts
+    from rankscope.discounts.result import Curve, Discounts
 
 RANKS = 300
 FORMULAS: dict[str, tuple[float, Callable[[int], float]]] = {

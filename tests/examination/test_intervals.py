@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from rankscope.stats.examination import Tallies, estimate
+from rankscope.clicks.examination_model import Tallies, estimate
 from rankscope.stats.proportions import divide, quantile_of, wilson
 from scipy.stats import binomtest, norm
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope import Rankings, RankscopeError, nDCG
-from rankscope.explain.explanation import LossSplit
+from rankscope.derivation.explanation import LossSplit
 
 
 def test_two_documents_of_one_score_share_their_mean_gain() -> None:

@@ -10,7 +10,7 @@ import rankscope as rs
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from rankscope import Measure, P, Policy, R, Rankings, RankscopeError
-from rankscope.explain import RelevanceExplanation
+from rankscope.derivation.relevance import RelevanceExplanation
 from rankscope.records import replace
 
 from tests.explain.queries import evaluate, policies, rank

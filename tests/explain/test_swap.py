@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.explain import Swap, find_best_swap
+from rankscope.derivation.derive.swap import Swap, find_best_swap
 
 gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=12)
 discounts = st.lists(st.floats(0, 1), min_size=12, max_size=12)

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.adapters.files import columnar
-from rankscope.adapters.files.table import open_batches
+from rankscope.inputs.files import columnar
+from rankscope.inputs.files.table import open_batches
 
 from tests.hostile.children import outcomes_of
 

@@ -12,8 +12,8 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 import rankscope as rs
-from rankscope.adapters.files.table import open_batches
 from rankscope.file import FORMATS, tell_format
+from rankscope.inputs.files.table import open_batches
 
 from tests.inputs.carriers import pack_zstd
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rankscope.adapters.files.table import TableFile
+    from rankscope.inputs.files.table import TableFile
 
 WANTED = dict.fromkeys(("query", "doc", "relevance", "score", "rank"))
 COLUMNS: dict[str, list[object]] = {

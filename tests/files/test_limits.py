@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
-from rankscope.adapters.files.columnar import ParquetFile
-from rankscope.adapters.files.jsonmistakes import check_value, read_object
-from rankscope.adapters.files.lakehouse import _find_table
-from rankscope.adapters.files.logical import Allowance
-from rankscope.adapters.files.numbers import read_numbers_of
-from rankscope.adapters.files.opening import TextSource
-from rankscope.adapters.files.text_lines import refuse_unnamed_columns
-from rankscope.adapters.inputs import Input
+from rankscope.inputs.files.columnar import ParquetFile
+from rankscope.inputs.files.jsonmistakes import check_value, read_object
+from rankscope.inputs.files.lakehouse import _find_table
+from rankscope.inputs.files.logical import Allowance
+from rankscope.inputs.files.numbers import read_numbers_of
+from rankscope.inputs.files.opening import TextSource
+from rankscope.inputs.files.text_lines import refuse_unnamed_columns
+from rankscope.inputs.recognition import Input
 
 if TYPE_CHECKING:
     from collections.abc import Callable

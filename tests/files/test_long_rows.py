@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.adapters.files.blocks import Blocks
-from rankscope.adapters.files.cells import name_mistake
-from rankscope.adapters.files.formats import read_first_line
-from rankscope.adapters.files.opening import TextSource
-from rankscope.adapters.files.quotes import QuotedBlocks
-from rankscope.adapters.files.table import open_batches
+from rankscope.inputs.files.blocks import Blocks
+from rankscope.inputs.files.cells import name_mistake
+from rankscope.inputs.files.formats import read_first_line
+from rankscope.inputs.files.opening import TextSource
+from rankscope.inputs.files.quotes import QuotedBlocks
+from rankscope.inputs.files.table import open_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable

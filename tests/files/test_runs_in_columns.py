@@ -21,9 +21,9 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather
-from rankscope.adapters.files.table import TableFile
 from rankscope.engine import memory
 from rankscope.engine.column_runs import ColumnRun
+from rankscope.inputs.files.table import TableFile
 
 from tests.generated import examples
 

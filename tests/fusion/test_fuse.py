@@ -12,8 +12,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.api.fusion_choices import TIES
-from rankscope.data.fusion import METHODS, SCALES
+from rankscope.fusion.choices import TIES
+from rankscope.fusion.settings import METHODS, SCALES
 
 from tests.fusion import definitions
 from tests.generated import examples
@@ -21,7 +21,7 @@ from tests.generated import examples
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankscope.data.fusion import Scale
+    from rankscope.fusion.settings import Scale
 
 Run = dict[str, dict[str, float]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from rankscope.api.fuse import _search
+from rankscope.fusion.compute import _search
 
 
 @pytest.mark.parametrize("runs", [4, 5, 6])

@@ -18,8 +18,8 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import dataset
-from rankscope.api.fusion_choices import TIES
-from rankscope.data.fusion import METHODS, SCALES
+from rankscope.fusion.choices import TIES
+from rankscope.fusion.settings import METHODS, SCALES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.cli import main
-from rankscope.engine import evaluating
+from rankscope.evaluation import evaluating
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def test_a_command_under_ulimit_ends_with_status_4(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in lines))
     run.write_text("".join(f"{query} Q0 {doc} 1 0.5 tag\n" for query, doc, _ in lines))
-    loaded = "import rankscope.cli.eval, rankscope.engine; print(open('/proc/self/status').read())"
+    loaded = "import rankscope.evaluation.command; print(open('/proc/self/status').read())"
     facts = subprocess.run([sys.executable, "-c", loaded], stdout=subprocess.PIPE, check=True)
     peak = int(facts.stdout.partition(b"VmPeak:")[2].split()[0])
     statuses = set()
@@ -98,7 +98,7 @@ def test_all_cutoffs_are_one_measure(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(len(request.measures))
         return make_plan(request, *args, **settings)
 
-    monkeypatch.setattr("rankscope.api.cutoffs.make_plan", count)
+    monkeypatch.setattr("rankscope.evaluation.cutoffs.make_plan", count)
     grades = np.arange(300_000) % 4  # squared, this would take long
     for measure in (rs.ndcg, rs.dcg, rs.idcg, rs.cg):
         values = measure(grades, k="all")

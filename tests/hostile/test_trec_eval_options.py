@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from rankscope.cli.trec_eval.command import MOST_DIGITS
+from rankscope.trec_eval.command import MOST_DIGITS
 
 from tests.cli.command import check_error, run
 

@@ -11,11 +11,10 @@ import jedi  # type: ignore[import-untyped]  # it has none
 import pytest
 import rankscope
 
-HIDDEN = {"TYPE_CHECKING", "annotations", "deferred"}
+HIDDEN = {"annotations", "defer", "deferred"}
 PACKAGES = {
     "rankscope": set(rankscope.__all__),
     "rankscope.monitor": {"BaselineChoice", "Client", "Configuration", "Monitor", "Rule", "define"},
-    "rankscope.results": {"Comparison", "Evaluation", "Table", "UnjudgedRange"},
     "rankscope.array": {"evaluate_batch", "ndcg"},
 }
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -29,7 +27,7 @@ def test_all_names_what_is_public() -> None:
         name
         for name, value in vars(rankscope).items()
         if not name.startswith("_")
-        and name not in {"annotations", "TYPE_CHECKING"}
+        and name not in {"annotations", "defer"}
         and not isinstance(value, ModuleType)
     }
     assert len(set(rankscope.__all__)) == len(rankscope.__all__)
@@ -45,35 +43,13 @@ def test_a_measure_needs_no_numpy() -> None:
     assert "numpy" not in loaded_by("import rankscope; str(rankscope.nDCG @ 10)")
 
 
-PACKAGE = Path(rankscope.__file__).parent
-DEFERRED = [
-    path
-    for path in sorted(PACKAGE.rglob("__init__.py"))
-    if "_defer(" in path.read_text(encoding="utf-8")
-]
-
-
-@pytest.mark.parametrize("path", DEFERRED, ids=lambda path: path.parent.name)
-def test_type_checkers_see_the_imports_that_are_made_later(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    (choice,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.asname: node.module
-        for node in choice.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    (table,) = (node for node in ast.walk(choice) if isinstance(node, ast.Dict))
-    assert ast.literal_eval(table) == seen
-
-
 def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> None:
-    for name in ("compare", "explain", "report"):
+    for name in ("agreement", "gate", "power", "report"):
         shown = f"print(type(rankscope.{name}).__name__)"
         for statements in (
             f"import rankscope; {shown}",
             f"import rankscope.{name}; {shown}",
-            f"import rankscope.api.{name}; import rankscope.{name}; {shown}",
+            f"import rankscope.{name}.command; import rankscope.{name}; {shown}",
         ):
             program = [sys.executable, "-I", "-c", statements]
             done = subprocess.run(program, capture_output=True, text=True, check=True)
@@ -81,7 +57,7 @@ def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> No
 
 
 def test_submodules_are_attributes_and_unknown_names_are_not() -> None:
-    program = "import rankscope; rankscope.errors.UsageError; rankscope.results.Table"
+    program = "import rankscope; rankscope.errors.UsageError; rankscope.typing.InputLike"
     assert "rankscope" in loaded_by(program)
     with pytest.raises(AttributeError, match="module 'rankscope' has no attribute 'ndcgg'"):
         rankscope.ndcgg  # type: ignore[attr-defined]  # noqa: B018 - a mistake
@@ -96,7 +72,7 @@ def test_importing_loads_measures_and_little_else() -> None:
     )
     parts = {name.split(".")[1] for name in done.stdout.split()}
     base = {"_core", "deferred", "errors", "measures", "names", "records"}
-    assert parts == base | {"compare", "explain", "report"}
+    assert parts == base | {"agreement", "gate", "power", "report"}
 
 
 def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:

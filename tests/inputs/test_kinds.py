@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.adapters.numbers import to_numbers
-from rankscope.adapters.tables import read_table
+from rankscope.inputs.numbers import to_numbers
+from rankscope.inputs.tables import read_table
 
 from tests.inputs.kinds import COPIED, IN_PLACE, KINDS, Kind
 

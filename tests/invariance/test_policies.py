@@ -10,9 +10,9 @@ import rankscope
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rankscope import Policy
-from rankscope.data.policy import CHOICES, FIELDS
 from rankscope.errors import RankscopeError
 from rankscope.reference import mean
+from rankscope.settings.policy import CHOICES, FIELDS
 
 from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries

@@ -7,8 +7,8 @@ import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Policy
-from rankscope.data.policy import CHOICES
 from rankscope.measures import TABLE, Row
+from rankscope.settings.policy import CHOICES
 
 from tests.generated import examples
 from tests.invariance.lists import Judged, judged_queries

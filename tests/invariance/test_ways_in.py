@@ -19,7 +19,7 @@ from tests.invariance.variants import VARIANTS, choose_pairs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.results import Evaluation
+    from rankscope.evaluation.evaluation import Evaluation
 
 ROOT = Path(__file__).resolve().parents[2]
 # A gain or discount by function is the same kernel as one by table, which is among them too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.stats.judges.powered import Items
+from rankscope.judges.powered import Items
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.stats.judges.powered import estimate_powered
+from rankscope.judges.powered import estimate_powered
 
 from tests.judges.made_items import DISCOUNTS, make_documents
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.stats.judges.crossed import estimate_crossed, group_judges
+from rankscope.judges.crossed import estimate_crossed, group_judges
 
 from tests.parity.real import DATA
 

@@ -7,11 +7,11 @@ from itertools import chain
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.api.sampled_ranks import _find_values, _read_ranks
+from rankscope.candidates.compute import _find_values, _read_ranks
 from rankscope.errors import InputError, LimitError
+from rankscope.judges.agreement import measure_agreement
+from rankscope.judges.crossed import group_judges
 from rankscope.measures.parse import parse
-from rankscope.stats.judges.agreement import measure_agreement
-from rankscope.stats.judges.crossed import group_judges
 
 
 @pytest.mark.parametrize(("queries", "is_refused"), [(19, True), (20, False), (21, False)])

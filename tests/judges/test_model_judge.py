@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope.judges.draws import split_strata
+from rankscope.judges.powered import estimate_powered, rescale
 from rankscope.stats.estimate.interval import estimate_mean
-from rankscope.stats.judges.draws import split_strata
-from rankscope.stats.judges.powered import estimate_powered, rescale
 from scipy import stats
 
 from tests.judges.made_items import make_queries
@@ -203,13 +203,13 @@ def test_the_interval_narrows_by_about_as_much_as_predicted() -> None:
     random = np.random.default_rng(7)
     predicted, found = [], []
     for _ in range(60):
-        human, model = draw(random, 21, 0.2)
+        human, model = draw(random, 31, 0.2)
         _, others = draw(random, 300, 0.2)
         made = [
             estimate_powered(
                 make_queries(human[:n], model[:n], [*model[n:], *others]), interval=BOUNDED
             )
-            for n in (20, 21)
+            for n in (30, 31)
         ]
         predicted.append(made[0].narrowing)
         found.append(made[0].upper - made[0].lower - made[1].upper + made[1].lower)
@@ -410,9 +410,34 @@ def test_only_bounded_and_dense_intervals_are_known() -> None:
             )
 
 
+@pytest.mark.parametrize(
+    ("judged", "others", "is_used"),
+    [(25, 5000, False), (26, 5000, True), (40, 65, False), (40, 68, True), (40, 0, False)],
+)
+def test_a_bounded_interval_uses_the_model_from_25_human_queries_on(
+    judged: int, others: int, *, is_used: bool
+) -> None:
+    # The human queries count by the share of queries that people didn't judge.
+    assert (judged * others / (judged + others) >= 25) == is_used
+    human = np.linspace(0, 1, judged)
+    items = make_queries(human, human, np.linspace(0, 1, others))
+    found = estimate_powered(items, interval=BOUNDED)
+    assert (found.weight > 0) == is_used
+    if not is_used:
+        assert found.value == pytest.approx(found.human, rel=1e-12)
+        assert (found.lower, found.upper) == pytest.approx((found.human_lower, found.human_upper))
+
+
+def test_a_model_without_weight_is_explained() -> None:
+    human, model, run = judge_lists(np.random.default_rng(9), 200, 0.9)
+    few = {query: human[query] for query in [*human][:20]}
+    (warning,) = rs.evaluate_with_model_judge(few, model, run, "nDCG@5").warnings
+    assert "the model's judgments have no weight. People judged 20 of 200 that count" in warning
+
+
 def test_a_weak_judge_is_named_with_what_to_do() -> None:
     human, model, run = judge_lists(np.random.default_rng(9), 200, 0)
-    few = {query: human[query] for query in [*human][:30]}
+    few = {query: human[query] for query in [*human][:40]}
     found = rs.evaluate_with_model_judge(few, model, run, "nDCG@5")
     assert found["nDCG@5"].gain < 1.1
     assert len(found.warnings) == 1

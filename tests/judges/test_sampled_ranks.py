@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.stats.judges.sampled_ranks import (
+from rankscope.candidates.estimate import (
     count_ranks,
     find_chances,
     fit_prior,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from rankscope.api.measure import _Caller
 from rankscope.errors import MeasureError
+from rankscope.evaluation.measure import _Caller
 from rankscope.measures import domains
 from rankscope.measures.parse import parse
 from rankscope.measures.spelling import _complete, _is_complete, literal

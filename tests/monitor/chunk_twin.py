@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from rankscope.api.rankings import Rankings, rank_groups
-from rankscope.api.regrets import find_regrets
-from rankscope.data.attribution import Labels, grade_labels
+from rankscope.evaluation.rankings import Rankings, rank_groups
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
 from rankscope.monitor.evaluate.grades import Graded
 from rankscope.monitor.evaluate.values import PARTS, place_items
@@ -15,14 +13,16 @@ from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import replace
+from rankscope.regrets.compute import find_regrets
+from rankscope.settings.attribution import Labels, grade_labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from rankscope.data.attribution import Attribution
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.store.records import Chunk, LabelColumns, Texts
+    from rankscope.settings.attribution import Attribution
 
 LABEL = LABEL_KINDS.index("label")
 RETRACTION = LABEL_KINDS.index("retraction")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.results.html import FIRST_ROWS, MOST_ROWS
-from rankscope.results.table import Table
+from rankscope.output.html import FIRST_ROWS, MOST_ROWS
+from rankscope.output.table import Table
 
 from tests.notebooks.results import SHOWN, Runs
 from tests.report.page import Element, read_page

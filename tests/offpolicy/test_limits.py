@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.api.evaluate_off_policy import _read_mapping
+from rankscope.clicks.estimate.estimators import Estimator, Strata, conclude
+from rankscope.clicks.estimate.policy import Weighted, evaluate
+from rankscope.clicks.estimate.reliability import Reliability
+from rankscope.clicks.examination_model import Tallies, estimate
+from rankscope.clicks.off_policy import _read_mapping
 from rankscope.errors import UsageError
-from rankscope.stats.examination import Tallies, estimate
-from rankscope.stats.offpolicy.estimators import Estimator, Strata, conclude
-from rankscope.stats.offpolicy.policy import Weighted, evaluate
-from rankscope.stats.offpolicy.reliability import Reliability
 from scipy import stats
 
 if TYPE_CHECKING:

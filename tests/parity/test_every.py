@@ -20,7 +20,7 @@ from dev.parity import every
 from tests.parity import real
 
 if TYPE_CHECKING:
-    from rankscope.results import Evaluation
+    from rankscope.evaluation.evaluation import Evaluation
 
 GOLDEN = Path(__file__).parent / "golden" / "every"
 CASES = every.generate()

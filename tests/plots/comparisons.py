@@ -6,7 +6,7 @@ from itertools import combinations
 from math import nan
 from typing import TYPE_CHECKING
 
-from rankscope.results.comparison import Compared, Comparison, Settings
+from rankscope.comparison.result import Compared, Comparison, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

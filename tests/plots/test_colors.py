@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import rankscope
+from rankscope.drawing.palette import DARK, LIGHT, PALETTES, Palette, write_properties
+from rankscope.drawing.theme import DASHES, HATCHES, MARKERS, find_theme
 from rankscope.errors import UsageError
-from rankscope.plots.data.losses import PARTS, UNDEFINED
-from rankscope.plots.matplotlib.theme import DASHES, HATCHES, MARKERS, find_theme
-from rankscope.plots.palette import DARK, LIGHT, PALETTES, Palette, write_properties
+from rankscope.losses.chart import PARTS, UNDEFINED
 
 from tests.plots.colors import VISIONS, contrast, distance, hue, lightness
 
@@ -124,7 +124,7 @@ def test_no_other_file_has_a_color() -> None:
         for path in checked
         if written.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"plots/palette.py"}
+    assert found == {"drawing/palette.py"}
 
 
 def test_every_color_that_a_style_names_exists() -> None:

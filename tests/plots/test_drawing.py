@@ -15,6 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from rankscope.drawing.palette import LIGHT, PALETTES, write_properties
 from rankscope.errors import hint_extra
 from rankscope.plots import matplotlib as drawing
 from rankscope.plots.data import (
@@ -36,14 +37,13 @@ from rankscope.plots.data import (
     QueryScatter,
     Range,
 )
-from rankscope.plots.palette import LIGHT, PALETTES, write_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from matplotlib.axes import Axes
-    from rankscope.plots.palette import Palette
+    from rankscope.drawing.palette import Palette
 
 DISCOUNTS = DiscountCurves(
     3,

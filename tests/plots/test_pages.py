@@ -6,7 +6,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from rankscope.plots.palette import PALETTES
+from rankscope.drawing.palette import PALETTES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 HOOK = runpy.run_path(str(DOCS / "hooks" / "plots.py"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.data.policy import CHOICES, FIELDS
+from rankscope.settings.policy import CHOICES, FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import pytest
 import rankscope
 from rankscope import _core
 from rankscope._core import EMPTY_VALUES
-from rankscope.data import policy
-from rankscope.data.policy import CHOICES, FIELDS
+from rankscope.settings import policy
+from rankscope.settings.policy import CHOICES, FIELDS
 
 from dev.tables import write_words
 

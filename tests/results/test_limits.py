@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.api.bounds import _read_scale
-from rankscope.api.reconciliation.causes import list_levels
-from rankscope.api.reconciliation.target import TargetNumber
-from rankscope.compare.checks import Settings, check_budgets
-from rankscope.compare.summary import _choose, _cut
-from rankscope.data.diagnostics import describe, gather
-from rankscope.data.ids import TEXT
+from rankscope.bounds.compute import _read_scale
+from rankscope.comparison.estimates import MeasureValues
+from rankscope.comparison.layout import _make_pairs
+from rankscope.comparison.notes import _describe_correction
+from rankscope.comparison.verdict import _list, _say_power
+from rankscope.difference.result import _left_out, _most_moved
+from rankscope.discounts.result import _are_alike
 from rankscope.engine.requests import note_scale
-from rankscope.engine.slices import make_slices
+from rankscope.evaluation.groups import make_slices
+from rankscope.gate.checks import Settings, check_budgets
+from rankscope.gate.summary import _choose, _cut
+from rankscope.judges.combined_judgments import CombinedJudgments
 from rankscope.measures.parse import parse
-from rankscope.results.combined_judgments import CombinedJudgments
-from rankscope.results.comparison.layout import _make_pairs
-from rankscope.results.comparison.notes import _describe_correction
-from rankscope.results.comparison.verdict import _list, _say_power
-from rankscope.results.decomposition import ALL
-from rankscope.results.discounts import _are_alike
-from rankscope.results.html import _name_class, _write_text
-from rankscope.results.reconciliation import _answer, _is_close
-from rankscope.results.regrets import Regrets
-from rankscope.results.run_difference import _left_out, _most_moved
-from rankscope.results.table import Table
-from rankscope.results.trace_text import _head, _list_regrets
-from rankscope.stats.comparison import MeasureValues
+from rankscope.output.diagnostics import describe, gather
+from rankscope.output.html import _name_class, _write_text
+from rankscope.output.ids import TEXT
+from rankscope.output.table import Table
+from rankscope.reconciliation.causes import list_levels
+from rankscope.reconciliation.result import _answer, _is_close
+from rankscope.reconciliation.target import TargetNumber
+from rankscope.regrets.result import Regrets
+from rankscope.trace.decomposition_result import ALL
+from rankscope.trace.text import _head, _list_regrets
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from contextlib import suppress
 import pytest
 import rankscope as rs
 from rankscope import _core
-from rankscope.engine.evaluating import make_plan
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, RankscopeError
+from rankscope.evaluation.evaluating import make_plan
 
 QRELS = {"q1": {"a": 3, "b": 0, "c": 1}, "q2": {"a": 1, "d": 0.5}}
 RUN = {"q1": {"a": 0.5, "b": 0.55, "x": 0.2}, "q2": {"d": 1.0, "a": 1.0}}

@@ -10,19 +10,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.adapters.clicks import refuse_clicked_only
-from rankscope.adapters.item_categories import Tokens
-from rankscope.compare.checks import _correct
-from rankscope.data.interval import Interval
+from rankscope.clicks.estimate.rankings import _refuse_unseen
+from rankscope.clicks.estimate.reliability import Reliability
+from rankscope.clicks.swaps import refuse_clicked_only
+from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.errors import FormatError
+from rankscope.gate.checks import _correct
+from rankscope.inputs.item_categories import Tokens
+from rankscope.judges.judge_agreement import JudgeAgreement
+from rankscope.judges.model_judged import ModelJudgedMean
+from rankscope.output.intervals import _note_weights
 from rankscope.records import replace
-from rankscope.results.intervals import _note_weights
-from rankscope.results.judge_agreement import JudgeAgreement
-from rankscope.results.model_judged import ModelJudgedMean
-from rankscope.stats.comparison import _detectable, _need, are_same
+from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
-from rankscope.stats.offpolicy.rankings import _refuse_unseen
-from rankscope.stats.offpolicy.reliability import Reliability
 from rankscope.stats.sequential.anchor import Anchor, choose_anchor
 from rankscope.stats.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
 from rankscope.stats.sequential.lanes import fit_lane, judge_lane
@@ -33,7 +33,7 @@ from rankscope.stats.test.family import Family
 from rankscope.stats.test.paired import _warn_of_floor
 from rankscope.stats.test.paired import test_pairs as compare_pairs
 from rankscope.stats.test.tested import Sampling
-from rankscope.stats.trace.ideal_change import judge_ideal
+from rankscope.trace.ideal_change import judge_ideal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from rankscope.data.interval import Interval
+from rankscope.settings.interval import Interval
 from rankscope.stats.means import estimate_mean
 from scipy.stats import t
 

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.adapters import batches
+from rankscope.inputs import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,15 +18,15 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.adapters.files.table import TableFile
 from rankscope.engine import memory
+from rankscope.inputs.files.table import TableFile
 
 from tests.generated import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankscope.results import Evaluation
+    from rankscope.evaluation.evaluation import Evaluation
 
 SMALL = 40_000
 """A limit of so many bytes makes a dozen rows a part of their own."""
@@ -110,7 +110,7 @@ def describe(evaluation: Evaluation) -> list[object]:
 def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankscope.api.evaluate_table.evaluate_stream", lambda *_: None)
+        patch.setattr("rankscope.evaluation.evaluate_table.evaluate_stream", lambda *_: None)
         patch.setattr(TableFile, "exceeds", lambda *_: spills)
         patch.setattr(memory, "LEAST", 1)
         try:

@@ -57,7 +57,7 @@ def order(columns: dict[str, NDArray[np.generic]]) -> tuple[list[str], NDArray[n
 def test_columns_are_those_of_the_sorted_rows(
     queries: str, grades: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankscope.engine.evaluating.count_threads", lambda _: threads)
+    monkeypatch.setattr("rankscope.evaluation.evaluating.count_threads", lambda _: threads)
     columns = draw(queries, grades, sort=threads == 5)
     rankings = Rankings.from_table(pa.table(columns), ties="input")
     names, rows = order(columns)
@@ -74,7 +74,7 @@ def test_columns_are_those_of_the_sorted_rows(
 def test_documents_follow_their_rows(
     *, threads: int, as_text: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankscope.engine.evaluating.count_threads", lambda _: threads)
+    monkeypatch.setattr("rankscope.evaluation.evaluating.count_threads", lambda _: threads)
     columns = draw("wide", "levels")
     columns["doc"] = np.random.default_rng(6).permutation(ROWS)
     _, rows = order(columns)
@@ -90,7 +90,7 @@ def test_documents_follow_their_rows(
 def test_the_first_mistake_is_named_whoever_finds_it(
     column: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankscope.engine.evaluating.count_threads", lambda _: threads)
+    monkeypatch.setattr("rankscope.evaluation.evaluating.count_threads", lambda _: threads)
     columns = draw("wide", "fractions")
     columns[column][[ROWS // 2 + 3, ROWS - 1]] = np.inf
     with pytest.raises(rs.FormatError) as caught:

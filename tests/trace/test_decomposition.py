@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import UsageError
-from rankscope.results.decomposition import LOSSES, Decomposition
-from rankscope.stats.trace.decomposition import decompose
+from rankscope.trace.decomposition import decompose
+from rankscope.trace.decomposition_result import LOSSES, Decomposition
 
 from tests.trace.windows import WINDOWS, make_window
 
 if TYPE_CHECKING:
-    from rankscope.stats.trace.query_columns import QueryColumns
+    from rankscope.trace.query_columns import QueryColumns
 
 
 def mean(values: list[float]) -> Fraction:

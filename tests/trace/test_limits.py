@@ -9,27 +9,27 @@ import numpy as np
 import pytest
 from rankscope.errors import FormatError, LimitError, UsageError
 from rankscope.records import replace
-from rankscope.results.decomposition import SliceChange
 from rankscope.stats.max_t import max_t, reassign
-from rankscope.stats.trace import trace as tracing
-from rankscope.stats.trace.additive_effects import fit_effects
-from rankscope.stats.trace.arrivals import find_arrivals
-from rankscope.stats.trace.cluster_bags import place_clusters
-from rankscope.stats.trace.decomposition import decompose
-from rankscope.stats.trace.document_regrets import DocumentRegrets, split_regrets
-from rankscope.stats.trace.query_columns import TextColumn
-from rankscope.stats.trace.shared_slices import SliceAxis, share_attribute
-from rankscope.stats.trace.slice_grid import SliceGrid
-from rankscope.stats.trace.slice_search import Rows, SearchChoices, search_slices
-from rankscope.stats.trace.slice_table import list_slices
-from rankscope.stats.trace.trace import TraceChoices, trace
-from rankscope.stats.trace.traffic_shifts import search_shifts
+from rankscope.trace import compute as tracing
+from rankscope.trace.additive_effects import fit_effects
+from rankscope.trace.arrivals import find_arrivals
+from rankscope.trace.cluster_bags import place_clusters
+from rankscope.trace.compute import TraceChoices, trace
+from rankscope.trace.decomposition import decompose
+from rankscope.trace.decomposition_result import SliceChange
+from rankscope.trace.document_regrets import DocumentRegrets, split_regrets
+from rankscope.trace.query_columns import TextColumn
+from rankscope.trace.shared_slices import SliceAxis, share_attribute
+from rankscope.trace.slice_grid import SliceGrid
+from rankscope.trace.slice_search import Rows, SearchChoices, search_slices
+from rankscope.trace.slice_table import list_slices
+from rankscope.trace.traffic_shifts import search_shifts
 
 from tests.trace.windows import make_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from rankscope.results.trace import Arrival
+    from rankscope.trace.result import Arrival
 
     Numbers = NDArray[np.float64]
     Codes = NDArray[np.int64]

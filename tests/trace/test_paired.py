@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from rankscope.data.interval import Interval
-from rankscope.stats.trace.trace import TraceChoices, trace
+from rankscope.settings.interval import Interval
+from rankscope.trace.compute import TraceChoices, trace
 
 from tests.trace.windows import make_window
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.errors import FormatError
-from rankscope.stats.trace.decomposition import decompose
-from rankscope.stats.trace.query_columns import TextColumn, read_losses
+from rankscope.trace.decomposition import decompose
+from rankscope.trace.query_columns import TextColumn, read_losses
 
 from tests.trace.windows import make_window
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 from rankscope import Interval
-from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
-from rankscope.stats.trace.sampling import Sampled
-from rankscope.stats.trace.trace import TraceChoices, trace
+from rankscope.trace.compute import TraceChoices, trace
+from rankscope.trace.query_columns import QueryColumns, TextColumn
+from rankscope.trace.sampling import Sampled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

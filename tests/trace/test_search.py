@@ -7,13 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from rankscope.data.interval import Interval
+from rankscope.settings.interval import Interval
 from rankscope.stats.cluster_bootstrap import find_intervals
 from rankscope.stats.scatter import below, number_texts, scatter
-from rankscope.stats.trace.cluster_bags import MOST_BAGS, place_clusters
-from rankscope.stats.trace.decomposition import decompose
-from rankscope.stats.trace.query_columns import TextColumn
-from rankscope.stats.trace.trace import TraceChoices, trace
+from rankscope.trace.cluster_bags import MOST_BAGS, place_clusters
+from rankscope.trace.compute import TraceChoices, trace
+from rankscope.trace.decomposition import decompose
+from rankscope.trace.query_columns import TextColumn
 
 from tests.trace.windows import draw_window, make_window
 

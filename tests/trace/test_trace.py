@@ -15,17 +15,17 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.data.interval import Interval
 from rankscope.errors import DeadlineError, EmptyError, LimitError, PolicyError, UsageError
 from rankscope.records import replace
-from rankscope.stats.trace.query_columns import QueryColumns, TextColumn, read_losses
-from rankscope.stats.trace.trace import TraceChoices, trace
+from rankscope.settings.interval import Interval
+from rankscope.trace.compute import TraceChoices, trace
+from rankscope.trace.query_columns import QueryColumns, TextColumn, read_losses
 
 from tests.generated import examples
 from tests.trace.windows import GOOD, SWAPPED, WINDOWS, draw_window, make_window
 
 if TYPE_CHECKING:
-    from rankscope.results.trace import Trace
+    from rankscope.trace.result import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = TraceChoices(interval=Interval(resamples=499))
@@ -342,7 +342,7 @@ def test_a_seed_gives_other_reassignments() -> None:
 def test_threads_change_nothing(swapped: Trace, threads: str) -> None:
     program = (
         "import json\n"
-        "from rankscope.stats.trace.trace import trace\n"
+        "from rankscope.trace.compute import trace\n"
         "from tests.trace.windows import draw_window\n"
         "found = trace(draw_window(1), draw_window(2, swapped=True))\n"
         "print(json.dumps(found.to_dict()))\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import rankscope as rs
 from hypothesis import strategies as st
-from rankscope.stats.trace.query_columns import QueryColumns, TextColumn
+from rankscope.trace.query_columns import QueryColumns, TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

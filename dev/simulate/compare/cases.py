@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rankscope.compare.gate import Budget
+from rankscope.gate.result import Budget
 
 from dev.simulate.case import Case, Row
 from dev.simulate.compare import gates, judges
@@ -241,12 +241,19 @@ def _plan(world: World, trials: int) -> list[Row]:
     rows = []
     for n in (30, 100):
         found = gates.follow_plans(world, n, Budget("value", max_drop=BUDGET), trials=trials)
-        problem = ""
-        if found.plans >= ENOUGH and abs(found.held - POWER) > POWER_OFF and world is STEADY:
-            problem = f"a plan for {POWER:.0%} holds in {found.held:.1%} with n = {n}"
-        numbers = f"{found.low:,} to {found.high:,}"
-        cells = (world.name, f"{n:,}", f"{found.middle:,}", numbers, show(found.held, found.plans))
-        rows.append(Row("plans", cells, problem))
+        problems = []
+        if found.plans >= ENOUGH:
+            _, middle, most = found.held
+            if abs(middle - POWER) > POWER_OFF and world is STEADY:
+                problems.append(f"a plan for {POWER:.0%} holds in {middle:.1%} with n = {n}")
+            if is_below(most, POWER, found.plans):
+                problems.append(f"the most that a plan says holds in {most:.1%} with n = {n}")
+        ends = (
+            cell
+            for number, held in zip(found.middle, found.held, strict=True)
+            for cell in (f"{number:,}" if found.plans else "–", show(held, found.plans))
+        )
+        rows.append(Row("plans", (world.name, f"{n:,}", *ends), "; ".join(problems)))
     return rows
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope.compare.checks import Settings, check_budgets
-from rankscope.data.interval import Interval
+from rankscope.comparison.estimates import MeasureValues
+from rankscope.gate.checks import Settings, check_budgets
 from rankscope.records import replace as replace_fields
-from rankscope.stats.comparison import MeasureValues
+from rankscope.settings.interval import Interval
 
 from dev.simulate.compare.worlds import ALIKE, draw_sample
 
 if TYPE_CHECKING:
-    from rankscope.compare.gate import Budget, Check
-    from rankscope.engine import Groups
+    from rankscope.evaluation.groups import Groups
+    from rankscope.gate.result import Budget, Check
 
     from dev.simulate.compare.worlds import World
 
@@ -158,20 +158,16 @@ def run_gate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """How a plan of queries turned out.
+    """How plans of queries turned out: those of the lower end, of the middle and of the upper end.
 
     Args:
-        held: The share of planned gates in which the budget holds.
-        low: The tenth percentile of the planned numbers.
-        middle: Their median.
-        high: The ninetieth percentile.
+        held: The shares of planned gates in which the budget holds.
+        middle: The medians of the planned numbers.
         plans: How many gates were planned.
     """
 
-    held: float
-    low: int
-    middle: int
-    high: int
+    held: tuple[float, ...]
+    middle: tuple[int, ...]
     plans: int
 
 
@@ -192,12 +188,16 @@ def follow_plans(
     held, planned = [], []
     for _ in range(trials):
         (check,) = run_gate(tilted, units, budget, random)
-        if check.queries_needed is None:
+        plan = (check.queries_needed_lower, check.queries_needed, check.queries_needed_upper)
+        numbers = [number for number in plan if number is not None]
+        if len(numbers) < len(plan):
             continue
-        planned.append(check.queries_needed)
-        (check,) = run_gate(tilted, check.queries_needed, budget, random)
-        held.append(check.verdict == "holds")
+        planned.append(numbers)
+        checks = [run_gate(tilted, number, budget, random)[0] for number in numbers]
+        held.append([each.verdict == "holds" for each in checks])
     if not held:
-        return Planned(held=math.nan, low=0, middle=0, high=0, plans=0)
-    low, middle, high = np.quantile(planned, [0.1, 0.5, 0.9]).round().astype(int).tolist()
-    return Planned(held=float(np.mean(held)), low=low, middle=middle, high=high, plans=len(held))
+        return Planned(held=(math.nan,) * 3, middle=(0, 0, 0), plans=0)
+    middle = np.median(planned, axis=0).round().astype(int).tolist()
+    return Planned(
+        held=tuple(np.mean(held, axis=0).tolist()), middle=tuple(middle), plans=len(held)
+    )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from rankscope.data.interval import Interval
-from rankscope.stats.judges.crossed import estimate_crossed
-from rankscope.stats.judges.draws import draw_items, split_strata
-from rankscope.stats.judges.powered import Items, estimate_powered
+from rankscope.judges.crossed import estimate_crossed
+from rankscope.judges.draws import draw_items, split_strata
+from rankscope.judges.powered import Items, estimate_powered
+from rankscope.settings.interval import Interval
 
 if TYPE_CHECKING:
     from numpy.random import Generator

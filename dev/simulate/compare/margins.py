@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope.stats.comparison import Choices, MeasureValues, compare_values
+from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 
 from dev.simulate.compare.gates import tilt
 

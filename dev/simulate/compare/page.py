@@ -86,12 +86,13 @@ that the data don't decide.
 """
 PLANS = f"""## Plans
 
-An inconclusive gate of `n` queries says how many queries hold a budget of {BUDGET} in
-{100 * POWER:g} % of gates if the candidate is as good as the baseline. The number, in 80 % of the
-gates, and how often the budget holds with so many queries.
+An inconclusive gate of `n` queries says about how many queries hold a budget of {BUDGET} in
+{100 * POWER:g} % of gates if the candidate is as good as the baseline, and a range for this number.
+The medians of the lower end, of the number and of the upper end, and how often the budget holds
+with so many queries: with the upper end, it has to hold in {100 * POWER:g} %.
 
-| values | n | planned, median | 80 % of the plans | holds, % |
-|---|--:|--:|--:|--:|
+| values | n | lower end | holds, % | number | holds, % | upper end | holds, % |
+|---|--:|--:|--:|--:|--:|--:|--:|
 """
 JUDGES = """## Model judges
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 from rankscope._core import values_of_rows
-from rankscope.adapters.doubles import EXACT_UP_TO, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
-from rankscope.data.policy import Policy
 from rankscope.deferred import np
-from rankscope.engine.evaluating import make_plan
 from rankscope.engine.requests import count_threads, read_request
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.inputs.doubles import EXACT_UP_TO, to_doubles
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from rankscope.array.batches import Batch
     from rankscope.array.space import Array, Space
-    from rankscope.data.policy import Negative, Ties
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Negative, Ties
 
 PLAIN = ("<f8", "<f4", "<i8", "<i4")
 

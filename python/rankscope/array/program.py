@@ -16,11 +16,11 @@ from functools import lru_cache
 
 from rankscope.array import binary
 from rankscope.array.ranked import Padded, Values, rank_batch
-from rankscope.data.policy import Policy
 from rankscope.deferred import np
-from rankscope.engine.evaluating import make_plan
 from rankscope.engine.requests import read_request
 from rankscope.errors import MeasureError
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from rankscope.array.ranked import Ranked
     from rankscope.array.space import Array, Space
-    from rankscope.data.policy import Negative, Ties
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Negative, Ties
 
 MOST_SLOTS = 10_000_000
 """The largest cutoff with an ideal list that has a document at each rank, as in the core."""

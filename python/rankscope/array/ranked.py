@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.array.space import Array, Space
-    from rankscope.data.policy import Negative, Ties
+    from rankscope.settings.policy import Negative, Ties
 
 
 @record(frozen=True, slots=True)

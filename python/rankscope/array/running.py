@@ -7,9 +7,9 @@ import math
 from rankscope.array import batches
 from rankscope.array.space import find_space, to_host
 from rankscope.array.values import NEGATIVE, TIES, read_measures, value_rows
-from rankscope.data.policy import CHOICES, check_choice
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
+from rankscope.settings.policy import CHOICES, check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rankscope.array.batches import Batch
     from rankscope.array.ranked import Values
     from rankscope.array.space import Array, Space
-    from rankscope.data.policy import Empty, Negative, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Empty, Negative, Ties
 
 STATE = ("sums", "counts", "refused")
 BITS = 30

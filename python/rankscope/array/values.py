@@ -7,10 +7,10 @@ import math
 from rankscope._core import EMPTY_VALUES
 from rankscope.array import batches, host, program
 from rankscope.array.space import to_host
-from rankscope.data.policy import CHOICES, check_choice
 from rankscope.deferred import np
 from rankscope.engine import requests
 from rankscope.errors import FormatError, MeasureError, PolicyError
+from rankscope.settings.policy import CHOICES, check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rankscope.array.batches import Batch
     from rankscope.array.ranked import Values
     from rankscope.array.space import Array, Space
-    from rankscope.data.policy import Empty, Negative, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Empty, Negative, Ties
 
     class Choices(TypedDict, total=False):
         """How a batch is divided into lists, and how the lists are evaluated."""

@@ -1,9 +1,9 @@
 """The table of commands: the name of each, what it does, and the function that adds its arguments.
 
-A new command is a function in a module of this package, and a row here. The function adds the
-arguments to a parser, and sets the default `run` to a function that takes the parsed options and
-returns the exit status. A module is imported only when its command is used, so that each command
-starts as fast as it can.
+A new command is a function in a module `command` of its feature, and a row here. The function adds
+the arguments to a parser, and sets the default `run` to a function that takes the parsed options
+and returns the exit status. A module is imported only when its command is used, so that each
+command starts as fast as it can.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Command:
 
     Args:
         summary: What it does, in one sentence.
-        function: The module in this package and the function that adds its arguments, such as
-            `eval:add_arguments`.
+        function: The module in `rankscope` and the function that adds its arguments, such as
+            `evaluation.command:add_arguments`.
     """
 
     summary: str
@@ -35,7 +35,7 @@ class Command:
     def add_arguments(self, parser: Parser) -> None:
         """Add the arguments of the command to a parser."""
         module, _, name = self.function.partition(":")
-        add: Callable[[Parser], None] = getattr(import_module(f"rankscope.cli.{module}"), name)
+        add: Callable[[Parser], None] = getattr(import_module(f"rankscope.{module}"), name)
         add(parser)
 
 
@@ -55,19 +55,21 @@ class Group:
 RULE = Group(
     "Manage alert rules.",
     {
-        "list": Command("List the alert rules.", "monitor.rule:add_list"),
+        "list": Command("List the alert rules.", "monitor.commands.rule:add_list"),
         "add": Command(
-            "Create a rule, or replace the rule with the same name.", "monitor.rule:add_add"
+            "Create a rule, or replace the rule with the same name.",
+            "monitor.commands.rule:add_add",
         ),
         "remove": Command(
-            "Delete a rule. Its incidents are resolved, and kept.", "monitor.rule:add_remove"
+            "Delete a rule. Its incidents are resolved, and kept.",
+            "monitor.commands.rule:add_remove",
         ),
         "silence": Command(
             "Pause the notifications of a rule. Its state is still updated.",
-            "monitor.rule:add_silence",
+            "monitor.commands.rule:add_silence",
         ),
         "resolve": Command(
-            "Resolve all incidents of a rule and start fresh.", "monitor.rule:add_resolve"
+            "Resolve all incidents of a rule and start fresh.", "monitor.commands.rule:add_resolve"
         ),
     },
 )
@@ -77,14 +79,15 @@ INCIDENT = Group(
     {
         "acknowledge": Command(
             "Acknowledge an incident. No more reminders are sent.",
-            "monitor.incidents:add_acknowledge",
+            "monitor.commands.incidents:add_acknowledge",
         ),
         "snooze": Command(
-            "Send no notifications of an incident for some time.", "monitor.incidents:add_snooze"
+            "Send no notifications of an incident for some time.",
+            "monitor.commands.incidents:add_snooze",
         ),
         "resolve": Command(
             "Resolve an incident, and discard the evidence of its slice.",
-            "monitor.incidents:add_resolve",
+            "monitor.commands.incidents:add_resolve",
         ),
     },
 )
@@ -93,16 +96,17 @@ WEBHOOK = Group(
     "Manage the webhook that receives notifications.",
     {
         "set": Command(
-            "Set the webhook, and print its signing secret once.", "monitor.webhook:add_set"
+            "Set the webhook, and print its signing secret once.",
+            "monitor.commands.webhook:add_set",
         ),
-        "show": Command("Show where notifications are sent.", "monitor.webhook:add_show"),
+        "show": Command("Show where notifications are sent.", "monitor.commands.webhook:add_show"),
         "test": Command(
             "Send a test notification. The exit status is 1 if it is not accepted.",
-            "monitor.webhook:add_test",
+            "monitor.commands.webhook:add_test",
         ),
         "remove": Command(
             "Remove the webhook. Notifications are then only written to the log.",
-            "monitor.webhook:add_remove",
+            "monitor.commands.webhook:add_remove",
         ),
     },
 )
@@ -112,7 +116,7 @@ CHANNEL = Group(
     {
         "test": Command(
             "Send a test message to a channel. The exit status is 1 if it is not accepted.",
-            "monitor.channel:add_test",
+            "monitor.commands.channel:add_test",
         ),
     },
 )
@@ -120,9 +124,11 @@ CHANNEL = Group(
 KEY = Group(
     "Manage the API keys of the service.",
     {
-        "make": Command("Create an API key, and print it once.", "monitor.key:add_make"),
-        "list": Command("List the API keys, including revoked ones.", "monitor.key:add_list"),
-        "revoke": Command("Revoke an API key.", "monitor.key:add_revoke"),
+        "make": Command("Create an API key, and print it once.", "monitor.commands.key:add_make"),
+        "list": Command(
+            "List the API keys, including revoked ones.", "monitor.commands.key:add_list"
+        ),
+        "revoke": Command("Revoke an API key.", "monitor.commands.key:add_revoke"),
     },
 )
 
@@ -130,60 +136,66 @@ MONITOR = Group(
     "Monitor rankings in production: store events, evaluate them, alert, and find causes.",
     {
         "configure": Command(
-            "Set up what a project measures, or show it.", "monitor.configure:add_arguments"
+            "Set up what a project measures, or show it.",
+            "monitor.commands.configure:add_arguments",
         ),
-        "ingest": Command("Store rankings from files.", "monitor.events:add_ingest"),
-        "label": Command("Store labels from files.", "monitor.events:add_label"),
-        "run": Command("Monitor a data lake in place.", "monitor.lake:add_arguments"),
+        "ingest": Command("Store rankings from files.", "monitor.commands.events:add_ingest"),
+        "label": Command("Store labels from files.", "monitor.commands.events:add_label"),
+        "run": Command("Monitor a data lake in place.", "monitor.commands.lake:add_arguments"),
         "evaluate": Command(
-            "Compute windows and baselines, and check alerts.", "monitor.status:add_evaluate"
+            "Compute windows and baselines, and check alerts.",
+            "monitor.commands.status:add_evaluate",
         ),
         "status": Command(
-            "Show the newest values next to the baseline.", "monitor.status:add_status"
+            "Show the newest values next to the baseline.", "monitor.commands.status:add_status"
         ),
-        "trace": Command("Find out why a measure dropped.", "monitor.causes:add_trace"),
+        "trace": Command("Find out why a measure dropped.", "monitor.commands.causes:add_trace"),
         "compare": Command(
-            "Compare two versions that serve at the same time.", "monitor.compare:add_arguments"
+            "Compare two versions that serve at the same time.",
+            "monitor.commands.compare:add_arguments",
         ),
         "explain": Command(
-            "Show how the value of one logged ranking is computed.", "monitor.causes:add_explain"
+            "Show how the value of one logged ranking is computed.",
+            "monitor.commands.causes:add_explain",
         ),
         "rule": RULE,
-        "incidents": Command("List incidents.", "monitor.incidents:add_list"),
+        "incidents": Command("List incidents.", "monitor.commands.incidents:add_list"),
         "incident": INCIDENT,
         "webhook": WEBHOOK,
         "channels": Command(
             "List the channels of notifications, and how their last deliveries went.",
-            "monitor.channel:add_list",
+            "monitor.commands.channel:add_list",
         ),
         "channel": CHANNEL,
         "check": Command(
             "Check the alert rules. The exit status is 1 if one fails.",
-            "monitor.check:add_arguments",
+            "monitor.commands.check:add_arguments",
         ),
         "key": KEY,
-        "export": Command("Export the events to Parquet files.", "monitor.maintenance:add_export"),
+        "export": Command(
+            "Export the events to Parquet files.", "monitor.commands.maintenance:add_export"
+        ),
         "backup": Command(
-            "Copy a store, even while it is in use.", "monitor.maintenance:add_backup"
+            "Copy a store, even while it is in use.", "monitor.commands.maintenance:add_backup"
         ),
         "archive": Command(
             "Move hours whose values are final to Parquet files.",
-            "monitor.maintenance:add_archive",
+            "monitor.commands.maintenance:add_archive",
         ),
         "files": Command(
-            "List the Parquet files of archived hours.", "monitor.maintenance:add_files"
+            "List the Parquet files of archived hours.", "monitor.commands.maintenance:add_files"
         ),
         "delete": Command(
             "Delete the rankings of a user, or others, with their labels.",
-            "monitor.maintenance:add_delete",
+            "monitor.commands.maintenance:add_delete",
         ),
         "retain": Command(
             "Delete old events. The values computed from them are kept.",
-            "monitor.maintenance:add_retain",
+            "monitor.commands.maintenance:add_retain",
         ),
         "doctor": Command(
             "Check a store, its events and its values for problems.",
-            "monitor.maintenance:add_doctor",
+            "monitor.commands.maintenance:add_doctor",
         ),
     },
 )
@@ -191,57 +203,67 @@ MONITOR = Group(
 COMMANDS = Group(
     "Evaluate and monitor rankings with nDCG, MAP, MRR and other measures.",
     {
-        "eval": Command("Evaluate one or more runs against judgments.", "eval:add_arguments"),
+        "eval": Command(
+            "Evaluate one or more runs against judgments.", "evaluation.command:add_arguments"
+        ),
         "diff": Command(
             "Compare two runs: which queries and documents make the difference.",
-            "diff:add_arguments",
+            "difference.command:add_arguments",
         ),
         "compare": Command(
             "Compare runs: which is better, by how much, and how sure is it.",
-            "compare:add_arguments",
+            "comparison.command:add_arguments",
         ),
         "gate": Command(
             "Check that a candidate stays within its budgets. The exit status is 1 if it doesn't.",
-            "gate:add_arguments",
+            "gate.command:add_arguments",
         ),
         "agreement": Command(
-            "Measure how far two runs agree, without judgments.", "agreement:add_arguments"
+            "Measure how far two runs agree, without judgments.", "agreement.command:add_arguments"
         ),
-        "fuse": Command("Fuse the runs of several systems into one.", "fuse:add_arguments"),
+        "fuse": Command(
+            "Fuse the runs of several systems into one.", "fusion.command:add_arguments"
+        ),
         "judges": Command(
             "Measure how well judges agree, or evaluate with few human and many model judgments.",
-            "judges:add_arguments",
+            "judges.command:add_arguments",
         ),
         "explain": Command(
-            "Show how one value is computed, step by step.", "explain:add_arguments"
+            "Show how one value is computed, step by step.", "derivation.command:add_arguments"
         ),
-        "measures": Command("List the measures, or describe one.", "measures:add_arguments"),
+        "measures": Command("List the measures, or describe one.", "cli.measures:add_arguments"),
         "conventions": Command(
             "List how libraries compute their measures, or compare their values on your data.",
-            "conventions:add_arguments",
+            "reconciliation.command:add_arguments",
         ),
         "discounts": Command(
             "Compare rank discounts, or evaluate runs under each of them.",
-            "discounts:add_arguments",
+            "discounts.command:add_arguments",
         ),
         "power": Command(
             "Show which difference two runs can detect, and how many queries an effect needs.",
-            "power:add_arguments",
+            "power.command:add_arguments",
         ),
         "sql": Command(
-            "Write measures as SQL, to compute them in a warehouse.", "sql:add_arguments"
+            "Write measures as SQL, to compute them in a warehouse.",
+            "warehouse.command:add_arguments",
         ),
-        "report": Command("Write an HTML report about one or more runs.", "report:add_arguments"),
+        "report": Command(
+            "Write an HTML report about one or more runs.", "report.command:add_arguments"
+        ),
         "trec_eval": Command(
             "Evaluate a run with the arguments and the output of trec_eval.",
             "trec_eval.command:add_arguments",
         ),
         "monitor": MONITOR,
-        "serve": Command("Serve the HTTP API and the dashboard of a store.", "serve:add_arguments"),
+        "serve": Command(
+            "Serve the HTTP API and the dashboard of a store.",
+            "monitor.commands.serve:add_arguments",
+        ),
         "demo": Command(
             "Run a demo: simulate a bad release, detect it, trace the cause, and open the "
             "dashboard.",
-            "demo.options:add_arguments",
+            "demo.commands.options:add_arguments",
         ),
     },
 )

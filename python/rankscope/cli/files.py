@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.files.formats import tell_format
 from rankscope.errors import UsageError
 from rankscope.file import TABLE_FORMATS, File
+from rankscope.inputs.files.formats import tell_format
 from rankscope.names import quote
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rankscope.cli.parser import Parser
-    from rankscope.data.items import Items
+    from rankscope.inputs.items import Items
 
 NAMES = ("history", "items", "catalogue")
 

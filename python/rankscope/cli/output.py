@@ -8,15 +8,15 @@ import sys
 from collections.abc import Mapping
 
 from rankscope.errors import FileError
-from rankscope.results.text import show
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TextIO
 
-    from rankscope.data import Diagnostic
     from rankscope.errors import RankscopeError
+    from rankscope.output.diagnostics import Diagnostic
 
 
 HALF_MESSAGE = 400

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from rankscope.conventions.find import find
 from rankscope.conventions.gains import TRUNCATED
-from rankscope.data.policy import FIELDS, Policy
 from rankscope.errors import FormatError, MeasureError, PolicyError
 from rankscope.records import record
+from rankscope.settings.policy import FIELDS, Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from rankscope.conventions.spec import Convention, Form, Option
-    from rankscope.data.policy import ScoreType
     from rankscope.measures import Measure
+    from rankscope.settings.policy import ScoreType
 
 
 @record(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.data.policy import FIELDS, Policy
 from rankscope.measures.table import measure
+from rankscope.settings.policy import FIELDS, Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

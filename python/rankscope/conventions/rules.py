@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope.data.policy import FIELDS, Policy
 from rankscope.measures import spelling
 from rankscope.measures.spec import default_measure
 from rankscope.records import record
+from rankscope.settings.policy import FIELDS, Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from rankscope.data.policy import ScoreType
     from rankscope.measures import Measure
+    from rankscope.settings.policy import ScoreType
 
     Settings: TypeAlias = tuple[tuple[str, object], ...]
     """The parameters or policy fields of a rule, with their values."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal, TypeAlias
 
-    from rankscope.data.policy import ScoreType
+    from rankscope.settings.policy import ScoreType
 
     Setting: TypeAlias = object
     """A value of a parameter of a measure, as its domain reads it."""

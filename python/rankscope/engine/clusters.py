@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.data.ids import MISSING
 from rankscope.engine.query_values import line_up
 from rankscope.errors import FormatError, UsageError
+from rankscope.output.ids import MISSING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope.data.interval import Interval
+    from rankscope.settings.interval import Interval
 
     Clusters: TypeAlias = Mapping[str, object] | Sequence[object]
 

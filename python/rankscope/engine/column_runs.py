@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope._core import RunParts, SpilledColumns
-from rankscope.adapters import open_retrieved, rank_run, tables
 from rankscope.engine.batches import (
     count_rows_at_once,
     evaluate_parts,
@@ -12,6 +11,8 @@ from rankscope.engine.batches import (
 )
 from rankscope.engine.memory import SpillNotice
 from rankscope.errors import InputError, RankscopeError
+from rankscope.inputs import tables
+from rankscope.inputs.reading import open_retrieved, rank_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments, Plan
-    from rankscope.adapters.files.table import TableFile
-    from rankscope.adapters.inputs import Input
     from rankscope.engine.memory import Memory, Room
+    from rankscope.inputs.files.table import TableFile
+    from rankscope.inputs.recognition import Input
     from rankscope.typing import Progress
 
     Note = tuple[str, int, int]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rankscope._core import ScatteredRuns, fuse_to_file, fuse_to_memory
-from rankscope.adapters import open_retrieved, tables
-from rankscope.adapters.inputs import Input
 from rankscope.engine.batches import count_rows_at_once, push_batches, whole_queries
 from rankscope.engine.memory import HARMLESS, Room, SpillNotice
 from rankscope.errors import RankscopeError
+from rankscope.inputs import tables
+from rankscope.inputs.reading import open_retrieved
+from rankscope.inputs.recognition import Input
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Rankings, Run
-    from rankscope.adapters.columns import IdColumn
+    from rankscope.inputs.columns import IdColumn
 
     Held: TypeAlias = Run | Rankings
     RunColumns: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool]

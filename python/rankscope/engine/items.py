@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.data.items import Items, make_items
-from rankscope.data.policy import check_choice
 from rankscope.engine.requests import ENCODINGS, read_measures
 from rankscope.errors import FormatError, MeasureError, UsageError
+from rankscope.inputs.items import Items, make_items
+from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def load_items(
 ) -> Items:
     """Read what is known of items; `rankscope.read_items` documents the arguments."""
     # They need NumPy, and most evaluations don't.
-    from rankscope.adapters.item_attributes import describe_items  # noqa: PLC0415
-    from rankscope.adapters.items import read_catalogue, read_history  # noqa: PLC0415
+    from rankscope.inputs.item_attributes import describe_items  # noqa: PLC0415 - loads late
+    from rankscope.inputs.item_tables import read_catalogue, read_history  # noqa: PLC0415 - loads late
 
     check_choice("encoding", encoding, ENCODINGS)
     named = {"history": history, "items": items, "catalogue": catalogue}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from rankscope.adapters import read_judgments, recognise
-from rankscope.data.policy import check_choice
-from rankscope.data.qrels import Qrels
 from rankscope.engine.progress import watch
 from rankscope.engine.requests import (
     DUPLICATES,
@@ -13,6 +10,10 @@ from rankscope.engine.requests import (
     read_columns,
     refuse_one_stdin_for_both,
 )
+from rankscope.inputs.qrels import Qrels
+from rankscope.inputs.reading import read_judgments
+from rankscope.inputs.recognition import recognise
+from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

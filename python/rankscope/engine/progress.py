@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any, Self, TextIO, TypeVar
 
-    from rankscope.adapters.inputs import Input
+    from rankscope.inputs.recognition import Input
     from rankscope.typing import Progress
 
     Item = TypeVar("Item")
@@ -151,7 +151,7 @@ def watch(found: Input, progress: Progress) -> Iterator[Callable[[int], None] | 
     if progress is None or progress is False:
         yield None
     elif progress is True:
-        from rankscope.results.text import show  # noqa: PLC0415 - only where a bar is drawn
+        from rankscope.output.text import show  # noqa: PLC0415 - only where a bar is drawn
 
         total = found.size
         with ProgressBar(show(found.name)) as bar:

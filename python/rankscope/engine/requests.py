@@ -7,23 +7,23 @@ import os
 from collections.abc import Iterable
 from math import floor
 
-from rankscope.data.diagnostics import describe
-from rankscope.data.policy import CHOICES, Policy, check_choice, ties_of
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Measure, parse
 from rankscope.measures.spec import ROWS
+from rankscope.output.diagnostics import describe
 from rankscope.records import record
+from rankscope.settings.policy import CHOICES, Policy, check_choice, ties_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope.adapters.numbers import Scale
     from rankscope.conventions import Convention
-    from rankscope.data.diagnostics import Diagnostic
-    from rankscope.data.policy import ScoreType, Ties
+    from rankscope.inputs.numbers import Scale
+    from rankscope.output.diagnostics import Diagnostic
+    from rankscope.settings.policy import ScoreType, Ties
     from rankscope.typing import InputLike, Second
 
     Measures: TypeAlias = Measure | str | Iterable[Measure | str]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 
 from rankscope._core import Lines, Plan, evaluate_path
-from rankscope.adapters import recognise
-from rankscope.data.policy import Policy
 from rankscope.engine.memory import Room
 from rankscope.engine.requests import count_threads
 from rankscope.errors import FormatError
 from rankscope.file import File
+from rankscope.inputs.recognition import recognise
 from rankscope.records import record
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from rankscope._core import Judgments
-    from rankscope.data.policy import ScoreType
-    from rankscope.data.qrels import Qrels
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.settings.policy import ScoreType
 
     Doubles: TypeAlias = memoryview[float] | array[float]
     Form: TypeAlias = Literal["value", "count", "text"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rankscope.conventions import Convention
-    from rankscope.data.policy import ScoreType
+    from rankscope.settings.policy import ScoreType
 
 
 def make_measures(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     import rankscope as rs
-    from rankscope.data.policy import Empty, Negative, Ties
+    from rankscope.settings.policy import Empty, Negative, Ties
 
     Tensor: TypeAlias = Any
     Base: TypeAlias = Any

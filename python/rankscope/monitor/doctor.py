@@ -19,8 +19,8 @@ from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

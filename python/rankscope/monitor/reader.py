@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.records import Coverage, Exported
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.results import Table
-    from rankscope.results.trace import Trace
-    from rankscope.stats.trace.trace import TraceChoices
+    from rankscope.output.table import Table
+    from rankscope.trace.compute import TraceChoices
+    from rankscope.trace.result import Trace
 
 
 class ProjectReader(Hinted):

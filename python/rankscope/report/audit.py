@@ -8,7 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.results import Bounds, TieAudit
+    from rankscope.bounds.result import Bounds
+    from rankscope.ties.result import TieAudit
 
 
 @record(frozen=True, slots=True, kw_only=True)

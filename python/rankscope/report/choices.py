@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rankscope._core import POLICY
-from rankscope.data.policy import FIELDS
 from rankscope.report.report import PolicyField
+from rankscope.settings.policy import FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.data import Policy
+    from rankscope.settings.policy import Policy
 
 
 def explain_policy(policy: Policy) -> tuple[PolicyField, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from rankscope.data.interval import Interval
 from rankscope.file import File
 from rankscope.report.report import ReportCommand
+from rankscope.settings.interval import Interval
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from rankscope.comparison.layout import name_letters
+from rankscope.comparison.notes import describe_methods
+from rankscope.comparison.verdict import decide
+from rankscope.comparison.words import format_p, name_p
+from rankscope.output.text import format_value
 from rankscope.records import record
-from rankscope.results.comparison.layout import name_letters
-from rankscope.results.comparison.notes import describe_methods
-from rankscope.results.comparison.verdict import decide
-from rankscope.results.comparison.words import format_p, name_p
-from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.results.comparison import Compared, Comparison
-    from rankscope.results.comparison.verdict import Verdict
+    from rankscope.comparison.result import Compared, Comparison
+    from rankscope.comparison.verdict import Verdict
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,8 @@ import os
 import sys
 
 from rankscope._core import __version__
-from rankscope.adapters.inputs import shorten_names
-from rankscope.data.diagnostics import merge
-from rankscope.data.interval import METHODS
+from rankscope.inputs.recognition import shorten_names
+from rankscope.output.diagnostics import merge
 from rankscope.records import record
 from rankscope.report.audit import read_bounds, read_ties
 from rankscope.report.choices import explain_policy
@@ -27,19 +26,23 @@ from rankscope.report.report import (
     Slices,
     WorstQuery,
 )
+from rankscope.settings.interval import METHODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rankscope.explain import Explanation
+    from rankscope.bounds.result import Bounds
+    from rankscope.comparison.result import Comparison
+    from rankscope.derivation.explanation import Explanation
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.slices import Slices as EvaluatedSlices
+    from rankscope.losses.result import Losses
     from rankscope.measures import Measure
+    from rankscope.output.table import Cell
     from rankscope.report.report import ReportCommand
     from rankscope.report.source import HashedInput
-    from rankscope.results import Bounds, Evaluation, Losses, TieAudit
-    from rankscope.results.comparison import Comparison
-    from rankscope.results.slices import Slices as EvaluatedSlices
-    from rankscope.results.table import Cell
+    from rankscope.ties.result import TieAudit
 
     Columns = Sequence[tuple[Evaluation, str]]
 

@@ -8,8 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankscope.losses.result import Losses
     from rankscope.measures import Measure
-    from rankscope.results import Losses, Table
+    from rankscope.output.table import Table
 
 
 @record(frozen=True, slots=True, kw_only=True)

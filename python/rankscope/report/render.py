@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 from rankscope._core import __version__
-from rankscope.explain.write import html
+from rankscope.derivation.write import html
 from rankscope.web.templating import make_environment, read_style, read_template
 
 TYPE_CHECKING = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.hints import Hinted
+from rankscope.output.text import format_value, show
 from rankscope.records import record
-from rankscope.results.text import format_value, show
 from rankscope.writing import write_text
 
 TYPE_CHECKING = False
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from rankscope.data import Diagnostic
-    from rankscope.explain import Explanation
+    from rankscope.derivation.explanation import Explanation
+    from rankscope.evaluation.counts import Counts
+    from rankscope.output.diagnostics import Diagnostic
     from rankscope.report.audit import BoundTable, TieTable
     from rankscope.report.comparison import RunComparison
     from rankscope.report.ledger import Ledger, LossTable
-    from rankscope.results import Counts
 
 
 HEIGHT = 640

@@ -6,10 +6,10 @@ import os
 import stat
 import sys
 
-from rankscope.adapters.files.formats import list_files, tell_format
-from rankscope.adapters.inputs import name_path
 from rankscope.errors import FileError
 from rankscope.file import File
+from rankscope.inputs.files.formats import list_files, tell_format
+from rankscope.inputs.recognition import name_path
 from rankscope.records import record
 from rankscope.report.report import InputFile
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import rankscope as rs
-from rankscope.api.evaluate_table import read_slicing
 from rankscope.errors import UsageError
+from rankscope.evaluation.evaluate_table import read_slicing
 from rankscope.spark.evaluate import evaluate
 
 TYPE_CHECKING = False
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from rankscope.api.compare import Testing
+    from rankscope.comparison.compute import Testing
+    from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Duplicates, Policy, ScoreType
-    from rankscope.engine import Measures
-    from rankscope.results import Comparison
+    from rankscope.engine.requests import Measures
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.spark.frames import Frame
 
 

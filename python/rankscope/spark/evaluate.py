@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope.api.evaluate_table import read_slicing
 from rankscope.engine.requests import read_columns
 from rankscope.errors import UsageError
+from rankscope.evaluation.evaluate_table import read_slicing
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
 from rankscope.spark.frames import list_grades, read_source, run_job
 from rankscope.spark.jobs import make_job
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Duplicates, Policy, ScoreType, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine.requests import Measures
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType, Ties
     from rankscope.spark.frames import Frame, Source
     from rankscope.spark.tasks import Job
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.data.qrels import Queries
-from rankscope.engine.evaluating import describe_answer, refuse_diagnostics
 from rankscope.errors import LimitError, UsageError
-from rankscope.results import Evaluation
-from rankscope.results.evaluation import name_measures
-from rankscope.results.slices import Slices
+from rankscope.evaluation.evaluating import describe_answer, refuse_diagnostics
+from rankscope.evaluation.evaluation import Evaluation, name_measures
+from rankscope.evaluation.slices import Slices
+from rankscope.inputs.qrels import Queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from rankscope._core import Summary
-    from rankscope.data.ids import SourceIds
+    from rankscope.evaluation.evaluation import Names
     from rankscope.measures import Measure
-    from rankscope.results.evaluation import Names
-    from rankscope.results.tables import Held
+    from rankscope.output.exports import Held
+    from rankscope.output.ids import SourceIds
     from rankscope.spark.frames import Answer, Frame
     from rankscope.spark.merging import Merged
     from rankscope.spark.tasks import Job

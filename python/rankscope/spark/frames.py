@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 from contextlib import contextmanager
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import RankscopeError, UsageError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.records import record
 from rankscope.spark.in_place import evaluating_in_place, merge_in_place
 from rankscope.spark.judged import MOST_ROWS as MOST_JUDGED
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope.data.ids import SourceIds
+    from rankscope.output.ids import SourceIds
     from rankscope.spark.judged import SmallJudgments
     from rankscope.spark.merging import Merged
     from rankscope.spark.packing import Rows

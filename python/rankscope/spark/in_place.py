@@ -13,11 +13,11 @@ from __future__ import annotations
 import pickle
 
 from rankscope._core import TableStream
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import read_ids
-from rankscope.adapters.numbers import is_judged
 from rankscope.deferred import np
 from rankscope.errors import RankscopeError
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.columns import read_ids
+from rankscope.inputs.numbers import is_judged
 from rankscope.records import record
 from rankscope.spark.judged import number_ranked
 from rankscope.spark.packing import number_queries, read_columns

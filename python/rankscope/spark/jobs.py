@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.data.policy import CHOICES, Policy, check_choice
 from rankscope.engine.requests import DUPLICATES, read_measures, read_request
-from rankscope.engine.streaming import can_stream
 from rankscope.errors import PolicyError
+from rankscope.evaluation.streaming import can_stream
+from rankscope.settings.policy import CHOICES, Policy, check_choice
 from rankscope.spark.tasks import Job
 
 TYPE_CHECKING = False
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Duplicates, ScoreType, Ties
-    from rankscope.engine import Measures
+    from rankscope.engine.requests import Measures
+    from rankscope.settings.policy import Duplicates, ScoreType, Ties
     from rankscope.spark.packing import Rows
 
 

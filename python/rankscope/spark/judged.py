@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.columns import read_ids
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.columns import read_ids
 from rankscope.records import record
 from rankscope.spark.packing import number_queries, read_columns
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from rankscope.api.losses import evaluate_parts
 from rankscope.engine.requests import read_measure, read_policy
-from rankscope.explain.diff.losses import Accounts, Parts, check_policy, make_ledger
+from rankscope.losses.compute import evaluate_parts
+from rankscope.losses.difference import Accounts, Parts, check_policy, make_ledger
 from rankscope.spark.evaluate import evaluate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankscope.data.policy import Duplicates, Policy, ScoreType
+    from rankscope.losses.result import Losses
     from rankscope.measures import Measure
-    from rankscope.results import Losses
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.spark.evaluation import SparkEvaluation
     from rankscope.spark.frames import Frame
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope._core import Summary
-from rankscope.adapters.numbers import no_judgments
 from rankscope.errors import EmptyError, FormatError, RankscopeError
+from rankscope.inputs.numbers import no_judgments
 from rankscope.records import record
 
 TYPE_CHECKING = False

@@ -6,12 +6,12 @@ import pickle
 from contextlib import nullcontext
 
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.numbers import is_judged
 from rankscope.deferred import np
-from rankscope.engine.evaluating import make_plan
-from rankscope.engine.slices import join_groups
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.evaluation.groups import join_groups
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.numbers import is_judged
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.spark.packing import Columns, pack, read_columns, to_texts, unpack
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Plan
-    from rankscope.adapters.columns import IdColumn
-    from rankscope.adapters.tables import CoreColumns
-    from rankscope.engine import Groups, Request
+    from rankscope.engine.requests import Request
+    from rankscope.evaluation.groups import Groups
+    from rankscope.inputs.columns import IdColumn
+    from rankscope.inputs.tables import CoreColumns
     from rankscope.spark.packing import Buckets, Rows
     from rankscope.spark.parquet import Piece
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.data.interval import Interval
+    from rankscope.settings.interval import Interval
 
     Ends: TypeAlias = tuple[float, float] | None
     Statistics: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]

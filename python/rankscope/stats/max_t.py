@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from rankscope._core import Reassignments
 from rankscope.deferred import np
-from rankscope.engine import count_threads
+from rankscope.engine.requests import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import record
 

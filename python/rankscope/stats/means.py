@@ -6,9 +6,9 @@ import math
 
 from rankscope._core import estimate_mean as compute_estimate
 from rankscope._core import fsum, t_quantile
-from rankscope.data.interval import Interval
 from rankscope.deferred import np
 from rankscope.records import record
+from rankscope.settings.interval import Interval
 from rankscope.stats.clusters import average_by_cluster
 
 TYPE_CHECKING = False

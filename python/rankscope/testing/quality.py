@@ -7,12 +7,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from rankscope.api.query_axis import Attribute
-    from rankscope.compare.gate import GateResult
+    from rankscope.comparison.query_axis import Attribute
     from rankscope.conventions import Convention
-    from rankscope.data.policy import Policy
-    from rankscope.data.qrels import Qrels
+    from rankscope.gate.result import GateResult
+    from rankscope.inputs.qrels import Qrels
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Policy
     from rankscope.typing import InputLike
 
 

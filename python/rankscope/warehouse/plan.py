@@ -10,8 +10,8 @@ from rankscope.warehouse.refusals import refuse_parameter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.data.policy import Policy
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Policy
 
 MOST_RANKS = 10_000
 """The number of ranks whose discounts fit into a statement."""

@@ -7,21 +7,21 @@ from textwrap import indent
 
 from rankscope.errors import UsageError
 from rankscope.names import quote
-from rankscope.results import SqlStatements
 from rankscope.warehouse.dialects import translate
 from rankscope.warehouse.inputs import QrelsAndRun, identify
 from rankscope.warehouse.kernels import write_value
 from rankscope.warehouse.plan import MOST_RANKS, Plan
 from rankscope.warehouse.problems import gather_problems, list_problems
 from rankscope.warehouse.refusals import refuse_policy
+from rankscope.warehouse.result import SqlStatements
 from rankscope.warehouse.tables import select_attributes, write_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankscope.data.policy import Policy
     from rankscope.measures import Measure
+    from rankscope.settings.policy import Policy
     from rankscope.warehouse.dialects import Dialect
     from rankscope.warehouse.inputs import JoinedTable
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankscope.data.policy import Policy
+    from rankscope.settings.policy import Policy
     from rankscope.warehouse.dialects import Dialect
     from rankscope.warehouse.inputs import JoinedTable, QrelsAndRun
     from rankscope.warehouse.plan import Discounts, Lists, Plan

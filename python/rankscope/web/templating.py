@@ -6,12 +6,12 @@ import math
 import re
 from importlib.resources import files
 
+from rankscope.derivation.derivation import DIGITS
+from rankscope.derivation.write import html
+from rankscope.derivation.write.blocks import Heading, Note
+from rankscope.drawing.palette import write_properties
 from rankscope.errors import UsageError, hint_extra
-from rankscope.explain.derivation import DIGITS
-from rankscope.explain.write import html
-from rankscope.explain.write.blocks import Heading, Note
-from rankscope.plots.palette import write_properties
-from rankscope.results.text import format_share, format_value, show
+from rankscope.output.text import format_share, format_value, show
 from rankscope.web.charts import span, stack
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from rankscope.explain import Explanation
+    from rankscope.derivation.explanation import Explanation
 
 LONGEST = 200
 """Longer texts are cut: an id may have any length."""

@@ -11,6 +11,10 @@ from rankscope.monitor.rules.kinds import PROBLEMS
 
 from tests.monitor.alerts.notices import BEGAN, NOW, make, make_incident
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 URL = "https://rankscope.example.com"
 CAUSE = {"sentence": "All of it is version 42 on televisions.", "share": 1.0}
 
@@ -32,6 +36,19 @@ def test_one_incident_is_described_in_plain_text() -> None:
         "\n"
         f"Open the incident: {URL}/incidents/incident_1"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ({"measure": "empty"}, "empty rose for device=tv, gbdt 42"),
+        ({"version": "<all>"}, "nDCG@5 fell for device=tv, gbdt"),
+        ({"slice": (), "model": "", "version": "<all>"}, "nDCG@5 fell for all rankings"),
+    ],
+)
+def test_a_title_names_the_problem_and_whom_it_is_about(said: dict[str, Any], title: str) -> None:
+    message = write_message([make(("opened", make_incident(**said))).to_json()])
+    assert message.title == f"New incident: {title} (music)"
 
 
 def test_formats_say_the_same() -> None:

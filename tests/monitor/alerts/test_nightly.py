@@ -30,7 +30,7 @@ from rankscope.monitor.rules.trace.rule import MOST_NIGHTS, TraceRule
 from rankscope.monitor.rules.trace.run import NightlyProgress
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
-from rankscope.stats.trace.trace import TraceChoices
+from rankscope.trace.compute import TraceChoices
 
 from tests.monitor.stories import search
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.data.interval import Interval
 from rankscope.errors import UsageError
+from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
 from rankscope.stats.test import paired
 from rankscope.stats.test.family import Family

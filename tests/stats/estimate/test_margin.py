@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from rankscope._core import bounded_units_needed
-from rankscope.data.interval import Interval
+from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.margin import test_bounded as run_bounded
 from rankscope.stats.estimate.margin import test_dense as run_dense

@@ -7,11 +7,11 @@ from rankscope.monitor.ask.trace import Span, find_traced, trace_spans
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
+from rankscope.output.text import format_share, format_value, show
 from rankscope.records import record, replace
-from rankscope.results.text import format_share, format_value, show
-from rankscope.results.trace import EVERYWHERE
-from rankscope.stats.trace.arrivals import RANKERS
-from rankscope.stats.trace.trace import TraceChoices
+from rankscope.trace.arrivals import RANKERS
+from rankscope.trace.compute import TraceChoices
+from rankscope.trace.result import EVERYWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.store.records import Version
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.results.trace import Cause, Trace
+    from rankscope.trace.result import Cause, Trace
 
 LONGEST = 28 * DAY
 """A version before is compared over at most this long."""

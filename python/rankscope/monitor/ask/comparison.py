@@ -11,8 +11,8 @@ from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.folding import OTHER
+from rankscope.output.text import format_value
 from rankscope.records import record
-from rankscope.results.text import format_value
 from rankscope.stats.sequential.comparison import FEWEST_USERS, find_factor, follow_difference
 
 TYPE_CHECKING = False

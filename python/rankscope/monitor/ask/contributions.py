@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.results.table import Table
+from rankscope.output.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rankscope.results.table import Cell
+    from rankscope.output.table import Cell
 
 RANKER = frozenset({"model", "version"})
 

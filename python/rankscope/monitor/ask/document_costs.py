@@ -17,7 +17,7 @@ from rankscope.monitor.evaluate.grades import (
 )
 from rankscope.monitor.evaluate.values import ChunkPlan
 from rankscope.records import record
-from rankscope.stats.trace.document_regrets import DocumentRegrets
+from rankscope.trace.document_regrets import DocumentRegrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

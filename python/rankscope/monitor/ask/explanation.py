@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-from rankscope.api.explain import EXPLAINED, OF_RELEVANCE, derive_value
-from rankscope.api.rankings import Rankings, rank_groups
-from rankscope.api.regrets import measure_regrets
 from rankscope.deferred import np
+from rankscope.derivation.compute import EXPLAINED, OF_RELEVANCE, derive_value
+from rankscope.derivation.derive.query import RankedQuery
+from rankscope.derivation.explanation import LIMIT, Explanation
 from rankscope.errors import MeasureError, UsageError
-from rankscope.explain.derive.query import RankedQuery
-from rankscope.explain.explanation import LIMIT, Explanation
+from rankscope.evaluation.rankings import Rankings, rank_groups
 from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
 from rankscope.monitor.ask.trace import find_traced
 from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
@@ -21,13 +20,14 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.records import Chunk, LabelColumns
 from rankscope.monitor.store.tables.documents import offsets_of, pack, unpack_columns
 from rankscope.records import replace
+from rankscope.regrets.compute import measure_regrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankscope.explain import RelevanceExplanation
-    from rankscope.explain.explanation import Documents
+    from rankscope.derivation.explanation import Documents
+    from rankscope.derivation.relevance import RelevanceExplanation
     from rankscope.measures import Measure
     from rankscope.monitor.ask.logged_explanation import Source
     from rankscope.monitor.definition.definition import Definition

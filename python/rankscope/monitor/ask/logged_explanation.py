@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rankscope.explain.derivation import DIGITS, Derivation
-from rankscope.explain.write.blocks import Column, Grid, Heading, Id, Sentence
-from rankscope.explain.write.terms import write_fixed, write_number
+from rankscope.derivation.derivation import DIGITS, Derivation
+from rankscope.derivation.write.blocks import Column, Grid, Heading, Id, Sentence
+from rankscope.derivation.write.terms import write_fixed, write_number
 from rankscope.monitor.evaluate.grades import REASONS
 from rankscope.monitor.events.times import describe_time, format_time, to_datetime
 from rankscope.records import record
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, TypeAlias
 
-    from rankscope.data.policy import Policy
-    from rankscope.explain import Explanation, RelevanceExplanation
-    from rankscope.explain.write.blocks import Block, Inline
+    from rankscope.derivation.explanation import Explanation
+    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.derivation.write.blocks import Block, Inline
     from rankscope.measures import Measure
     from rankscope.monitor.evaluate.grades import JudgedLabel
     from rankscope.monitor.events.event import Ranking
+    from rankscope.settings.policy import Policy
 
     Source: TypeAlias = Literal["labels", "logged", "unlabelled", "pending"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope._core import TextCodes
 from rankscope.deferred import np
-from rankscope.engine import count_threads
+from rankscope.engine.requests import count_threads
 from rankscope.errors import EmptyError, MeasureError
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.evaluate.grades import read_integers
@@ -12,7 +12,7 @@ from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.merging import choose
 from rankscope.monitor.store.tables.documents import offsets_of
-from rankscope.stats.trace.query_columns import QueryColumns, TextColumn, TextList
+from rankscope.trace.query_columns import QueryColumns, TextColumn, TextList
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

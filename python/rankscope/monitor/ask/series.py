@@ -10,8 +10,8 @@ from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.store.deadline import check_deadline
+from rankscope.output.table import Table
 from rankscope.records import record
-from rankscope.results import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from rankscope.monitor.ask.comparison import compare_served, describe_difference
 from rankscope.monitor.ask.versions import list_versions
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.store.folding import OTHER
+from rankscope.output.text import format_value
 from rankscope.records import record
-from rankscope.results.text import format_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ from datetime import timedelta
 from hashlib import sha256
 
 from rankscope._core import EMPTY_VALUES
-from rankscope.data.attribution import Attribution, read_positive
-from rankscope.data.policy import Policy
 from rankscope.engine.requests import read_measure, read_measures, read_policy
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG
@@ -18,15 +16,17 @@ from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import read_length
 from rankscope.records import record, replace
+from rankscope.settings.attribution import Attribution, read_positive
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from rankscope.data.attribution import Positive
-    from rankscope.engine import Measures
+    from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
     from rankscope.monitor.events.times import Duration
+    from rankscope.settings.attribution import Positive
 
     Json: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from rankscope.data.policy import Policy
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import POLICY, define
@@ -24,6 +23,7 @@ from rankscope.monitor.events.times import (
     write_duration,
 )
 from rankscope.names import quote
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

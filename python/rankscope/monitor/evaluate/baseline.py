@@ -6,7 +6,6 @@ import math
 from types import MappingProxyType
 
 from rankscope import _core
-from rankscope.data.interval import Interval
 from rankscope.deferred import np
 from rankscope.engine.requests import count_threads
 from rankscope.errors import EmptyError
@@ -14,6 +13,7 @@ from rankscope.monitor.definition.definition import check_comparable
 from rankscope.monitor.evaluate.clusters import ClusterCodes
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.records import record
+from rankscope.settings.interval import Interval
 from rankscope.stats.means import Mean, estimate_mean
 
 TYPE_CHECKING = False

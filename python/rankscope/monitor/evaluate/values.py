@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rankscope import _core
 from rankscope._core import EMPTY_VALUES
-from rankscope.adapters.arrays import Groups
-from rankscope.data.policy import Policy
 from rankscope.deferred import np
-from rankscope.engine.evaluating import make_plan
 from rankscope.engine.requests import count_threads, read_request
 from rankscope.errors import MeasureError
-from rankscope.explain.diff.losses import Parts, take_settings
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.inputs.arrays import Groups
+from rankscope.losses.difference import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
 from rankscope.monitor.evaluate.grades import (
     list_columns,
@@ -23,6 +22,7 @@ from rankscope.monitor.evaluate.grades import (
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.records import record, replace
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.evaluate.values import evaluate_chunks, name_columns
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.arrays import write_numbers

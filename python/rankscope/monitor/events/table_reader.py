@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from operator import ge
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.open_column import is_null, open_column
-from rankscope.adapters.tables import open_table
 from rankscope.deferred import np
 from rankscope.errors import FormatError
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.open_column import is_null, open_column
+from rankscope.inputs.tables import open_table
 from rankscope.monitor.events.event import Items, unless_all_none
 from rankscope.monitor.events.fields import read_id, read_number
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES

@@ -6,9 +6,9 @@ types are taken; the reader of rows has the others.
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.open_column import decode
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.open_column import decode
 from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.intake.tables import differs_from_next
 from rankscope.monitor.store.arrays import read_texts

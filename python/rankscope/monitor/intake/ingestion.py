@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
-from rankscope.adapters.tables import is_table, open_table
 from rankscope.errors import InputError, UsageError
+from rankscope.inputs.tables import is_table, open_table
 from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections, tell_statuses
 from rankscope.monitor.events.reader import EventReader
@@ -16,8 +16,8 @@ from rankscope.monitor.events.rejection import Reading, Rejection, count_unknown
 from rankscope.monitor.intake.decoding import EventDecoder, move_attributes
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
 from rankscope.monitor.intake.placing import count_unshown
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ class Ingestion:
         return [one for one in self._attributes if self._is_strict or one in names]
 
     def _are_together(self, file: EventFile, name: str) -> bool:
-        from rankscope.adapters.open_column import decode  # noqa: PLC0415 - tables need it
+        from rankscope.inputs.open_column import decode  # noqa: PLC0415 - tables need it
         from rankscope.monitor.intake.tables import are_together  # noqa: PLC0415 - loads NumPy
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))

@@ -5,8 +5,8 @@ Only columns of the usual types are taken; the reader of rows has the others.
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.intake.columns import (
     UnusualColumnError,
     find_list_roles,

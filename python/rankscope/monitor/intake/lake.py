@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rankscope.deferred import np
-from rankscope.engine import count_threads
+from rankscope.engine.requests import count_threads
 from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import MICROSECOND, read_clock, read_length
 from rankscope.monitor.store.lake.address import LAYOUTS, Lake, TableAddress, check_url
 from rankscope.monitor.store.records import LeftOut
+from rankscope.output.text import show
 from rankscope.records import record, replace
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from functools import partial
 
-from rankscope.adapters.arrow import load_arrow, open_text
-from rankscope.adapters.files.blocks import Lines
 from rankscope.deferred import np
 from rankscope.errors import FormatError
+from rankscope.inputs.arrow import load_arrow, open_text
+from rankscope.inputs.files.blocks import Lines
 from rankscope.monitor.events.rejection import count_unknown
 from rankscope.monitor.intake.table_decoder import TableDecoder
 from rankscope.monitor.intake.tables import (

@@ -137,7 +137,7 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
         return {"problem": "the address is none that Apprise knows"}
     # Before anything is judged: matplotlib may start a program that lists fonts.
     chart = asked.get("chart")
-    picture = None if chart is None else draw_chart(Chart.from_dict(chart))
+    picture = None if chart is None else draw_chart(Chart(**chart))
     if guard is None:
         guard = Guard(allows_private=asked["allows_private"])
         guard.install()

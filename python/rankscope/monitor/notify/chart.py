@@ -7,11 +7,10 @@ without a picture.
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime
 from io import BytesIO
 
-from rankscope.plots.palette import LIGHT
+from rankscope.drawing.palette import LIGHT
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -45,21 +44,9 @@ class Chart:
     began: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        rows = {
-            name: [None if math.isnan(one) else one for one in getattr(self, name)]
-            for name in ("times", "values", "lower", "upper")
-        }
-        return {"title": self.title, **rows, "floor": self.floor, "began": self.began}
-
-    @staticmethod
-    def from_dict(said: dict[str, Any]) -> Chart:
-        """Read what `to_dict` returned."""
-        rows = {
-            name: tuple(math.nan if one is None else float(one) for one in said[name])
-            for name in ("times", "values", "lower", "upper")
-        }
-        return Chart(title=said["title"], floor=said["floor"], began=said["began"], **rows)
+        """Return what it is made of; Python's JSON has NaN, too."""
+        names: tuple[str, ...] = Chart.__match_args__
+        return {name: getattr(self, name) for name in names}
 
 
 def draw_chart(chart: Chart) -> bytes | None:

@@ -9,15 +9,13 @@ from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 
-from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.notify.channels import Channels
-from rankscope.monitor.notify.http import PostError
 from rankscope.monitor.notify.message import LOST
 from rankscope.monitor.notify.sender import AppriseSender, Attempt
-from rankscope.monitor.notify.sending import add_url, judge_reply, send_notifications
-from rankscope.monitor.notify.webhook import call, find_webhook
+from rankscope.monitor.notify.sending import add_url, post_webhook, send_notifications
+from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.retry import RetryPolicy
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
@@ -179,11 +177,7 @@ class Deliverer:
         if webhook is None or webhook.disabled is not None:
             return Attempt("there is no webhook")
         body = add_url(letter.body, self._channels.public_url)
-        try:
-            reply = call(self._poster, webhook, letter.notification_id, body, now)
-        except (PostError, UsageError) as error:
-            return Attempt(error.message)
-        outcome = judge_reply(reply.status, reply.retry_after)
+        outcome = post_webhook(self._poster, webhook, letter.notification_id, body, now)
         if outcome.is_gone:
             self._disable(letter.project, webhook.url)
         return outcome

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from html import escape
 
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

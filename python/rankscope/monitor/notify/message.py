@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents.notice import CHANGED, DIGEST, Notice
 from rankscope.monitor.notify.markup import (
     Link,
@@ -18,12 +19,14 @@ from rankscope.monitor.notify.markup import (
     write_title,
 )
 from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.settings import EMPTY
+from rankscope.monitor.rules.stream import ALL
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.incidents.incident import Event, Incident
@@ -152,7 +155,7 @@ def _name_notice(notice: Notice) -> str:
     if first.severity == "critical" and event in ONGOING:
         word = f"CRITICAL: {word}"
     more = f" and {count - 1} more" if count > 1 else ""
-    return f"{word}: {_name_problem(first)} for {_name_stream(first)}{more} ({notice.project})"
+    return f"{word}: {name_problem(first)} for {name_stream(first)}{more} ({notice.project})"
 
 
 def _judge(notice: Notice) -> Urgency:
@@ -191,7 +194,7 @@ def _summarize(event: Event, incident: Incident, now: datetime) -> Iterator[Part
     yield Strong(WORDS[event])
     yield Text(": ")
     yield from _show_stream(incident)
-    yield Text(f". {incident.reason}" if incident.reason else f". {_name_problem(incident)}")
+    yield Text(f". {incident.reason}" if incident.reason else f". {name_problem(incident)}")
     if incident.began is not None and event in ONGOING:
         yield Text(f" Since {_show_since(incident.began, now)}.")
 
@@ -200,7 +203,7 @@ def _describe_one(
     event: Event, incident: Incident, now: datetime, public_url: str | None
 ) -> Iterator[Paragraph]:
     """Describe one incident: what, for whom, since when, why, and what to do."""
-    reason = incident.reason or f"{_name_problem(incident)}."
+    reason = incident.reason or f"{name_problem(incident)}."
     yield Paragraph((Strong(WORDS[event]), Text(f": {reason}")))
     yield Paragraph((Strong("For"), Text(": "), *_show_stream(incident)), is_item=True)
     began = incident.began or incident.opened
@@ -208,7 +211,7 @@ def _describe_one(
         since = _show_since(began, now)
     else:
         ended = incident.recovered or incident.resolved or now
-        since = f"{_show_time(began)} to {_show_time(ended)} ({show_duration(ended - began)})"
+        since = f"{_show_time(began)} to {_show_time(ended)} ({describe_length(ended - began)})"
     word = "Since" if event in ONGOING else "From"
     yield Paragraph((Strong(word), Text(f": {since}")), is_item=True)
     if cause := _find_cause(incident):
@@ -239,16 +242,20 @@ def _find_cause(incident: Incident) -> str:
     return str((incident.cause or {}).get("sentence") or "")
 
 
-def _name_problem(incident: Incident) -> str:
+def name_problem(incident: Incident) -> str:
+    """Name what is wrong, such as `nDCG@5 fell`."""
     problem = PROBLEMS[incident.kind]
-    is_of_measure = bool(problem.verb and incident.measure)
-    return f"{incident.measure} {problem.verb}" if is_of_measure else problem.name
+    if problem.verb and incident.measure:
+        has_risen = incident.kind == "quality" and incident.measure == EMPTY
+        return f"{incident.measure} {'rose' if has_risen else problem.verb}"
+    return problem.name
 
 
-def _name_stream(incident: Incident) -> str:
-    """Return a stream in words, such as `device=tv, gbdt 42`."""
+def name_stream(incident: Incident) -> str:
+    """Name whom it is about, such as `device=tv, gbdt 42`."""
     said = [f"{name}={value}" for name, value in incident.slice]
-    model = " ".join(filter(None, (incident.model, incident.version)))
+    version = "" if incident.version == ALL else incident.version
+    model = " ".join(filter(None, (incident.model, version)))
     return ", ".join([*said, *([model] if model else [])]) or "all rankings"
 
 
@@ -269,26 +276,8 @@ def _show_stream(incident: Incident) -> Iterator[Part]:
 
 
 def _show_since(began: datetime, now: datetime) -> str:
-    return f"{_show_time(began)} ({show_duration(now - began)})"
+    return f"{_show_time(began)} ({describe_length(now - began)})"
 
 
 def _show_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-
-
-def show_duration(length: timedelta) -> str:
-    """Return a duration in words.
-
-    Examples:
-        >>> from datetime import timedelta
-        >>> show_duration(timedelta(hours=52)), show_duration(timedelta(minutes=61))
-        ('2 days 4 h', '1 h 1 min')
-    """
-    minutes = max(int(length.total_seconds()), 0) // 60
-    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
-    if days:
-        word = "day" if days == 1 else "days"
-        return f"{days} {word} {hours} h" if hours else f"{days} {word}"
-    if hours:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    return f"{minutes} min"

@@ -88,6 +88,7 @@ class AppriseSender:
                 "markdown": message.markdown,
                 "html": message.html,
                 "urgency": message.urgency,
+                # Python's JSON has NaN.
                 "chart": None if chart is None else chart.to_dict(),
             },
             allows_proxy=channel.allows_private,

@@ -98,13 +98,20 @@ def add_url(body: str, public_url: str | None) -> str:
     return json.dumps({**said, "url": f"{public_url}{path}"})
 
 
+def post_webhook(
+    poster: Poster, webhook: Webhook, notification_id: str, body: str, now: int
+) -> Attempt:
+    """Post a notification to a webhook, once."""
+    try:
+        reply = call(poster, webhook, notification_id, body, now)
+    except (PostError, UsageError) as error:
+        return Attempt(error.message)
+    return judge_reply(reply.status, reply.retry_after)
+
+
 def _post(
     channel: Channel, notification_id: str, body: str, *, poster: Poster, now: int
 ) -> Attempt:
     webhook = Webhook(channel.url.reveal(), channel.secret, channel.allows_http, 0)
     chosen = poster.with_private() if channel.allows_private else poster
-    try:
-        reply = call(chosen, webhook, notification_id, body, now)
-    except (PostError, UsageError) as error:
-        return Attempt(error.message)
-    return judge_reply(reply.status, reply.retry_after)
+    return post_webhook(chosen, webhook, notification_id, body, now)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field
 
-from rankscope.data.interval import Interval
 from rankscope.deferred import np
 from rankscope.engine.requests import count_threads, read_measure
 from rankscope.monitor.evaluate.clusters import number_clusters
@@ -25,6 +24,7 @@ from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, des
 from rankscope.monitor.rules.state import RuleVerdict
 from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
+from rankscope.settings.interval import Interval
 from rankscope.stats.means import Mean, estimate_mean
 
 if TYPE_CHECKING:

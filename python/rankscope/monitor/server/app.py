@@ -26,7 +26,7 @@ from rankscope.monitor.server.api import (
     webhook,
 )
 from rankscope.monitor.server.api.channels import ChannelRoutes
-from rankscope.monitor.server.api.fields import Object, Status
+from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.api.route import make_endpoints
@@ -35,7 +35,7 @@ from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
 from rankscope.monitor.server.metrics import Metrics
-from rankscope.monitor.server.pages.overview import OVERVIEW
+from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
 from rankscope.monitor.server.readiness import Readiness
@@ -129,15 +129,7 @@ class Service:
             *Metrics(pool).endpoints,
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
-            Endpoint(
-                "GET",
-                "/v1/overview",
-                "read",
-                pages.tell(OVERVIEW),
-                summary=OVERVIEW.summary,
-                query=OVERVIEW.query,
-                result=Object,
-            ),
+            *make_endpoints(OVERVIEW, pool),
             Endpoint(
                 "GET",
                 "/healthz",

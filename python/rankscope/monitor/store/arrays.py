@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rankscope.adapters.arrow import check_whole, load_arrow
 from rankscope.deferred import np
 from rankscope.errors import FormatError
+from rankscope.inputs.arrow import check_whole, load_arrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ ranking. The columns are those that `rankscope monitor export` writes.
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
 from rankscope.errors import FormatError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS
 from rankscope.monitor.store.arrays import (
     count_ranks,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.store.arrays import take_texts, write_texts
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
 from rankscope.records import replace

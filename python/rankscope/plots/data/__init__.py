@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from rankscope.plots.data.bounds import BoundsChart as BoundsChart
-from rankscope.plots.data.bounds import Range as Range
-from rankscope.plots.data.critical_differences import (
+from rankscope.bounds.chart import BoundsChart as BoundsChart
+from rankscope.bounds.chart import Range as Range
+from rankscope.comparison.charts.critical_differences import (
     CriticalDifferences as CriticalDifferences,
 )
-from rankscope.plots.data.critical_differences import PlacedRun as PlacedRun
-from rankscope.plots.data.cutoffs import CutoffCurve as CutoffCurve
-from rankscope.plots.data.cutoffs import CutoffLine as CutoffLine
-from rankscope.plots.data.differences import QueryDifferences as QueryDifferences
-from rankscope.plots.data.discounts import DiscountCurves as DiscountCurves
-from rankscope.plots.data.discounts import DiscountLine as DiscountLine
-from rankscope.plots.data.discounts import Examined as Examined
-from rankscope.plots.data.forest import Effect as Effect
-from rankscope.plots.data.forest import Forest as Forest
-from rankscope.plots.data.losses import LossBar as LossBar
-from rankscope.plots.data.losses import LossBars as LossBars
-from rankscope.plots.data.recall import PrecisionLine as PrecisionLine
-from rankscope.plots.data.recall import PrecisionRecall as PrecisionRecall
-from rankscope.plots.data.scatter import QueryScatter as QueryScatter
+from rankscope.comparison.charts.critical_differences import PlacedRun as PlacedRun
+from rankscope.comparison.charts.forest import Effect as Effect
+from rankscope.comparison.charts.forest import Forest as Forest
+from rankscope.comparison.charts.scatter import QueryScatter as QueryScatter
+from rankscope.difference.chart import QueryDifferences as QueryDifferences
+from rankscope.discounts.chart import DiscountCurves as DiscountCurves
+from rankscope.discounts.chart import DiscountLine as DiscountLine
+from rankscope.discounts.chart import Examined as Examined
+from rankscope.evaluation.cutoff_chart import CutoffCurve as CutoffCurve
+from rankscope.evaluation.cutoff_chart import CutoffLine as CutoffLine
+from rankscope.evaluation.recall_chart import PrecisionLine as PrecisionLine
+from rankscope.evaluation.recall_chart import PrecisionRecall as PrecisionRecall
+from rankscope.losses.chart import LossBar as LossBar
+from rankscope.losses.chart import LossBars as LossBars

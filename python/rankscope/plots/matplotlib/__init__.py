@@ -6,16 +6,16 @@ returns the axes. Matplotlib is only imported when you call one of them.
 
 from __future__ import annotations
 
-from rankscope.plots.matplotlib.bounds import draw_bounds as draw_bounds
-from rankscope.plots.matplotlib.critical_differences import (
+from rankscope.bounds.plot import draw_bounds as draw_bounds
+from rankscope.comparison.plots.critical_differences import (
     draw_critical_differences as draw_critical_differences,
 )
-from rankscope.plots.matplotlib.cutoffs import draw_cutoffs as draw_cutoffs
-from rankscope.plots.matplotlib.differences import draw_differences as draw_differences
-from rankscope.plots.matplotlib.discounts import draw_discounts as draw_discounts
-from rankscope.plots.matplotlib.forest import draw_forest as draw_forest
-from rankscope.plots.matplotlib.losses import draw_losses as draw_losses
-from rankscope.plots.matplotlib.recall import draw_precision_recall as draw_precision_recall
-from rankscope.plots.matplotlib.saving import save as save
-from rankscope.plots.matplotlib.saving import to_svg as to_svg
-from rankscope.plots.matplotlib.scatter import draw_scatter as draw_scatter
+from rankscope.comparison.plots.forest import draw_forest as draw_forest
+from rankscope.comparison.plots.scatter import draw_scatter as draw_scatter
+from rankscope.difference.plot import draw_differences as draw_differences
+from rankscope.discounts.plot import draw_discounts as draw_discounts
+from rankscope.drawing.saving import save as save
+from rankscope.drawing.saving import to_svg as to_svg
+from rankscope.evaluation.cutoff_plot import draw_cutoffs as draw_cutoffs
+from rankscope.evaluation.recall_plot import draw_precision_recall as draw_precision_recall
+from rankscope.losses.plot import draw_losses as draw_losses

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 from rankscope._core import estimate_mean as compute_estimate
-from rankscope.data.estimate import Estimate, read_estimate
 from rankscope.deferred import np
-from rankscope.engine import count_threads
+from rankscope.engine.requests import count_threads
 from rankscope.errors import UsageError
+from rankscope.output.estimate import Estimate, read_estimate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from rankscope.data.interval import Interval
+    from rankscope.settings.interval import Interval
 
 __all__ = ["Estimate", "estimate_mean"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope._core import count_shifted
-from rankscope.data.interval import stream_of
 from rankscope.deferred import np
+from rankscope.settings.interval import stream_of
 from rankscope.stats.test.student import average
 from rankscope.stats.test.tested import Tested
 

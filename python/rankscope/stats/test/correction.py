@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.data.policy import check_choice
 from rankscope.deferred import np
+from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

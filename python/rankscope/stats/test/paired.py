@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.data.policy import check_choice
-from rankscope.engine import count_threads
+from rankscope.engine.requests import count_threads
 from rankscope.errors import UsageError
 from rankscope.records import replace
+from rankscope.settings.policy import check_choice
 from rankscope.stats.test.bootstrap import test_by_bootstrap
 from rankscope.stats.test.flips import Inverted, invert_flips, test_by_flips
 from rankscope.stats.test.ranks import test_by_ranks, test_by_signs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from rankscope._core import count_ranges
-from rankscope.data.interval import stream_of
 from rankscope.deferred import np
+from rankscope.settings.interval import stream_of
 from rankscope.stats.test.tested import Tested
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope.monitor.rules.data.counts import TOTAL
 from rankscope.monitor.rules.data.progress import Anomaly
-from rankscope.results.text import show
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from rankscope.data.interval import Interval
 from rankscope.deferred import np
 from rankscope.engine.requests import count_threads
 from rankscope.errors import InputError, UsageError
@@ -17,6 +16,7 @@ from rankscope.monitor.rules.drop.sample import View, collect_samples
 from rankscope.monitor.rules.drop.step import FINAL
 from rankscope.monitor.rules.stream import ALL
 from rankscope.records import record, replace
+from rankscope.settings.interval import Interval
 from rankscope.stats.means import estimate_mean
 from rankscope.stats.sequential.anchor import LEAST, LONGEST, choose_anchor
 from rankscope.stats.sequential.baseline import LEVEL

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from rankscope.data.interval import Interval
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.cause import explain_fall, find_baseline_span, leave_out_rankers, shorten
 from rankscope.monitor.ask.trace import Span, trace_spans
@@ -13,10 +12,11 @@ from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.stored import Stored
+from rankscope.output.text import format_value
 from rankscope.records import record, replace
-from rankscope.results.decomposition import name_slice
-from rankscope.results.text import format_value
-from rankscope.stats.trace.trace import TraceChoices
+from rankscope.settings.interval import Interval
+from rankscope.trace.compute import TraceChoices
+from rankscope.trace.decomposition_result import name_slice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.trace.rule import TraceRule
     from rankscope.monitor.store.records import Version
     from rankscope.monitor.store.store import StoreReader
-    from rankscope.results.trace import Trace
+    from rankscope.trace.result import Trace
 
 DAYS = 7
 """The days that a night's trace looks at: fewer if they have too many rankings."""

@@ -6,7 +6,7 @@ import math
 from datetime import datetime, timedelta
 
 from rankscope.monitor.events.times import MICROSECOND, to_micros
-from rankscope.results.table import Table
+from rankscope.output.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

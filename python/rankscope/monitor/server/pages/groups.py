@@ -7,9 +7,11 @@ import math
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.notify import message
+from rankscope.monitor.notify.message import name_stream
 from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
-from rankscope.monitor.rules.settings import EMPTY
+from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
 from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.incidents.incident import Incident
 
-ALL = "<all>"
 """The version of a stream that is watched over all versions."""
 SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
@@ -99,20 +100,10 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
 
 
 def name_problem(incident: Incident) -> str:
-    """Name what is wrong, such as `nDCG@5 fell`."""
-    problem = PROBLEMS[incident.kind]
-    if problem.verb and incident.measure:
-        has_risen = incident.kind == "quality" and incident.measure == EMPTY
-        return f"{incident.measure} {'rose' if has_risen else problem.verb}"
-    return problem.name[:1].upper() + problem.name[1:]
-
-
-def name_stream(incident: Incident) -> str:
-    """Name whom it is about, such as `device=tv, gbdt 42`."""
-    parts = [f"{name}={value}" for name, value in incident.slice]
-    named = "" if incident.version == ALL else incident.version
-    version = " ".join(filter(None, (incident.model, named)))
-    return ", ".join([*parts, *([version] if version else [])]) or "all rankings"
+    """Name what is wrong, such as `nDCG@5 fell`, where a sentence begins."""
+    problem = message.name_problem(incident)
+    is_of_measure = PROBLEMS[incident.kind].verb and incident.measure
+    return problem if is_of_measure else problem[:1].upper() + problem[1:]
 
 
 def measure_length(incident: Incident, now: int, began: datetime | None = None) -> int:

@@ -9,17 +9,17 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse
 
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.transitions import find_timer
 from rankscope.monitor.rules.finding import LOST_LABELS
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.limit import RANKINGS
 from rankscope.monitor.rules.settings import EMPTY
+from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import (
-    ALL,
     Group,
     describe_evidence,
     group_incidents,
@@ -136,16 +136,6 @@ class IncidentView:
         values = [point.value for point in take_points(series, find_drawn(self.incident))]
         columns = (series.times, values, series.rankings, series.is_final)
         return list(zip(*columns, strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "incident": self.incident.to_dict(),
-            "history": [each.to_dict() for each in self.changes],
-            "related": [each.to_dict() for each in self.related],
-            "series": None if self.series is None else self.series.to_dict(),
-        }
 
 
 def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
@@ -380,7 +370,6 @@ def _view(monitor: Monitor, call: Call) -> IncidentView:
 
 INCIDENT = Page(
     path="/incidents/{incident_id}",
-    twin="/incidents/{incident_id}.json",
     here="Incidents",
     template="incident.html.j2",
     summary="An incident: what happened, why, what to do, and what was done.",

@@ -6,8 +6,9 @@ from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.server.api.fields import make_query
+from rankscope.monitor.server.api.fields import Object, make_query
 from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
@@ -157,6 +158,8 @@ class Overview:
             "project": self.project,
             "now": format_time(self.now),
             "configuration": self.configuration and write_configuration(self.configuration),
+            "definition": self.configuration and self.configuration.definition.hash,
+            "digest": self.configuration and self.configuration.digest.hex(),
             "range": extent.range,
             "every": extent.every,
             "since": format_time(extent.since),
@@ -247,7 +250,6 @@ def _extras(view: Overview) -> dict[str, object]:
 OVERVIEW = Page(
     path="/",
     place=1,
-    twin="/overview.json",
     here="Overview",
     template="overview.html.j2",
     summary="Values now and over time, compared with the baseline.",
@@ -268,3 +270,14 @@ OVERVIEW = Page(
     refresh=60,
 )
 PAGES = (OVERVIEW,)
+
+
+def get_overview(monitor: Monitor, call: Call) -> Object:
+    """Return values now and over time, compared with the baseline, and how they are measured."""
+    deleted = monitor.store.deleted_before(monitor.project)
+    return _view(monitor, call).to_dict() | {
+        "deleted_before": None if deleted is None else format_time(deleted)
+    }
+
+
+ROUTES = (Route("GET", "/v1/overview", get_overview, query=OVERVIEW.query, result=Object),)

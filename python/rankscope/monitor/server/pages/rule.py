@@ -10,12 +10,11 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.state import list_warnings
 from rankscope.monitor.rules.fields import FIELDS
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.rules.settings import BETWEEN
-from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.groups import group_incidents
@@ -26,8 +25,8 @@ from rankscope.monitor.server.pages.render import read_moment, write_field
 from rankscope.monitor.server.pages.rules import RULES, WORDS
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.folding import OTHER
+from rankscope.output.text import show
 from rankscope.records import record, replace
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,14 +73,6 @@ class RuleView:
             for warning in list_warnings(stream):
                 about.setdefault(warning, []).append(stream.name)
         return tuple((warning, tuple(names)) for warning, names in about.items())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "state": None if self.state is None else write_state(self.state),
-            "incidents": [each.to_dict() for group in self.groups for each in group.parts],
-        }
 
 
 def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) -> RuleView:
@@ -395,7 +386,6 @@ def explain_rule(view: RuleView) -> dict[str, object]:
 
 NEW_RULE = Page(
     path="/rules/new",
-    twin="",
     here="Rules",
     template="rule.html.j2",
     summary="The form that creates a rule.",
@@ -404,7 +394,6 @@ NEW_RULE = Page(
 )
 RULE = Page(
     path="/rules/{name}",
-    twin="/rules/{name}.json",
     here="Rules",
     template="rule.html.j2",
     summary="A rule: its status, its history, and the form that changes it.",

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.events.times import format_time
-from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.pages.groups import write_multiple
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.rules.state import RuleState
@@ -49,10 +45,6 @@ class RulesView:
     configuration: Configuration | None
     now: int
     rules: tuple[RuleState, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {"now": format_time(self.now), "rules": [write_state(one) for one in self.rules]}
 
 
 def view_rules(monitor: Monitor) -> RulesView:
@@ -92,7 +84,6 @@ WORDS: dict[str, object] = {"weigh": weigh}
 RULES = Page(
     path="/rules",
     place=4,
-    twin="/rules.json",
     here="Rules",
     template="rules.html.j2",
     summary="The rules, and the state of each slice they check.",

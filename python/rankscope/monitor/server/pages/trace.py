@@ -13,9 +13,9 @@ from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.charts.others import draw_waterfall
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
-from rankscope.results.trace_text import VERDICTS, describe_sampling
+from rankscope.trace.text import VERDICTS, describe_sampling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.pages.charts.others import Waterfall
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Version
-    from rankscope.results.table import Table
-    from rankscope.results.trace import Cause, FoundSlice, Trace
+    from rankscope.output.table import Table
+    from rankscope.trace.result import Cause, FoundSlice, Trace
 
 SIDES = ("before", "after")
 PARTS = ("since", "until", "model", "version", "environment")
@@ -163,15 +163,6 @@ class TraceView:
         before, after = self.trace.decomposition.means
         return draw_waterfall(before, after, parts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "measure": self.measure,
-            "fields": dict(self.fields),
-            "wrong": dict(self.wrong),
-            "trace": None if self.trace is None else self.trace.to_dict(),
-        }
-
 
 def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     """Trace what was asked for; where only a measure was, what is suggested."""
@@ -305,7 +296,6 @@ def _describe(field: str) -> str:
 TRACE = Page(
     path="/trace",
     place=3,
-    twin="/trace.json",
     here="Trace",
     template="trace.html.j2",
     summary="Why a value changed between two spans.",

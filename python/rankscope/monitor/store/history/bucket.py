@@ -18,8 +18,8 @@ from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.store.history.files import (
     KEPT_SECONDS,
     KINDS,

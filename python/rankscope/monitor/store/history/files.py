@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 from rankscope.errors import FileError, UsageError
-from rankscope.results.text import show
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.checked_parquet import open_path
 from rankscope.deferred import np
 from rankscope.errors import FileError, FormatError
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.checked_parquet import open_path
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.store.arrays import write_numbers, write_texts, write_times
 from rankscope.monitor.store.columns import MAKERS, write_contexts, write_kinds, write_names
 from rankscope.monitor.store.merging import concatenate

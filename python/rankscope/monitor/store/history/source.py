@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.arrays import write_texts

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
+from rankscope.output.text import show
 from rankscope.records import record
-from rankscope.results.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,9 +105,8 @@ class Lake:
             labels=read("labels"),
             reach=given["reach"],
             early=given["early"],
-            # Lakes of earlier versions compared rankings of one hour.
-            within=given.get("within", 0),
-            timezone=given.get("timezone"),
+            within=given["within"],
+            timezone=given["timezone"],
         )
 
 

@@ -6,14 +6,14 @@ of events that were sent.
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import check_whole, load_arrow
-from rankscope.adapters.open_column import decode
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
+from rankscope.inputs.arrow import check_whole, load_arrow
+from rankscope.inputs.open_column import decode
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import FAR, YEARS, read_time
 from rankscope.monitor.store.tables.documents import offsets_of
-from rankscope.results.text import show
+from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

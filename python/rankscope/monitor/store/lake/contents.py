@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
 from rankscope.errors import FormatError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.fields import read_attributes, read_text
 from rankscope.monitor.store.lake.cells import code_values, join_chunks, join_codes, to_marks

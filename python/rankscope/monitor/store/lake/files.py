@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.records import record
 
 TYPE_CHECKING = False

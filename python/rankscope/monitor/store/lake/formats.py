@@ -6,10 +6,10 @@ from collections import OrderedDict
 from contextlib import suppress
 from importlib import import_module
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.checked_parquet import open_file
-from rankscope.adapters.files.partitions import read_partitions
 from rankscope.errors import FileError, FormatError, hint_extra
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.checked_parquet import open_file
+from rankscope.inputs.files.partitions import read_partitions
 from rankscope.monitor.store.lake.files import (
     WILD,
     DataFile,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.store.lake.cells import code_values, read_numbers, spread, take, to_marks
 from rankscope.monitor.store.tables.documents import offsets_of
 

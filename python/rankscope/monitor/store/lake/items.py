@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.store.lake.cells import (
     code_values,
     make_keys,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.reader import make_label_id
 from rankscope.monitor.store.lake.cells import code_values, make_keys, take, to_marks

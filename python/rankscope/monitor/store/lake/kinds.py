@@ -6,8 +6,8 @@ only. So the types of a file never change what another file says.
 
 from __future__ import annotations
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.lists import is_list
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.lists import is_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.lists import is_list
 from rankscope.deferred import np
 from rankscope.errors import FormatError
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.lists import is_list
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.fields import read_labels
 from rankscope.monitor.events.names import LABEL_NAMES, Aliases, check_columns

@@ -7,9 +7,9 @@ from collections import Counter, OrderedDict
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar, cast
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
 from rankscope.errors import InputError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.limits import HOUR, Limits
 from rankscope.monitor.events.reader import check_time
 from rankscope.monitor.events.rejection import RefusedError

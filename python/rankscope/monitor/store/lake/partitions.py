@@ -6,9 +6,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
 from rankscope.errors import FileError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.event import LABEL_KINDS, Label
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.ahead import map_ahead

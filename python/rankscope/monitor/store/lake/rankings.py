@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from rankscope.adapters.arrow import load_arrow
-from rankscope.adapters.files.lists import is_list
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.lists import is_list
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.names import (

@@ -6,10 +6,10 @@ from collections import Counter
 from math import inf
 from typing import NamedTuple
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
-from rankscope.engine import count_threads
+from rankscope.engine.requests import count_threads
 from rankscope.errors import FileError, FormatError
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.lake.cells import join_chunks

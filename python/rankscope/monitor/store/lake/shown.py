@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from rankscope.adapters.arrow import load_arrow
 from rankscope.deferred import np
+from rankscope.inputs.arrow import load_arrow
 from rankscope.monitor.store.lake.cells import code_values, join_texts, spread, take
 from rankscope.monitor.store.tables.documents import offsets_of
 from rankscope.monitor.store.tables.events import digest

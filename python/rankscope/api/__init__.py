@@ -1,1 +1,0 @@
-"""The public functions and classes."""

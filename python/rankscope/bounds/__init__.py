@@ -1,0 +1,1 @@
+"""How far unjudged documents could change a value."""

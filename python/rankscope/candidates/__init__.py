@@ -1,0 +1,1 @@
+"""Values of sampled candidates, corrected."""

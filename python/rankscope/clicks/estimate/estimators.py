@@ -1,0 +1,239 @@
+"""Estimators of the value of a policy from the log of another: IPS, clipped IPS, SNIPS and DR."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.clicks.estimate.reliability import Reliability, add_up, assess
+from rankscope.clicks.estimate.skewed import find_ends
+from rankscope.deferred import np
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    Codes: TypeAlias = NDArray[np.int64]
+
+ROUNDING = 1e-12
+"""An error this small, relative to the value, is due to rounding."""
+TINY = 1e-300
+"""Keeps 0 from dividing."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Strata:
+    """The rows by position, and how much each position counts.
+
+    Args:
+        codes: The number of the position of each row, from 0.
+        counts: The number of rows of each position.
+        shares: How much the mean of each position counts in the value.
+    """
+
+    codes: Codes
+    counts: Numbers
+    shares: Numbers
+
+    def average(self, column: Numbers) -> Numbers:
+        """Return the mean of a column at each position."""
+        return np.bincount(self.codes, weights=column, minlength=len(self.counts)) / self.counts
+
+    @property
+    def scale(self) -> Numbers:
+        """What a row adds to the value for each unit of its own."""
+        return (self.shares / self.counts)[self.codes]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Estimator:
+    """A value as a sum over rows.
+
+    Args:
+        value: The estimate.
+        influences: What each row adds to the error of the estimate.
+        floor: The smallest variance that the estimate can have: that of as many rows of equal
+            weight as the effective sample size. Without it, a few large weights that have no
+            reward yet would make the estimate look precise.
+        reliability: How much the weights and rewards are worth.
+    """
+
+    value: float
+    influences: Numbers
+    floor: float
+    reliability: Reliability
+
+
+def average(
+    rewards: Numbers, weights: Numbers, strata: Strata, clusters: Codes | None
+) -> Estimator:
+    """Return inverse propensity scoring (IPS): the mean of weighted rewards."""
+    terms = rewards * weights
+    means = strata.average(terms)
+    return Estimator(
+        value=float(strata.shares @ means),
+        influences=strata.scale * (terms - means[strata.codes]),
+        floor=find_floor(rewards, weights, strata),
+        reliability=assess(strata.scale * weights, rewards, clusters),
+    )
+
+
+def normalize(
+    rewards: Numbers, weights: Numbers, strata: Strata, clusters: Codes | None
+) -> Estimator:
+    """Return self-normalized IPS: the weighted mean of rewards (Swaminathan and Joachims, 2015).
+
+    Positions at which all weights are 0 have no weighted mean; the value is NaN.
+    """
+    totals = strata.average(weights)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = strata.average(rewards * weights) / totals
+        influences = (
+            strata.scale * (weights * (rewards - means[strata.codes])) / totals[strata.codes]
+        )
+    return Estimator(
+        value=float(strata.shares @ means),
+        influences=influences,
+        floor=find_floor(rewards, weights, strata),
+        reliability=assess(strata.scale * weights, rewards, clusters),
+    )
+
+
+def correct(
+    rewards: Numbers,
+    weights: Numbers,
+    strata: Strata,
+    clusters: Codes | None,
+    predicted: tuple[Numbers, Numbers],
+) -> Estimator:
+    """Return the doubly robust estimate: predictions plus the weighted mean of their errors.
+
+    It is right if either the propensities or the predictions are (Dudík, Langford and Li, *Doubly
+    robust policy evaluation and learning*, ICML 2011).
+    """
+    of_row, of_policy = predicted
+    errors = rewards - of_row
+    terms = of_policy + weights * errors
+    means = strata.average(terms)
+    return Estimator(
+        value=float(strata.shares @ means),
+        influences=strata.scale * (terms - means[strata.codes]),
+        floor=find_floor(errors, weights, strata),
+        reliability=assess(strata.scale * weights, rewards, clusters),
+    )
+
+
+def leave_out(
+    rewards: Numbers, items: Codes, chances: Numbers, clusters: Codes
+) -> tuple[Numbers, Numbers]:
+    """Return the reward rate of each row's item, and of the new policy, without its own cluster.
+
+    A model that has seen a row predicts it too well, which biases the doubly robust estimate.
+    Leaving out the row's cluster is cross-fitting with as many folds as there are clusters, and
+    doesn't depend on the order of rows.
+    """
+    count = len(chances)
+    total, size = rewards.sum(), len(rewards)
+    own_sum = np.bincount(clusters, weights=rewards)
+    own_size = np.bincount(clusters)
+    # The rate of all items, which counts as one more row of each.
+    rest = np.maximum(size - own_size, 1)
+    prior = (total - own_sum) / rest
+    sums = np.bincount(items, weights=rewards, minlength=count)
+    sizes = np.bincount(items, minlength=count)
+    cells, places = np.unique(clusters * count + items, return_inverse=True)
+    cell_sum = np.bincount(places, weights=rewards)
+    cell_size = np.bincount(places)
+    cluster, item = cells // count, cells % count
+    without = (sums[item] - cell_sum + prior[cluster]) / (sizes[item] - cell_size + 1)
+    with_all = (sums[item] + prior[cluster]) / (sizes[item] + 1)
+    base = (chances * sums / (sizes + 1)).sum() + prior * (chances / (sizes + 1)).sum()
+    of_cluster = base + np.bincount(
+        cluster, weights=chances[item] * (without - with_all), minlength=len(prior)
+    )
+    return without[places], of_cluster[clusters]
+
+
+def find_floor(errors: Numbers, weights: Numbers, strata: Strata) -> float:
+    """Return the variance of weighted errors in a sample of the effective size."""
+    total = strata.average(weights)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = strata.average(weights * errors) / total
+        spread = strata.average(weights * (errors - means[strata.codes]) ** 2) / total
+        effective = strata.counts * total**2 / strata.average(weights * weights)
+        found = strata.shares**2 * spread / effective
+    return float(np.nansum(found))
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Concluded:
+    """An estimate with its intervals.
+
+    Args:
+        value: The estimate.
+        ends: Its interval; NaN if there is none.
+        change: The difference from the value of the log.
+        change_ends: The interval of the difference; NaN if there is none.
+        reason: Why there is no interval; empty if there is one.
+        reliability: How much the weights and rewards are worth.
+    """
+
+    value: float
+    ends: tuple[float, float]
+    change: float
+    change_ends: tuple[float, float]
+    reason: str
+    reliability: Reliability
+
+
+def conclude(
+    found: Estimator,
+    logged: Estimator,
+    clusters: Codes | None,
+    level: float,
+    *,
+    bounds: tuple[float, float],
+    reason: str = "",
+) -> Concluded:
+    """Return an estimate with its intervals, or without if the log is too small for them."""
+    refused = reason or found.reliability.refuse()
+    rounding = (ROUNDING * found.value) ** 2
+    if not refused and not _add_squares(found.influences, clusters) > rounding:
+        refused = "all rows or lists have the same value, which doesn't show how much they vary"
+    change = found.value - logged.value
+    ends = change_ends = (math.nan, math.nan)
+    if not refused:
+        variance = _add_squares(found.influences, clusters)
+        # Rows of a cluster that are alike make the variance of weighted errors larger, too.
+        alike = variance / max(_add_squares(found.influences, None), TINY)
+        floor = found.floor * max(1.0, alike)
+        low, high = find_ends(found.value, found.influences, clusters, level, floor=floor)
+        ends = max(bounds[0], low), min(bounds[1], high)
+        # What the floor adds to the variance of the value, it adds to that of the difference.
+        of_change = found.influences - logged.influences
+        missing = max(0.0, floor - variance)
+        floor = _add_squares(of_change, clusters) + missing
+        change_ends = find_ends(change, of_change, clusters, level, floor=floor)
+    return Concluded(
+        value=found.value,
+        ends=ends,
+        change=change,
+        change_ends=change_ends,
+        reason=refused,
+        reliability=found.reliability,
+    )
+
+
+def _add_squares(influences: Numbers, clusters: Codes | None) -> float:
+    return float((add_up(influences, clusters) ** 2).sum())
+
+
+def mean_weight(
+    weights: Numbers, clusters: Codes | None, level: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the mean weight with its interval. It is 1 if the propensities are right."""
+    mean = float(weights.mean())
+    return mean, find_ends(mean, (weights - mean) / len(weights), clusters, level)

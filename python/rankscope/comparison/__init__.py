@@ -1,0 +1,1 @@
+"""The comparison of runs, and its tables for terminals, reviews and papers."""

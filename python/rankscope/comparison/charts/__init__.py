@@ -1,0 +1,1 @@
+"""The data of plots of comparisons."""

@@ -1,0 +1,333 @@
+"""`rankscope compare`: compares two or more runs: differences, intervals and p-values."""
+
+from __future__ import annotations
+
+import os
+
+import rankscope as rs
+from rankscope.cli.files import add_file_options, name_file, read_columns, refuse_stdin_twice
+from rankscope.cli.items import add_items_options, list_items_files, read_items
+from rankscope.cli.options import (
+    add_convention_option,
+    add_measures_option,
+    add_policy_option,
+    add_reading_options,
+)
+from rankscope.cli.output import print_csv, print_json, print_notes
+from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.comparison.estimates import CORRECTIONS
+from rankscope.comparison.result import NAMES, RANGES
+from rankscope.errors import UsageError
+from rankscope.evaluation.evaluating import refuse_diagnostics
+from rankscope.inputs.recognition import name_path, shorten_names
+from rankscope.measures.splitting import split_measures
+from rankscope.names import find_closest, quote
+from rankscope.stats.test.paired import TESTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from rankscope.cli.parser import Parser
+    from rankscope.comparison.result import Comparison
+
+DEFAULT_MEASURES = ("nDCG@10",)
+FORMATS = ("json", "csv", "markdown", "latex", "html")
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.usage = (
+        "%(prog)s [options] QRELS RUN_A RUN_B...\n"
+        "       %(prog)s [options] TABLE --scores COLUMN,COLUMN..."
+    )
+    parser.add_argument(
+        "inputs",
+        metavar="QRELS RUN_A RUN_B... | TABLE",
+        nargs="+",
+        help="judgments and two or more runs, or one table with several columns of scores; - reads "
+        "standard input",
+    )
+    add_measures_option(parser, DEFAULT_MEASURES)
+    add_comparison_options(parser)
+    parser.add_argument(
+        "--test",
+        action=Once,
+        default="permutation",
+        choices=TESTS,
+        metavar="TEST",
+        help="significance test",
+    )
+    parser.add_argument(
+        "--correction",
+        action=Once,
+        default="holm",
+        choices=CORRECTIONS,
+        metavar="NAME",
+        help="correction of p-values for the number of comparisons",
+    )
+    parser.add_argument(
+        "--margin",
+        action=Once,
+        type=read_number,
+        metavar="X",
+        help="largest difference that does not matter; adds tests of non-inferiority and "
+        "equivalence",
+    )
+    parser.add_argument(
+        "--permutations",
+        action=Once,
+        type=read_integer,
+        metavar="N",
+        help="number of random permutations (default: by the size of the data, up to 99999)",
+    )
+    parser.add_argument(
+        "--no-bounds",
+        action=OnceFlag,
+        help="do not compute what unjudged documents and ties could change",
+    )
+    form = parser.add_mutually_exclusive_group()
+    for name, what in zip(
+        FORMATS, ("JSON", "CSV", "Markdown", "LaTeX (booktabs)", "HTML"), strict=True
+    ):
+        form.add_argument(f"--{name}", action=OnceFlag, help=f"print the result as {what}")
+    add_policy_option(parser)
+    add_convention_option(parser)
+    add_reading_options(parser)
+    add_file_options(parser)
+    add_items_options(parser)
+    parser.add_examples(
+        "rankscope compare qrels.txt bm25.run dense.run -m nDCG@10,AP",
+        "rankscope compare qrels.txt *.run --baseline bm25.run --latex",
+        "rankscope compare qrels.txt a.run b.run --attributes queries.csv --by country --cluster "
+        "user_id",
+        "rankscope compare log.parquet --scores old,new",
+    )
+    parser.set_defaults(run=run)
+
+
+def add_comparison_options(parser: ArgumentParser) -> None:
+    """Add the options about runs, slices, clusters and intervals."""
+    parser.add_argument(
+        "--names", action=Once, metavar="NAME,...", help="short names of the runs, in order"
+    )
+    parser.add_argument(
+        "--baseline",
+        action=Once,
+        metavar="NAME",
+        help="run to compare all others with (default: compare all pairs)",
+    )
+    parser.add_argument(
+        "--attributes",
+        action=Once,
+        metavar="FILE",
+        help="table with one row per query, for --by and --cluster",
+    )
+    parser.add_argument(
+        "--by", action="append", metavar="COLUMN", help="also compare within each value of it"
+    )
+    parser.add_argument(
+        "--cluster",
+        action=Once,
+        metavar="COLUMN",
+        help="what queries depend within, such as user_id; intervals and tests then treat each "
+        "cluster as one unit",
+    )
+    parser.add_argument(
+        "--scores",
+        action=Once,
+        metavar="COLUMN,...",
+        help="columns of scores of a table, each of which is a run",
+    )
+    parser.add_argument(
+        "--confidence",
+        action=Once,
+        type=read_number,
+        default=0.95,
+        metavar="LEVEL",
+        help="confidence level of intervals; p-values below 1 - LEVEL are significant",
+    )
+    parser.add_argument(
+        "--interval-method",
+        action=Once,
+        default="auto",
+        choices=("auto", "dense", "bounded", "t", "bca"),
+        metavar="METHOD",
+        help="what intervals promise; one of: auto, dense, bounded, t, bca (default: dense, with "
+        "the bounded interval where it decides otherwise)",
+    )
+    parser.add_argument(
+        "--seed",
+        action=Once,
+        type=read_integer,
+        default=0,
+        metavar="N",
+        help="random seed of the test and the intervals",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Compare the runs, and print the result."""
+    comparison = compare(
+        options,
+        split_measures(options.measures or DEFAULT_MEASURES),
+        bounds=not options.no_bounds,
+        test=options.test,
+        correction=options.correction,
+        margin=options.margin,
+        permutations=options.permutations,
+    )
+    if options.strict:
+        refuse_diagnostics(comparison.notes)
+    if options.json:
+        print_notes(comparison.notes)
+        print_json(comparison.to_dict())
+    elif options.csv:
+        print_notes(comparison.notes)
+        columns = (*NAMES, *RANGES)
+        rows = [each.to_dict() for each in comparison.comparisons]
+        print_csv([columns, *([_write(row[name]) for name in columns] for row in rows)])
+    else:
+        form = next((name for name in FORMATS[2:] if getattr(options, name)), "text")
+        print(comparison.table(form))  # type: ignore[arg-type]  # one of the formats
+    return 0
+
+
+def compare(
+    options: Namespace, measures: Sequence[str], *, bounds: bool, **testing: object
+) -> Comparison:
+    """Compare the runs that the options name."""
+    refuse_stdin_twice(
+        [
+            *options.inputs,
+            *([options.attributes] if options.attributes else []),
+            *list_items_files(options),
+        ]
+    )
+    testing |= {
+        "interval": rs.Interval(
+            options.confidence, method=options.interval_method, seed=options.seed
+        ),
+        "seed": options.seed,
+        "threads": options.threads,
+        "progress": True,
+    }
+    by = options.by if options.by is None or len(options.by) > 1 else options.by[0]
+    if options.scores is not None:
+        return _compare_table(options, measures, by, bounds=bounds, testing=testing)
+    if len(options.inputs) < 3:
+        raise UsageError(
+            f"compare needs judgments and two or more runs, found "
+            f"{len(options.inputs)} file{'s' * (len(options.inputs) != 1)}",
+            hint="write QRELS RUN_A RUN_B; or TABLE --scores old,new",
+            code="usage",
+        )
+    if options.attributes is None and (by is not None or options.cluster is not None):
+        raise UsageError(
+            "--by and --cluster need a table with one row per query",
+            hint="add --attributes FILE",
+            code="usage",
+        )
+    path, *paths = options.inputs
+    found = shorten_names([name_path(each, "run") for each in paths])
+    if len(set(found)) < len(found):
+        twice = next(name for at, name in enumerate(found) if name in found[:at])
+        raise UsageError(f"{twice} is given twice", hint="remove one of them", code="usage")
+    names = _read_names(options.names, len(found)) or found
+    return rs.compare(
+        name_file(path, "qrels", options),
+        {name: name_file(each, "run", options) for name, each in zip(names, paths, strict=True)},
+        measures,
+        by=by,
+        cluster=options.cluster,
+        attributes=options.attributes,
+        bounds=bounds,
+        policy=options.policy if options.convention else rs.Policy.parse(options.policy),
+        convention=options.convention,
+        duplicates=options.duplicates,
+        items=read_items(options),
+        score_type=options.score_type,
+        encoding=options.encoding,
+        baseline=find_run(options.baseline, names, paths),
+        **testing,  # type: ignore[arg-type]  # checked there
+    )
+
+
+def _compare_table(
+    options: Namespace,
+    measures: Sequence[str],
+    by: str | list[str] | None,
+    *,
+    bounds: bool,
+    testing: dict[str, object],
+) -> Comparison:
+    if len(options.inputs) != 1 or options.attributes or options.convention:
+        raise UsageError(
+            "--scores works with one table, without --attributes and --convention",
+            hint="put the columns of --by and --cluster into the table",
+            code="usage",
+        )
+    scores = options.scores.split(",")
+    names = _read_names(options.names, len(scores)) or scores
+    columns = read_columns(options)
+    return rs.compare_table(
+        name_file(options.inputs[0], "table", options),
+        measures,
+        scores=scores,
+        query=columns.get("query"),
+        doc=columns.get("doc"),
+        relevance=columns.get("relevance"),
+        names=names,
+        by=by,
+        cluster=options.cluster,
+        bounds=bounds,
+        policy=options.policy or None,
+        items=read_items(options),
+        duplicates=options.duplicates,
+        encoding=options.encoding,
+        baseline=find_run(options.baseline, names, scores),
+        **testing,  # type: ignore[arg-type]  # checked there
+    )
+
+
+def _read_names(text: str | None, count: int) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    twice = [name for at, name in enumerate(names) if name in names[:at]]
+    if len(names) != count or twice or not all(names):
+        given = f"{len(names)} name{'s' * (len(names) != 1)} for {count} runs"
+        if len(names) == count:
+            given = f"the name {quote(twice[0])} twice" if twice else "an empty name"
+        raise UsageError(
+            f"--names gives {given}",
+            hint="give a different name for each run, separated by commas",
+            code="usage",
+        )
+    return names
+
+
+def find_run(given: str | None, names: Sequence[str], paths: Sequence[str]) -> str | None:
+    """Return the name of the run that is called so: its name, its path, or its file name."""
+    if given is None or given in names:
+        return given
+    found = {
+        name
+        for name, path in zip(names, paths, strict=True)
+        if given in {path, os.path.basename(path), os.path.splitext(os.path.basename(path))[0]}  # noqa: PTH119, PTH122 - pathlib loads slowly
+    }
+    if len(found) == 1:
+        return found.pop()
+    closest = find_closest(given, names)
+    raise UsageError(
+        f"there is no run {quote(given)} to be the baseline",
+        hint=f"did you mean {closest}?" if closest else f"the runs are {', '.join(names)}",
+        code="usage",
+    )
+
+
+def _write(cell: object) -> str | float | None:
+    if isinstance(cell, float) and cell != cell:  # noqa: PLR0124 - NaN alone differs
+        return ""
+    return cell if isinstance(cell, str | float | int) else ""

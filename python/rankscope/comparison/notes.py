@@ -1,0 +1,187 @@
+"""The sentences below a comparison: test, correction, intervals, power, and their limits."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p
+from rankscope.output.text import format_value, show
+from rankscope.settings.interval import METHODS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankscope.comparison.result import Compared, Comparison
+
+SMALL_P = 1e-4
+"""Smaller p-values are as good as 0 for any decision."""
+
+
+def make_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield the sentences below the tables."""
+    yield from describe_methods(comparison)
+    if comparison.policy is not None:
+        yield f"Policy: {comparison.policy}"
+    for note in comparison.notes:
+        yield f"Note: {show(str(note))}"
+
+
+def describe_methods(comparison: Comparison) -> Iterator[str]:
+    """Yield the sentences that state the test, the correction, the intervals and their limits."""
+    compared = comparison.comparisons
+    if not compared:
+        return
+    settings = comparison.settings
+    yield _describe_test(comparison)
+    yield from _describe_intervals(compared, settings.level)
+    yield from _describe_power(comparison)
+    margin = compared[0].margin
+    if margin is not None:
+        how = "dense" if math.isnan(compared[0].bounded_lower) else "bounded"
+        yield (
+            f"Not worse: p-value against the hypothesis that the run is worse by {margin:g} or "
+            "more; equivalent: that the difference, in either direction, is. They are below "
+            f"{settings.alpha:g} exactly if the {how} interval excludes such a difference (not "
+            "corrected)."
+        )
+    yield from _describe_ranges(compared)
+    yield from map(_finish, comparison.warnings)
+
+
+def _describe_ranges(compared: Sequence[Compared]) -> Iterator[str]:
+    """Yield what unjudged documents and ties could change."""
+    unjudged = [
+        each.unjudged for each in compared if each.unjudged is not None and each.unjudged.documents
+    ]
+    if unjudged:
+        certain = sum(each.winner_certain_despite_unjudged for each in unjudged)
+        yield (
+            "If unjudged judged: the lowest and highest difference if the unjudged documents were "
+            "judged. This is not a confidence interval. The winner is certain despite unjudged "
+            f"documents in {_count(certain, len(unjudged))}."
+        )
+    tied = [each.tied for each in compared if each.tied is not None]
+    moved = [each for each in tied if each.if_ties_lowest != each.if_ties_highest]
+    if moved:
+        certain = sum(each.winner_certain_despite_ties for each in tied)
+        yield (
+            f"Tied scores: their order changes the difference in {_count(len(moved), len(tied))}. "
+            f"The winner is certain despite ties in {_count(certain, len(tied))}."
+        )
+
+
+def _finish(sentence: str) -> str:
+    """Return a sentence with a capital and a full stop."""
+    return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+
+
+def _count(number: int, total: int) -> str:
+    return f"{number} of {total} comparison{'s' * (total != 1)}"
+
+
+def _describe_test(comparison: Comparison) -> str:
+    compared, settings = comparison.comparisons, comparison.settings
+    how = ""
+    if settings.is_exact:
+        how = ", all permutations"
+    elif settings.permutations:
+        drawn = "resamples" if settings.test == "bootstrap" else "random permutations"
+        how = f", {settings.permutations:,} {drawn}"
+    units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
+    return f"Test: two-sided {TESTS[settings.test]}{how}{units}.{_describe_correction(compared)}"
+
+
+def _describe_correction(compared: Sequence[Compared]) -> str:
+    count, correction = len(compared), compared[0].correction
+    text = ""
+    if count > 1 and correction == "none":
+        text = f" The {count} p-values are not corrected."
+    elif count > 1:
+        rate = "false discovery rate" if correction == "bh" else "familywise error rate"
+        text = f" {CORRECTIONS[correction]} controls the {rate} over {count} comparisons."
+    smallest = min((each.smallest_p for each in compared if each.smallest_p > 0), default=0)
+    # The limit matters where it is near the p-values at which decisions are made.
+    if smallest > SMALL_P:
+        shown = format_p(smallest) if smallest >= 0.001 else f"{smallest:.4f}"
+        text += f" The smallest p-value possible here is {shown}."
+    return text
+
+
+def _describe_intervals(compared: Sequence[Compared], level: float) -> Iterator[str]:
+    methods = list(dict.fromkeys(each.interval_method for each in compared if each.interval_method))
+    if methods:
+        names = " or ".join(METHODS.get(each, each) for each in methods)
+        each_one = ", each for one difference (not corrected)" if len(compared) > 1 else ""
+        yield f"Intervals: {100 * level:g}%, {names}{each_one}."
+    yield from _describe_promises(compared, methods)
+    reasons = dict.fromkeys(each.interval_note for each in compared if each.interval_note)
+    yield from map(_finish, reasons)
+
+
+def _describe_promises(compared: Sequence[Compared], methods: Sequence[str]) -> Iterator[str]:
+    """Yield what intervals assume, and where a bounded one would not decide."""
+    if {*methods} - {"bounded"}:
+        yield (
+            "Such intervals assume that no rare, large difference is missing from these queries."
+            if "bounded" not in methods
+            else "All but bounded intervals assume that no rare, large difference is missing from "
+            "these queries."
+        )
+    if "bounded" in methods and len(methods) > 1:
+        count = sum(each.interval_method == "bounded" for each in compared)
+        yield (
+            f"{_count(count, len(compared))} {'has' if count == 1 else 'have'} fewer than six "
+            "queries or clusters, with which a permutation test excludes nothing: the interval is "
+            "bounded."
+        )
+    if any(each.higher is not None and each.lower <= 0 <= each.upper for each in compared):
+        yield (
+            "The interval of a significant difference includes 0 here, because the interval and "
+            "the test are computed in different ways."
+        )
+    known = [each for each in compared if not math.isnan(each.bounded_lower)]
+    found = [each for each in known if each.higher is not None]
+    open_ones = [each for each in found if not each.is_bounded_apart]
+    # The verdict about a single pair says so.
+    if len({(each.baseline, each.run, each.slice) for each in compared}) > 1 and open_ones:
+        yield (
+            f"Bounded intervals, which need no such assumption, include 0 for {len(open_ones)} of "
+            f"{len(found)} significant difference{'s' * (len(found) != 1)}."
+        )
+
+
+def _describe_power(comparison: Comparison) -> Iterator[str]:
+    found = []
+    for measure in comparison.measures:
+        sizes = [
+            each.minimum_detectable
+            for each in comparison.over_all(measure)
+            if not math.isnan(each.minimum_detectable)
+        ]
+        if sizes:
+            low, high = format_value(min(sizes)), format_value(max(sizes))
+            found.append(f"{low if low == high else f'{low} to {high}'} ({measure})")
+    if found:
+        power = f"{100 * comparison.settings.power:g}%"
+        yield f"Minimum detectable difference ({power} power): {', '.join(found)}."
+
+
+def describe_pair(compared: Compared) -> list[tuple[str, str]]:
+    """Return the interval and the p-value of one comparison, as names and values.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> values = {"query_id": list("abcd"), "old": [0.1] * 4, "new": [0.2, 0.3, 0.2, 0.1]}
+        >>> compared, *_ = rs.compare_values(values)
+        >>> describe_pair(compared)[-1]
+        ('p (paired permutation test)', '0.250')
+    """
+    test = TESTS[compared.test].partition(" (")[0]
+    level = f"{100 * compared.level:g}% confidence interval"
+    if compared.interval_method:
+        ends = format_ends(compared.lower, compared.upper)
+        interval = f"{ends} ({METHODS[compared.interval_method]})"
+    else:
+        interval = f"none: {compared.interval_note}"
+    return [(level, interval), (f"p ({test})", format_p(compared.p))]

@@ -1,0 +1,141 @@
+"""How far unjudged documents and ties could change the difference of two runs."""
+
+from __future__ import annotations
+
+from rankscope.output.text import format_value
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class UnjudgedRange:
+    """The lowest and highest difference of two runs if all unjudged documents were judged.
+
+    This is not a confidence interval: it covers unjudged documents, not the choice of queries.
+
+    Args:
+        if_unjudged_lowest: The lowest mean difference over all grades of unjudged documents.
+        if_unjudged_highest: The highest.
+        documents: The number of unjudged documents in the lists of either run, over all queries.
+        scale: The grades that an unjudged document can have.
+        is_exact: Whether some grades of the unjudged documents reach both ends. Otherwise, the ends
+            are valid, but the true ones could be closer together.
+    """
+
+    if_unjudged_lowest: float
+    if_unjudged_highest: float
+    documents: int
+    scale: tuple[float, ...]
+    is_exact: bool
+
+    @property
+    def winner_certain_despite_unjudged(self) -> bool:
+        """Whether the same run wins, or both tie, whatever the grades of unjudged documents."""
+        return _is_certain(self.if_unjudged_lowest, self.if_unjudged_highest)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the range as numbers, lists and booleans."""
+        return {
+            "if_unjudged_lowest": self.if_unjudged_lowest,
+            "if_unjudged_highest": self.if_unjudged_highest,
+            "winner_certain_despite_unjudged": self.winner_certain_despite_unjudged,
+            "unjudged_documents": self.documents,
+            "unjudged_scale": list(self.scale),
+            "unjudged_is_exact": self.is_exact,
+        }
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TieRange:
+    """The lowest and highest difference of two runs over all orders of tied documents.
+
+    The ties of one run are broken independently of those of the other. This is not a confidence
+    interval: it covers ties, not the choice of queries.
+
+    Args:
+        if_ties_lowest: The lowest mean difference over all orders of tied documents.
+        if_ties_highest: The highest.
+        documents: The number of documents that have the same score as another one of their list, in
+            both runs and over all queries.
+    """
+
+    if_ties_lowest: float
+    if_ties_highest: float
+    documents: int
+
+    @property
+    def winner_certain_despite_ties(self) -> bool:
+        """Whether the same run wins, or both tie, whatever the order of tied documents."""
+        return _is_certain(self.if_ties_lowest, self.if_ties_highest)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the range as numbers and booleans."""
+        return {
+            "if_ties_lowest": self.if_ties_lowest,
+            "if_ties_highest": self.if_ties_highest,
+            "winner_certain_despite_ties": self.winner_certain_despite_ties,
+            "tied_documents": self.documents,
+        }
+
+
+def _is_certain(lowest: float, highest: float) -> bool:
+    return lowest > 0 or highest < 0 or lowest == highest == 0
+
+
+def list_ranges(
+    unjudged: UnjudgedRange | None, tied: TieRange | None
+) -> tuple[list[tuple[str, str]], str]:
+    """Return the rows that describe both ranges, and the sentence that says what they don't cover.
+
+    A range is left out if its number of documents is 0.
+    """
+    rows: list[tuple[str, str]] = []
+    covered = []
+    if unjudged is not None and unjudged.documents:
+        covered.append("unjudged documents")
+        rows += [
+            ("unjudged documents", str(unjudged.documents)),
+            (
+                "lowest difference if unjudged documents were judged",
+                format_value(unjudged.if_unjudged_lowest),
+            ),
+            (
+                "highest difference if unjudged documents were judged",
+                format_value(unjudged.if_unjudged_highest),
+            ),
+            (
+                "winner certain despite unjudged documents",
+                _say(is_so=unjudged.winner_certain_despite_unjudged),
+            ),
+        ]
+    if tied is not None and tied.documents:
+        covered.append("ties")
+        rows += [
+            ("tied documents", str(tied.documents)),
+            ("lowest difference if ties were ordered otherwise", format_value(tied.if_ties_lowest)),
+            (
+                "highest difference if ties were ordered otherwise",
+                format_value(tied.if_ties_highest),
+            ),
+            ("winner certain despite ties", _say(is_so=tied.winner_certain_despite_ties)),
+        ]
+    return rows, say_scope(covered)
+
+
+def say_scope(covered: Sequence[str]) -> str:
+    """Return the sentence that tells ranges from confidence intervals; empty without ranges."""
+    if not covered:
+        return ""
+    what = " and ".join(covered)
+    if len(covered) == 1:
+        subject = "This range is not a confidence interval: it covers"
+    else:
+        subject = "These ranges are not confidence intervals: they cover"
+    return f"{subject} {what}, not the choice of queries."
+
+
+def _say(*, is_so: bool) -> str:
+    return "yes" if is_so else "no"

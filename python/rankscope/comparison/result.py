@@ -1,0 +1,548 @@
+"""The comparison of two or more runs: means, differences, intervals and p-values."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import UsageError
+from rankscope.evaluation.evaluation import find_name
+from rankscope.hints import Hinted
+from rankscope.measures.direction import find_gain
+from rankscope.output.exports import Tabular
+from rankscope.output.frames import name_columns
+from rankscope.output.ids import MISSING
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Literal
+
+    from rankscope.comparison.ranges import TieRange, UnjudgedRange
+    from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
+    from rankscope.output.diagnostics import Diagnostic
+    from rankscope.output.exports import Held
+    from rankscope.output.ids import AttributeColumn
+    from rankscope.settings.policy import Policy
+
+NAMES = (
+    "measure",
+    "direction",
+    "baseline",
+    "run",
+    "slice",
+    "n",
+    "clusters",
+    "baseline_mean",
+    "run_mean",
+    "difference",
+    "relative",
+    "lower",
+    "upper",
+    "level",
+    "interval_method",
+    "bounded_lower",
+    "bounded_upper",
+    "effect_size",
+    "test",
+    "statistic",
+    "p",
+    "smallest_p",
+    "correction",
+    "p_corrected",
+    "wins",
+    "ties",
+    "losses",
+    "minimum_detectable",
+    "queries_needed",
+    "margin",
+    "p_not_worse",
+    "p_equivalent",
+)
+"""The fields of a comparison that are columns of its table."""
+RANGES = (
+    "if_unjudged_lowest",
+    "if_unjudged_highest",
+    "winner_certain_despite_unjudged",
+    "if_ties_lowest",
+    "if_ties_highest",
+    "winner_certain_despite_ties",
+)
+"""The columns about what unjudged documents and ties could change."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How runs are compared.
+
+    Args:
+        test: The test: `"permutation"`, `"t"`, `"bootstrap"`, `"wilcoxon"`, `"sign"` or `"tukey"`.
+        correction: How p-values are corrected for the number of comparisons: `"holm"`, `"bh"`,
+            `"max-t"` or `"none"`.
+        level: The confidence level of intervals. A p-value below 1 - level is significant.
+        permutations: The number of random permutations or resamples of the test; 0 if it has none.
+        is_exact: Whether the test enumerates all permutations.
+        seed: The random seed.
+        power: The power that the minimum detectable difference is for.
+        clusters: The name of what makes queries dependent, such as a user; empty without clusters.
+    """
+
+    test: str = "permutation"
+    correction: str = "holm"
+    level: float = 0.95
+    permutations: int = 0
+    is_exact: bool = False
+    seed: int = 0
+    power: float = 0.8
+    clusters: str = ""
+
+    @property
+    def alpha(self) -> float:
+        """The p-value below which a difference is significant."""
+        return round(1 - self.level, 12)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Compared(Hinted):
+    """A run compared with a baseline by one measure, over all queries or a slice of them.
+
+    Args:
+        measure: The name of the measure.
+        baseline: The name of the baseline.
+        run: The name of the run.
+        slice: The value of the attribute, or `None` for all queries.
+        n: The number of queries for which both have a value.
+        clusters: The number of clusters, or `None` without clusters.
+        baseline_mean: The mean of the baseline.
+        run_mean: The mean of the run.
+        difference: The mean of the run minus that of the baseline.
+        relative: The difference divided by the mean of the baseline; NaN if that is 0.
+        lower: The lower end of the difference's confidence interval; NaN if there is none.
+        upper: The upper end.
+        level: The confidence level.
+        interval_method: How the interval was computed: `"dense"`, `"bounded"`, `"t"` or `"bca"`;
+            empty if there is none.
+        interval_note: Why there is no interval; else empty.
+        bounded_lower: The lower end of the interval that holds for every distribution of
+            differences; NaN if the measure has no limits.
+        bounded_upper: Its upper end.
+        effect_size: Cohen's d_z: the difference in standard deviations of the differences of
+            queries (of clusters, if there are any).
+        test: The test.
+        statistic: Its statistic.
+        p: The two-sided p-value, uncorrected; NaN if the data don't allow a test.
+        smallest_p: The smallest p-value that these data can give, whatever the values are.
+        correction: How `p_corrected` is corrected, over all comparisons of the result.
+        p_corrected: The corrected p-value.
+        wins: The number of queries in which the run has the better value; the higher one if neither
+            higher nor lower values are better.
+        ties: The number of queries with equal values, except for rounding.
+        losses: The same of the baseline.
+        minimum_detectable: The difference that a t test at 1 - level detects in 80 % of samples of
+            this size (Sakai, *Topic set size design*, 2016); NaN if it would be larger than any
+            difference that there can be, or if all differences are equal.
+        queries_needed: The number of queries (clusters, if there are any) with which a t test
+            detects a difference of this size in 80 % of samples; `None` if it isn't known.
+        margin: The margin of equivalence, or `None`.
+        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more:
+            below 1 - level exactly if the bounded interval doesn't reach the margin on that side.
+            NaN if neither higher nor lower values are better. Measures without limits have that of
+            the dense interval.
+        p_equivalent: The p-value against the hypothesis that the difference, in either direction,
+            is the margin or more: below 1 - level exactly if the whole interval is within it.
+        unjudged: What unjudged documents could change, or `None` if that isn't known.
+        tied: What the order of tied documents could change, or `None`.
+        direction: Which values of the measure are better: `"higher"`, `"lower"` or `"neither"`.
+    """
+
+    measure: str
+    baseline: str
+    run: str
+    slice: str | None
+    n: int
+    clusters: int | None
+    baseline_mean: float
+    run_mean: float
+    difference: float
+    relative: float
+    lower: float
+    upper: float
+    level: float
+    interval_method: str
+    interval_note: str
+    effect_size: float
+    test: str
+    statistic: float
+    p: float
+    smallest_p: float
+    correction: str
+    p_corrected: float
+    wins: int
+    ties: int
+    losses: int
+    minimum_detectable: float
+    bounded_lower: float = math.nan
+    bounded_upper: float = math.nan
+    queries_needed: int | None = None
+    margin: float | None = None
+    p_not_worse: float | None = None
+    p_equivalent: float | None = None
+    unjudged: UnjudgedRange | None = None
+    tied: TieRange | None = None
+    direction: Direction = "higher"
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected p-value is below 1 - level."""
+        return self.p_corrected < round(1 - self.level, 12)
+
+    @property
+    def is_bounded_apart(self) -> bool:
+        """Whether the bounded interval excludes 0, whatever rare differences are missing."""
+        return self.bounded_lower > 0 or self.bounded_upper < 0
+
+    @property
+    def better(self) -> str | None:
+        """The name of the run that is significantly better, or `None`.
+
+        By a measure of which lower values are better, it is the run with the lower mean. It is
+        `None` if neither higher nor lower values are better.
+        """
+        gain = find_gain(self.difference, self.direction)
+        if not self.is_significant or gain == 0:
+            return None
+        return self.run if gain > 0 else self.baseline
+
+    @property
+    def higher(self) -> str | None:
+        """The name of the run whose mean is significantly higher, or `None`."""
+        if not self.is_significant or self.difference == 0:
+            return None
+        return self.run if self.difference > 0 else self.baseline
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as a dict, with those of both ranges if they are known."""
+        fields: dict[str, object] = {name: getattr(self, name) for name in NAMES}
+        return fields | self.ranges()
+
+    def ranges(self) -> dict[str, float | bool | None]:
+        """Return what unjudged documents and ties could change, by the names of the columns."""
+        unjudged, tied = self.unjudged, self.tied
+        found = [getattr(unjudged, name, None) for name in RANGES[:3]]
+        found += [getattr(tied, name, None) for name in RANGES[3:]]
+        return dict(zip(RANGES, found, strict=True))
+
+
+@record(frozen=True, slots=True)
+class SliceAttribute:
+    """The values of slices in one of the attributes that they are made of.
+
+    Args:
+        column: The column of the attribute as the caller has it.
+        texts: By slice, its value as text.
+    """
+
+    column: AttributeColumn
+    texts: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of the attribute."""
+        return self.column.name
+
+    def read(self, slices: Sequence[str | None]) -> Held:
+        """Return the values of slices, with `None` for all queries."""
+        texts = [MISSING if each is None else self.texts[each] for each in slices]
+        return self.column.restore_column(texts)
+
+
+class Comparison(Tabular):
+    """Runs compared by measures: means, differences, confidence intervals and p-values.
+
+    It prints as a table of means, in which letters mark the runs that a run is significantly better
+    than, and a table of differences for each measure. Exports have one row per pair of runs,
+    measure and slice. The column `slice` is empty for all queries. Each attribute of the slices has
+    a column of its own besides, with the type of the input.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {f"q{n}": {"a": 1, "b": 0} for n in range(8)}
+        >>> old = {query: {"a": 1.0, "b": 2.0} for query in qrels}
+        >>> new = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+        >>> found = rs.compare(qrels, {"old": old, "new": new}, "nDCG@10")
+        >>> compared = found["nDCG@10", "new"]
+        >>> round(compared.difference, 4), compared.wins, compared.p
+        (0.3691, 8, 0.0078125)
+        >>> compared.better
+        'new'
+    """
+
+    def __init__(
+        self,
+        *,
+        runs: tuple[str, ...],
+        measures: tuple[str, ...],
+        means: Mapping[str, Mapping[str, float]],
+        comparisons: tuple[Compared, ...],
+        baseline: str | None,
+        by: str,
+        settings: Settings,
+        policy: Policy | None,
+        notes: tuple[Diagnostic, ...] = (),
+        warnings: tuple[str, ...] = (),
+        asked: Mapping[str, str] | None = None,
+        attributes: Sequence[SliceAttribute] = (),
+    ) -> None:
+        self._runs = runs
+        self._measures = measures
+        self._means = {run: dict(of) for run, of in means.items()}
+        self._comparisons = comparisons
+        self._baseline = baseline
+        self._by = by
+        self._settings = settings
+        self._policy = policy
+        self._notes = notes
+        self._warnings = warnings
+        self._asked = dict(asked or {})
+        self._attributes = tuple(attributes)
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return self._runs
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return self._measures
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """The mean of each measure, by run."""
+        return {run: dict(of) for run, of in self._means.items()}
+
+    @property
+    def comparisons(self) -> tuple[Compared, ...]:
+        """All comparisons: by measure, then slice (all queries first), then pair of runs."""
+        return self._comparisons
+
+    @property
+    def baseline(self) -> str | None:
+        """The baseline that all other runs are compared with, or `None` for all pairs."""
+        return self._baseline
+
+    @property
+    def by(self) -> str:
+        """The attribute of the slices; empty without slices."""
+        return self._by
+
+    @property
+    def settings(self) -> Settings:
+        """The test, the correction and the level."""
+        return self._settings
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy of the evaluation; `None` for values from elsewhere."""
+        return self._policy
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """Notes about input that is valid but looks wrong."""
+        return self._notes
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what the test or the intervals can't say about these data."""
+        return self._warnings
+
+    def over_all(self, measure: Measure | str) -> list[Compared]:
+        """Return the comparisons by a measure over all queries."""
+        name = self._name(measure)
+        return [each for each in self._comparisons if each.measure == name and each.slice is None]
+
+    def find_beaten(self, measure: str, run: str) -> list[str]:
+        """Return the runs that a run is significantly better than, in order."""
+        beaten = {
+            each.baseline if each.run == run else each.run
+            for each in self.over_all(measure)
+            if each.better == run
+        }
+        return [each for each in self._runs if each in beaten]
+
+    def find_best(self, measure: str) -> str | None:
+        """Return the run that is significantly better than each other one, or `None`.
+
+        With a baseline, runs other than the baseline aren't compared with each other, so no run is
+        the best unless there are two.
+        """
+        for run in self._runs:
+            if len(self.find_beaten(measure, run)) == len(self._runs) - 1:
+                return run
+        return None
+
+    def find(
+        self,
+        measure: Measure | str,
+        run: str,
+        baseline: str | None = None,
+        slice: str | None = None,  # noqa: A002 - as the field
+    ) -> Compared:
+        """Return one comparison.
+
+        Args:
+            measure: The measure, or any of its names.
+            run: The name of the run.
+            baseline: The name of the baseline, where there are several pairs with this run.
+            slice: The value of the attribute (default: all queries).
+
+        Raises:
+            UsageError: There is no such comparison, or there are several.
+        """
+        name = self._name(measure)
+        if name not in self._measures:
+            raise UsageError(
+                f"{measure} was not compared",
+                hint=f"the measures are {', '.join(self._measures)}",
+                code="not_compared",
+            )
+        found = [
+            each
+            for each in self._comparisons
+            if each.measure == name
+            and each.run == run
+            and baseline in {None, each.baseline}
+            and each.slice == slice
+        ]
+        if len(found) != 1:
+            known = ", ".join(each.baseline for each in found)
+            runs = ", ".join(dict.fromkeys(each.run for each in self._comparisons))
+            raise UsageError(
+                f"expected one comparison of {run!r} by {name}, found {len(found)}",
+                hint=f"use find() and name the baseline, one of: {known}"
+                if found
+                else f"the runs that are compared with a baseline are {runs}",
+                code="not_compared",
+            )
+        return found[0]
+
+    def __getitem__(self, key: tuple[Measure | str, str]) -> Compared:
+        """Return the comparison of a measure and a run over all queries; see `find`.
+
+        Raises:
+            UsageError: The key isn't a measure and a run, or there is no such comparison.
+        """
+        if not isinstance(key, tuple) or len(key) != 2:  # type: ignore[redundant-expr]  # users err
+            raise UsageError(
+                f"expected a measure and a run, found {key!r}",
+                hint=f"write found[{self._measures[0]!r}, {self._runs[-1]!r}]",
+                code="not_compared",
+            )
+        measure, run = key
+        return self.find(measure, run)
+
+    def _name(self, measure: Measure | str) -> str:
+        """Return the name of a measure in this result: `"AP"` for `"map"`."""
+        return find_name(measure, self._measures, self._asked)
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self._comparisons)
+
+    def __len__(self) -> int:
+        return len(self._comparisons)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists, as `rankscope compare --json` prints it."""
+        settings = self._settings
+        return {
+            "runs": self.means,
+            "comparisons": [each.to_dict() for each in self._comparisons],
+            "policy": None if self._policy is None else self._policy.to_dict(),
+            "settings": {
+                "baseline": self._baseline,
+                "by": self._by or None,
+                "cluster": settings.clusters or None,
+                "test": settings.test,
+                "correction": settings.correction,
+                "level": settings.level,
+                "permutations": settings.permutations,
+                "exact": settings.is_exact,
+                "seed": settings.seed,
+                "power": settings.power,
+            },
+            "warnings": list(self._warnings),
+            "diagnostics": self.diagnostics,
+        }
+
+    @property
+    def diagnostics(self) -> dict[str, int]:
+        """The count of each code in `notes`."""
+        counted: dict[str, int] = {}
+        for note in self._notes:
+            counted[note.code] = counted.get(note.code, 0) + note.count
+        return counted
+
+    def replace(self, comparisons: tuple[Compared, ...]) -> Comparison:
+        """Return the same comparison with other rows."""
+        return Comparison(
+            runs=self._runs,
+            measures=self._measures,
+            means=self._means,
+            comparisons=comparisons,
+            baseline=self._baseline,
+            by=self._by,
+            settings=self._settings,
+            policy=self._policy,
+            notes=self._notes,
+            warnings=self._warnings,
+            asked=self._asked,
+            attributes=self._attributes,
+        )
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        fields: list[tuple[str, Held]] = [
+            (name, [getattr(each, name) for each in self._comparisons]) for name in NAMES
+        ]
+        slices = [each.slice for each in self._comparisons]
+        after = NAMES.index("slice") + 1
+        fields[after:after] = [(each.name, each.read(slices)) for each in self._attributes]
+        ranges = [each.ranges() for each in self._comparisons]
+        fields += [(name, [each[name] for each in ranges]) for name in RANGES]
+        return name_columns(fields)
+
+    def table(self, format: Literal["text", "markdown", "html", "latex"] = "text") -> str:  # noqa: A002 - what everybody calls it
+        """Return the tables of means and of differences, with a footnote on how they were made.
+
+        Args:
+            format: One of: `"text"`, `"markdown"`, `"html"` (a fragment without styles of its own),
+                `"latex"` (needs the package booktabs).
+
+        Raises:
+            UsageError: The format is unknown.
+        """
+        from rankscope.comparison.layout import lay_out  # noqa: PLC0415 - only to print
+        from rankscope.comparison.writers import WRITERS  # noqa: PLC0415 - as above
+
+        if format not in WRITERS:
+            raise UsageError(
+                f"unknown format {format!r}",
+                hint=f"use one of: {', '.join(WRITERS)}",
+                code="bad_parameter",
+            )
+        return WRITERS[format](lay_out(self))
+
+    def __str__(self) -> str:
+        return self.table()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
+
+        return write_result(self.table("html"))
+
+
+def is_known(number: float | None) -> bool:
+    """Return whether a number is there, and not NaN."""
+    return number is not None and not math.isnan(number)

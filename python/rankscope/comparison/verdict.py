@@ -1,0 +1,348 @@
+"""The verdict of a comparison: which run is better, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p
+from rankscope.measures.direction import SIGNS
+from rankscope.output.text import format_value, show
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankscope.comparison.result import Compared, Comparison
+
+MOST_NAMES = 3
+"""More runs than these are counted, not named."""
+MOST_QUERIES = 1_000_000
+"""Nobody judges more queries than these."""
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """A part of a sentence: words, or the name of a run."""
+
+    text: str
+    is_name: bool = False
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a comparison says about one measure, over all queries.
+
+    Args:
+        measure: The name of the measure.
+        sentence: Which run is better and by how much, or that none is significantly best. Where
+            neither higher nor lower values are better, which run has higher values.
+        power: How many queries would decide; empty if a difference is significant.
+        ranges: What unjudged documents and ties could change about the difference that decides.
+    """
+
+    measure: str
+    sentence: tuple[Part, ...]
+    power: str
+    ranges: tuple[tuple[Part, ...], ...]
+
+    def __str__(self) -> str:
+        return "".join(show(part.text) if part.is_name else part.text for part in self.sentence)
+
+
+def decide(comparison: Comparison, measure: str) -> Verdict:
+    """Return the verdict by a measure, from the pairs of runs over all queries."""
+    pairs = comparison.over_all(measure)
+    if len(pairs) == 1:
+        key = pairs[0]
+        alpha = comparison.settings.alpha
+        sentence = [*_decide_pair(comparison, key), *_say_bounds(key), *_say_margin(key, alpha)]
+    elif comparison.baseline is not None:
+        sentence, key = _decide_baseline(comparison.baseline, measure, pairs)
+    else:
+        sentence, key = _decide_many(comparison, measure, pairs)
+    is_open = key.higher is None and key.wins + key.losses > 0
+    return Verdict(
+        measure=measure,
+        sentence=tuple(sentence),
+        power=_say_power(comparison, key) if is_open else "",
+        ranges=tuple(_say_ranges(key)),
+    )
+
+
+def _decide_pair(comparison: Comparison, pair: Compared) -> list[Part]:
+    first, second = _order(pair)
+    if pair.wins == pair.losses == 0:
+        return [
+            *(_name(pair.baseline), Part(" and "), _name(pair.run)),
+            Part(f" have the same {pair.measure} for all {pair.n:,} queries."),
+        ]
+    size, evidence = format_value(abs(pair.difference)), _show_evidence(comparison, pair)
+    if pair.direction == "neither":
+        start = [] if pair.higher is not None else [Part("The difference is not significant: ")]
+        end = f" by {size} {evidence}. Neither higher nor lower values are better."
+        higher = Part(f" has a higher {pair.measure} than ")
+        return [*start, _name(first), higher, _name(second), Part(end)]
+    end = f" by {size} {pair.measure} {evidence}.{_say_direction(pair)}"
+    if pair.better is not None:
+        return [_name(first), Part(" is better than "), _name(second), Part(end)]
+    return [
+        Part("No run is significantly better: "),
+        *(_name(first), Part(" leads "), _name(second), Part(end)),
+    ]
+
+
+def _say_direction(pair: Compared) -> str:
+    """Return a sentence about which values are better, unless higher ones are."""
+    return " Lower values are better." if pair.direction == "lower" else ""
+
+
+def _say_bounds(pair: Compared) -> list[Part]:
+    """Return what rare differences that no query shows could still change."""
+    if math.isnan(pair.bounded_lower) or pair.interval_method == "bounded":
+        return []
+    is_same = pair.wins == pair.losses == 0
+    if not is_same and (pair.higher is None or pair.is_bounded_apart):
+        return []
+    is_turned = _order(pair)[0] == pair.baseline
+    ends = (
+        (-pair.bounded_upper, -pair.bounded_lower)
+        if is_turned
+        else (
+            pair.bounded_lower,
+            pair.bounded_upper,
+        )
+    )
+    where = format_ends(*ends)
+    if is_same:
+        return [Part(f" Other queries could still differ, on average by {where} (bounded).")]
+    return [
+        Part(
+            " This assumes that no rare, large difference is missing from these queries. Without "
+            f"that, the interval is {where} (bounded), which doesn't decide."
+        )
+    ]
+
+
+def _say_margin(pair: Compared, alpha: float) -> list[Part]:
+    """Return whether the run is as good as the baseline, except for the margin."""
+    if pair.margin is None or pair.p_not_worse is None:
+        return []
+    run, baseline = _name(pair.run), _name(pair.baseline)
+    if pair.p_equivalent is not None and pair.p_equivalent < alpha:
+        p = _show_p(pair.p_equivalent)
+        end = f" are equivalent within {pair.margin:g} ({p})."
+        return [Part(" "), run, Part(" and "), baseline, Part(end)]
+    if math.isnan(pair.p_not_worse):
+        return []
+    p = _show_p(pair.p_not_worse)
+    if pair.p_not_worse >= alpha:
+        start, verb = (
+            Part(" The data don't show that "),
+            Part(f" is less than {pair.margin:g} worse than "),
+        )
+        return [start, run, verb, baseline, Part(f" ({p}).")]
+    if pair.better == pair.run:
+        return []
+    return [
+        Part(" "),
+        run,
+        Part(" is not worse than "),
+        baseline,
+        Part(f" by {pair.margin:g} or more ({p})."),
+    ]
+
+
+def _decide_baseline(
+    baseline: str, measure: str, pairs: Sequence[Compared]
+) -> tuple[list[Part], Compared]:
+    """Return the verdict about a baseline, and the pair of the run with the best mean."""
+    direction = pairs[0].direction
+    up, down = ("higher", "lower") if direction == "neither" else ("better", "worse")
+    sign = _sign(pairs[0])
+    told = {each.run: 0 if each.higher is None else sign * each.difference for each in pairs}
+    groups = [
+        (f"significantly {up}", [run for run, gain in told.items() if gain > 0]),
+        (f"significantly {down}", [run for run, gain in told.items() if gain < 0]),
+        ("not significantly different", [run for run, gain in told.items() if gain == 0]),
+    ]
+    parts = [Part(f"{measure}, against "), _name(baseline), Part(": ")]
+    for what, runs in groups:
+        if runs:
+            verb = "is" if len(runs) == 1 else "are"
+            parts += [*_list(runs), Part(f" {verb} {what}"), Part("; ")]
+    end = Part(f".{_say_direction(pairs[0])}")
+    return [*parts[:-1], end], max(pairs, key=lambda each: sign * each.run_mean)
+
+
+def _decide_many(
+    comparison: Comparison, measure: str, pairs: Sequence[Compared]
+) -> tuple[list[Part], Compared]:
+    """Return the verdict, and the pair of the run with the best mean that decides it."""
+    means = {run: comparison.means[run][measure] for run in comparison.runs}
+    direction, sign = pairs[0].direction, _sign(pairs[0])
+    top = max(means, key=lambda run: sign * means[run])
+    own = [each for each in pairs if top in (each.run, each.baseline)]
+    own.sort(key=lambda each: -sign * means[_other(each, top)])
+    rivals = [each for each in own if each.higher is None or sign * _lead(each, top) <= 0]
+    said = _say_direction(pairs[0])
+    if not rivals:
+        closest = own[0]
+        evidence = _show_evidence(comparison, closest)
+        end = f", by {format_value(abs(closest.difference))} {evidence}.{said}"
+        beats = (
+            f" has a higher {measure} than each of the other {len(own)} runs. It is above "
+            if direction == "neither"
+            else f" is better than each of the other {len(own)} runs by {measure}. It leads "
+        )
+        return [
+            _name(top),
+            Part(beats),
+            _name(_other(closest, top)),
+            Part(f", the closest{end}"),
+        ], closest
+    closest = rivals[0]
+    trailing = [_other(each, top) for each in rivals]
+    size = format_value(abs(closest.difference))
+    evidence = f" {_show_evidence(comparison, closest)}.{said}"
+    best = "highest" if direction == "neither" else "best"
+    extreme = "lowest" if direction == "lower" else "highest"
+    start = [
+        Part(f"No run is significantly {best} by {measure}. "),
+        _name(top),
+        Part(f" has the {extreme} mean, {format_value(means[top])}, but "),
+    ]
+    if len(rivals) == 1:
+        lead = [Part(f"its lead of {size} over "), *_list(trailing), Part(" is not significant")]
+        return [*start, *lead, Part(evidence)], closest
+    leads = [Part("its leads over "), *_list(trailing), Part(" are not significant. ")]
+    smallest = [Part(f"The smallest is {size} over "), _name(trailing[0]), Part(evidence)]
+    return [*start, *leads, *smallest], closest
+
+
+def _other(pair: Compared, run: str) -> str:
+    return pair.baseline if pair.run == run else pair.run
+
+
+def _sign(pair: Compared) -> int:
+    """Return 1 if the run with the higher mean comes first in sentences, and -1 if last."""
+    return SIGNS[pair.direction] or 1
+
+
+def _lead(pair: Compared, run: str) -> float:
+    """Return the mean of a run minus that of the other run."""
+    return pair.difference if pair.run == run else -pair.difference
+
+
+def _order(pair: Compared) -> tuple[str, str]:
+    """Return the run with the better mean, then the other one."""
+    is_ahead = _sign(pair) * pair.difference >= 0
+    return (pair.run, pair.baseline) if is_ahead else (pair.baseline, pair.run)
+
+
+def _name(run: str) -> Part:
+    return Part(run, is_name=True)
+
+
+def _list(runs: Sequence[str]) -> list[Part]:
+    """Return names with commas, or the first ones and how many others there are."""
+    shown = runs if len(runs) <= MOST_NAMES else runs[: MOST_NAMES - 1]
+    parts: list[Part] = []
+    for at, run in enumerate(shown):
+        is_last = at == len(shown) - 1 == len(runs) - 1
+        parts += [Part("" if at == 0 else " and " if is_last else ", "), _name(run)]
+    left = len(runs) - len(shown)
+    return [*parts, Part(f" and {left} others")] if left else parts
+
+
+def _show_evidence(comparison: Comparison, pair: Compared) -> str:
+    """Return the interval, the p-value and how they were made, in parentheses."""
+    lower, upper = (pair.lower, pair.upper) if pair.difference >= 0 else (-pair.upper, -pair.lower)
+    interval = (
+        f"{100 * pair.level:g}% interval {format_value(lower)} to {format_value(upper)}; "
+        if pair.interval_method
+        else ""
+    )
+    if math.isnan(pair.p_corrected):
+        return f"({interval}the data don't allow a test)"
+    p = _show_p(pair.p_corrected)
+    test = TESTS[pair.test].partition(" (")[0]
+    is_corrected = pair.correction != "none" and len(comparison.comparisons) > 1
+    correction = f", {CORRECTIONS[pair.correction]}" if is_corrected else ""
+    return f"({interval}{p}, {test}{correction})"
+
+
+def _show_p(p: float) -> str:
+    """Return a p-value as in a sentence."""
+    text = format_p(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def _say_power(comparison: Comparison, pair: Compared) -> str:
+    settings = comparison.settings
+    count = pair.n if pair.clusters is None else pair.clusters
+    units = "queries" if pair.clusters is None else "clusters"
+    if count == 1:
+        units = "query" if pair.clusters is None else "cluster"
+    power = f"{100 * settings.power:g}% power"
+    if pair.smallest_p >= settings.alpha:
+        return (
+            f"With {count:,} {units}, no difference can be significant: the smallest possible "
+            f"p-value is {format_p(pair.smallest_p)}."
+        )
+    # Without a deviation, the difference is the same in all queries.
+    if not pair.minimum_detectable > 0:
+        return ""
+    detectable = f"differences of {format_value(pair.minimum_detectable)} or more can be detected"
+    size = abs(pair.difference)
+    if size == 0:
+        return f"With these {count:,} {units}, {detectable} with {power}."
+    needed = pair.queries_needed
+    is_many = needed is None or needed > MOST_QUERIES
+    many = f"more than {MOST_QUERIES:,}" if is_many else f"about {needed:,}"
+    return (
+        f"To detect a difference of this size with {power} in a single t test, {many} {units} are "
+        f"needed if others differ as much as these; there are {count:,}. With these, {detectable}."
+    )
+
+
+def _say_ranges(pair: Compared) -> list[tuple[Part, ...]]:
+    """Return what unjudged documents and the order of ties could change about a difference."""
+    unjudged, tied = pair.unjudged, pair.tied
+    sentences = []
+    if unjudged is not None and unjudged.documents:
+        sentences.append(
+            _say_range(
+                pair,
+                "If all unjudged documents were judged",
+                (unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest),
+                is_certain=unjudged.winner_certain_despite_unjudged,
+            )
+        )
+    if tied is not None and tied.if_ties_lowest != tied.if_ties_highest:
+        sentences.append(
+            _say_range(
+                pair,
+                "With other orders of tied documents",
+                (tied.if_ties_lowest, tied.if_ties_highest),
+                is_certain=tied.winner_certain_despite_ties,
+            )
+        )
+    return sentences
+
+
+def _say_range(
+    pair: Compared, when: str, ends: tuple[float, float], *, is_certain: bool
+) -> tuple[Part, ...]:
+    is_higher = pair.difference >= 0
+    higher, lower = (pair.run, pair.baseline) if is_higher else (pair.baseline, pair.run)
+    low, high = ends if is_higher else (-ends[1], -ends[0])
+    wins = "have the higher mean" if pair.direction == "neither" else "win"
+    outcome = f"the same run would {wins}" if is_certain else f"the other run could {wins}"
+    return (
+        Part(f"{when}, the difference "),
+        _name(higher),
+        Part(" minus "),
+        _name(lower),
+        Part(f" could be from {format_value(low)} to {format_value(high)}: {outcome}."),
+    )

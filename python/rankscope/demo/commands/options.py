@@ -1,0 +1,97 @@
+"""`rankscope demo`: runs a demo on generated data."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+
+from rankscope.cli.parser import Once, OnceFlag
+from rankscope.errors import UsageError
+from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+
+PORTS = range(2**16)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "--once", action=OnceFlag, help="print the demo, and exit without serving the dashboard"
+    )
+    parser.add_argument(
+        "--offline",
+        action=OnceFlag,
+        help="compare two rankers on a small search log instead, and write a report; needs no "
+        "extra packages except Jinja for the report",
+    )
+    parser.add_argument(
+        "--seed", action=Once, type=_read_number, metavar="N", help="random seed of the data"
+    )
+    parser.add_argument(
+        "--keep",
+        action=Once,
+        metavar="FOLDER",
+        help="keep the generated files in this folder (default: delete them at the end)",
+    )
+    parser.add_argument(
+        "--port",
+        action=Once,
+        type=_read_port,
+        metavar="N",
+        help="port of the dashboard (default: a free one)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        dest="page",
+        action=Once,
+        metavar="FILE",
+        help="file to write the report of --offline to (default: rankscope-demo.html, in the "
+        "folder of --keep if there is one)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Run the demo of a bad release, or with `--offline` that of a search log."""
+    if options.offline:
+        if options.port is not None:
+            raise _refuse("--port", "--offline, which has no dashboard", "--offline")
+        from rankscope.demo.commands import offline  # noqa: PLC0415 - only what is used is loaded
+
+        return offline.run(options)
+    if options.page is not None:
+        raise UsageError(
+            "-o works only with --offline", hint="add --offline, or remove -o", code="usage"
+        )
+    if options.once and options.port is not None:
+        raise _refuse("--port", "--once, which serves no dashboard", "--once")
+    from rankscope.demo.commands import story  # noqa: PLC0415 - likewise
+
+    return story.run(options)
+
+
+def _refuse(option: str, other: str, remedy: str) -> UsageError:
+    return UsageError(
+        f"{option} cannot be combined with {other}",
+        hint=f"remove {option} or {remedy}",
+        code="usage",
+    )
+
+
+def _read_number(text: str) -> int:
+    # The generator would take a negative number for its absolute value.
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"must be 0 or a positive whole number, found {quote(text)}")
+    return int(text)
+
+
+def _read_port(text: str) -> int:
+    number = _read_number(text)
+    if number not in PORTS:
+        raise ArgumentTypeError(f"must be from 0 to {PORTS[-1]}, found {quote(text)}")
+    return number

@@ -1,0 +1,251 @@
+"""`rankscope demo`: simulates a bad release, monitors it, and prints what happens."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from rankscope.demo.generator import SEED, make_story
+from rankscope.demo.playback import RULE, Clock, play, prepare
+from rankscope.demo.story import DEVICE, POSITIVE, WINDOW
+from rankscope.demo.verification import check_monitor, list_spans
+from rankscope.errors import UsageError, hint_extra
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.events.times import (
+    count_micros,
+    describe_duration,
+    format_time,
+    read_clock,
+    to_datetime,
+    to_micros,
+)
+from rankscope.monitor.store.sqlite.files import SQLITE
+from rankscope.output.table import Table
+from rankscope.writing import make_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from datetime import datetime
+
+    from rankscope.demo.playback import PlayedStep
+    from rankscope.demo.story import Story
+    from rankscope.monitor.incidents.incident import Event, Incident
+    from rankscope.monitor.monitor import Monitor
+
+FILE = "story.db"
+HOST = "127.0.0.1"
+SHOWN_BEFORE = 3
+"""The number of days before the release that are listed."""
+
+
+def run(options: Namespace) -> int:
+    """Play the story, print it, and serve its dashboard."""
+    with ExitStack() as stack:
+        folder = options.keep
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rankscope-demo-"))
+        path = _choose_path(Path(folder))
+        midnight = read_clock() // DAY * DAY
+        story = make_story(SEED if options.seed is None else options.seed, end=midnight)
+        clock = Clock(story.start)
+        with _open(path, clock) as monitor:
+            status = _print_story(story, monitor, clock)
+        if not options.once:
+            _serve(path, options.port or 0, late=read_clock() - to_micros(clock()))
+    return status
+
+
+def _choose_path(folder: Path) -> Path:
+    """Return the path of the store, after making its folder for the owner only."""
+    make_folder(folder, mode=0o700)
+    path = folder / FILE
+    if path.exists():
+        raise UsageError(
+            f"the folder {folder} already has a store, {FILE}",
+            hint="choose another folder: the demo starts with an empty store",
+            code="usage",
+        )
+    return path
+
+
+def _open(path: Path, clock: Clock) -> Monitor:
+    try:
+        from rankscope.monitor.monitor import Monitor  # noqa: PLC0415 - its libraries are an extra
+
+        return Monitor.open(str(path), now=clock)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the monitor needs {error.name}, which is not installed",
+            hint=f"{hint_extra('monitor')}, or run rankscope demo --offline",
+            code="missing_extra",
+        ) from error
+
+
+def _serve(path: Path, port: int, late: int) -> None:
+    """Serve the dashboard, whose clock goes on from the end of the story."""
+    from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - not with --once
+    from rankscope.monitor.store import open_store  # noqa: PLC0415 - likewise
+
+    with closing(open_store(f"{SQLITE}{path}")) as store:
+        # The story has told what the log would say.
+        serve_store(
+            store,
+            host=HOST,
+            port=port,
+            announce=_announce,
+            write_log=lambda _line: None,
+            now=lambda: read_clock() - late,
+        )
+
+
+def _announce(address: str) -> None:
+    _say("", f"The dashboard is at {address}. Press Ctrl-C to stop.")
+
+
+def _print_story(story: Story, monitor: Monitor, clock: Clock) -> int:
+    """Play and print the story; return 1 if a number differs from the reference."""
+    _print_preparation(story, monitor)
+    steps = list(_print_production(story, monitor, clock))
+    _print_incidents(story, monitor, [each for step in steps for each in step.events])
+    return _print_cause(story, monitor)
+
+
+def _print_preparation(story: Story, monitor: Monitor) -> None:
+    _say(
+        f"Demo: a bad release, {_day(story.start)} to {_day(story.end)} (seed {story.seed})",
+        "",
+        "1. Before the release",
+        f"A music app logs its searches. {_list_weights()}. Feedback counts for "
+        f"{describe_duration(WINDOW)} after a search.",
+    )
+    logged = prepare(story, monitor)
+    baseline = monitor.baseline()
+    means = {} if baseline is None else baseline.means
+    _say(
+        f"The baseline is a validation set of {logged.accepted} searches with known grades:",
+        "",
+        str(
+            Table(
+                {
+                    "measure": list(means),
+                    "baseline": [mean.value for mean in means.values()],
+                    "lower": [mean.lower for mean in means.values()],
+                    "upper": [mean.upper for mean in means.values()],
+                }
+            )
+        ),
+        "",
+        f"An alert rule checks {RULE.measure} of each version, overall and by "
+        f"{', '.join(RULE.slices)}: early values every hour, final values every day. It tolerates "
+        f"{RULE.tolerance} below the baseline, and raises a false alarm once in "
+        f"{RULE.run_length:g} days or less often, on average.",
+    )
+
+
+def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[PlayedStep]:
+    _say("", "2. Production", "time (UTC)        searches  feedback")
+    steps = []
+    for step in play(story, monitor, clock):
+        steps.append(step)
+        if step.rankings.objects:
+            counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>8}"
+            _say(f"{_moment(step.time)}  {counts}")
+        for event, incident in step.events:
+            _say(f"{_moment(step.time)}  {event}: {incident.reason}")
+    events = dict(monitor.store.counters(monitor.project))
+    kept = {name: events.pop(name) for name in ("accepted", "duplicate", "conflict")}
+    wrong = ", ".join(f"{count} {code}" for code, count in sorted(events.items()))
+    quality = monitor.quality()
+    _say(
+        "",
+        f"Events stored: {kept['accepted']}. Duplicates ignored: {kept['duplicate']}. "
+        f"Conflicting ids: {kept['conflict']}.",
+        f"Events rejected as invalid: {wrong}.",
+        f"Labels not counted: {quality.late} arrived after their attribution window, "
+        f"{quality.unshown} are for tracks that were not shown, and {quality.pending_labels} "
+        "have no search yet.",
+    )
+    _say(
+        "",
+        f"Version 4 was released on {_moment(story.release)} UTC:",
+        "",
+        str(_list_days(story, monitor)),
+    )
+    return steps
+
+
+def _list_days(story: Story, monitor: Monitor) -> Table:
+    since = to_datetime((story.release // DAY - SHOWN_BEFORE) * DAY)
+    whole = {name: monitor.series(name, every="day", since=since) for name in monitor.measures}
+    name = RULE.measure
+    harmed = monitor.series(name, every="day", since=since, slice=(("device", DEVICE),))
+    first = whole[name]
+    return Table(
+        {
+            "day": [_day(start) for start in first.times],
+            "searches": first.rankings,
+            **{name: each.values for name, each in whole.items()},
+            f"{name} {DEVICE}": harmed.values,
+            "status": ["final" if is_final else "provisional" for is_final in first.is_final],
+        }
+    )
+
+
+def _print_incidents(story: Story, monitor: Monitor, changes: list[tuple[Event, Incident]]) -> None:
+    opened = [incident for event, incident in changes if event == "opened"]
+    _say("", f"3. Incidents: {len(opened)}")
+    for incident in opened:
+        after = to_micros(incident.opened) - story.release
+        _say(
+            f"{_moment(incident.opened)} UTC, {describe_duration(after)} after the release: "
+            f"{incident.reason}",
+        )
+    grace = count_micros(monitor.configuration.grace)
+    _say(
+        f"Final values of a day are known {describe_duration(WINDOW)} after it, plus "
+        f"{describe_duration(grace)} for late events.",
+    )
+    lasting = len(monitor.incidents())
+    _say(f"Incidents that still last: {lasting}.")
+
+
+def _print_cause(story: Story, monitor: Monitor) -> int:
+    measure = RULE.measure
+    trace = monitor.trace(*list_spans(story), measure)
+    _say("", "4. Causes", str(trace))
+    for ranking_id in trace.fallen.column("ranking_id")[:1]:
+        _say(
+            "",
+            "5. A search for the query that dropped most",
+            str(monitor.explain(str(ranking_id), measure)),
+        )
+    checked = check_monitor(story, monitor, trace)
+    _say(
+        "",
+        f"Checked {checked.numbers} numbers against the reference implementation: "
+        f"{len(checked.differing)} differ.",
+        *checked.differing[:10],
+    )
+    return 1 if checked.differing else 0
+
+
+def _list_weights() -> str:
+    weights = ", ".join(f"{label} {weight}" for label, weight in POSITIVE.items())
+    return f"Feedback adds to the grade of a track: {weights}"
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line)
+    sys.stdout.flush()
+
+
+def _day(time: int | datetime) -> str:
+    return format_time(time)[:10]
+
+
+def _moment(time: int | datetime) -> str:
+    return format_time(time)[:16].replace("T", " ")

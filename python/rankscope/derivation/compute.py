@@ -1,0 +1,290 @@
+"""Explains the value of one query with the derivation a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf, isnan, nan
+
+from rankscope.derivation.explanation import LIMIT
+from rankscope.engine.requests import count_threads, read_request
+from rankscope.errors import FormatError, MeasureError, UsageError
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.evaluation.refusals import check_order
+from rankscope.inputs.doubles import EXACT_UP_TO
+from rankscope.inputs.numbers import no_judgments, to_numbers
+from rankscope.measures import P, nDCG, parse
+from rankscope.names import quote
+from rankscope.settings.policy import Policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypeAlias, Unpack
+
+    from rankscope._core import Column
+    from rankscope.conventions import Convention
+    from rankscope.derivation.derive.query import RankedQuery
+    from rankscope.derivation.explanation import Explanation
+    from rankscope.derivation.relevance import RelevanceExplanation
+    from rankscope.evaluation.grades import Discounts
+    from rankscope.evaluation.rankings import Rankings
+    from rankscope.measures import Measure
+    from rankscope.settings.policy import Empty, Unjudged
+
+    Explained: TypeAlias = Explanation | RelevanceExplanation
+
+EXPLAINED = ("nDCG", "DCG", "IDCG", "CG")
+"""The measures of cumulated gain that have an explanation."""
+
+OF_RELEVANCE = ("AP", "RR", "P", "R")
+"""Those of relevant documents."""
+
+POLICIES = ("empty", "negative", "missing_gain", "unjudged")
+
+
+def explain(
+    grades: Sequence[float] | Mapping[str, float],
+    k: int | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    ideal: Sequence[float] | None = None,
+    measure: Measure | str = nDCG,
+    empty: Empty = "zero",
+    unjudged: Unjudged | float = "nonrelevant",
+    limit: int = LIMIT,
+    **settings: Unpack[Discounts],
+) -> Explained:
+    """Explain the nDCG of grades in rank order: every term, the ideal order, what would raise it.
+
+    Args:
+        grades: Grades, best rank first, or a mapping of document to grade. NaN means unjudged.
+        k: The cutoff, or `None` for the whole list.
+        names: The names of the documents, one per grade. A string names each by one letter.
+        ideal: All judged grades, in any order (default: those of the list).
+        measure: The measure: nDCG, DCG, IDCG, CG, AP, RR, P or R.
+        empty: The value if the ideal is 0, as in `Policy`.
+        unjudged: How unjudged documents count, as in `Policy`.
+        limit: The maximum number of ranks to show.
+        **settings: `gain`, `discount`, `base` and `s` as in `nDCG`, and `negative` and
+            `missing_gain` as in `Policy`.
+
+    Returns:
+        The derivation. `print` writes it as text, and notebooks display it.
+
+    Raises:
+        UsageError: A setting is invalid, or the measure can't be explained.
+        InputError: A grade is not a number, or the list beats its ideal.
+
+    Examples:
+        >>> explanation = explain([4, 2, 5, 3, 5], k=3, names="ABCDE")
+        >>> explanation.formula
+        '(4/log2(2) + 2/log2(3) + 5/log2(4)) / (5/log2(2) + 5/log2(3) + 4/log2(4))'
+        >>> round(explanation.value, 3)
+        0.764
+    """
+    if isinstance(grades, Mapping):
+        names, grades = list(grades), list(grades.values())
+    numbers = _read(grades, "grades")
+    docs = _read_names(names, len(numbers))
+    judged = numbers if ideal is None else _read(ideal, "ideal")
+    judged = sorted((grade for grade in judged if not isnan(grade)), reverse=True)
+    if not judged:
+        raise no_judgments("grades" if ideal is None else "ideal")
+    given = dict(settings)
+    policies = {name: given.pop(name) for name in POLICIES if name in given}
+    policy = Policy(ties="input", empty=empty, unjudged=unjudged, **policies)  # type: ignore[arg-type]  # checked there
+    chosen = _choose(parse(measure)(**given) if given else parse(measure), k)
+    if ideal is not None:
+        # The evaluation refuses an ideal that lacks what the list has.
+        from rankscope.evaluation.rankings import Rankings  # noqa: PLC0415 - loads NumPy
+
+        Rankings.from_lists([numbers], ideal=[judged]).evaluate(chosen, policy=policy)
+    from rankscope.derivation.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
+
+    query = RankedQuery(
+        query_id=None,
+        docs=docs,
+        grades=numbers,
+        scores=[-float(rank) for rank in range(len(numbers))],
+        ties="input",
+        judged=judged,
+        judged_docs=None,
+        sees_all=ideal is not None,
+    )
+    return derive_value(query, chosen, policy, limit)
+
+
+def explain_query(
+    rankings: Rankings,
+    query_id: object,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None,
+    convention: Convention | str | None,
+    limit: int,
+) -> Explained:
+    """Explain the value of a query of rankings. `Rankings.explain` documents the arguments."""
+    request = read_request(
+        measure,
+        policy,
+        default=Policy(ties=rankings.tie_policy),
+        convention=convention,
+        score_type=None,
+        grades=rankings.grades,
+    )
+    if request.ties != rankings.tie_policy:
+        check_order(rankings, request.ties, request.score_type)
+    if len(request.measures) > 1:
+        raise UsageError(
+            f"expected one measure, found {len(request.measures)}",
+            hint="explain one after another",
+            code="bad_parameter",
+        )
+    chosen = _choose(request.measures[0], None)
+    number = find_query(rankings, query_id)
+    return derive_value(take_query(rankings, number, query_id), chosen, request.policy, limit)
+
+
+def derive_value(query: RankedQuery, measure: Measure, policy: Policy, limit: int) -> Explained:
+    """Derive the value of one of the measures that have an explanation."""
+    from rankscope.derivation.derive.gain import derive  # noqa: PLC0415 - only explanations need it
+    from rankscope.derivation.derive.relevance import derive_relevance  # noqa: PLC0415 - as above
+
+    make = derive_relevance if measure.row.name in OF_RELEVANCE else derive
+    return make(query, measure, policy, limit=_read_limit(limit))
+
+
+def find_query(rankings: Rankings, query_id: object) -> int:
+    """Return the index of a query."""
+    try:
+        number = rankings._core.find(str(query_id))  # noqa: SLF001 - a part of it
+    except ValueError:  # a lone surrogate, or an integer of thousands of digits, which no id is
+        number = None
+    if number is None:
+        known = ", ".join(map(repr, rankings.query_texts[:5]))
+        raise UsageError(
+            f"expected a judged query, found {quote(query_id)}",
+            hint=f"the first ones are {known}",
+            code="unknown_query",
+        )
+    return number
+
+
+def take_query(rankings: Rankings, number: int, query_id: object = None) -> RankedQuery:
+    """Extract one query from rankings."""
+    from rankscope.derivation.derive.query import RankedQuery  # noqa: PLC0415 - only explanations need it
+
+    core = rankings._core  # noqa: SLF001 - a part of it
+    start, stop = _ends(core.column("offsets"), number)
+    first, last = _ends(core.column("ideal_offsets"), number)
+    docs = core.doc_ids(number)
+    judgments = rankings._judgments  # noqa: SLF001 - a part of it
+    judged = None if judgments is None else judgments.documents(number)
+    size = stop - start
+    return RankedQuery(
+        query_id=rankings.query_texts[number] if query_id is None else str(query_id),
+        docs=docs if len(docs) == size else None,
+        grades=_slice(core.column("relevance"), start, stop),
+        scores=_slice(core.column("scores"), start, stop),
+        ties=rankings.tie_policy,
+        judged=(
+            _slice(core.column("ideal"), first, last)
+            if judged is None
+            else [grade for _, grade in judged]
+        ),
+        judged_docs=None if judged is None else [doc for doc, _ in judged],
+        is_missing=size == 0 and not _is_present(rankings, number),
+        sees_all=rankings.knows_unretrieved,
+    )
+
+
+def _is_present(rankings: Rankings, number: int) -> bool:
+    """Check whether a query is in the run, even with an empty list."""
+    ties = rankings.tie_policy
+    request = read_request(P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[])
+    plan = make_plan(request, ties, [], "error")
+    core = rankings._core  # noqa: SLF001 - a part of it
+    return bool(core.evaluate(plan, count_threads(None)).is_present()[number])
+
+
+def _ends(offsets: Column, number: int) -> tuple[int, int]:
+    """Return where the rows of a query begin and end, without NumPy."""
+    numbers = memoryview(offsets).cast("q")
+    return numbers[number], numbers[number + 1]
+
+
+def _slice(column: Column, start: int, stop: int) -> list[float]:
+    return [*memoryview(column).cast("d")[start:stop]]
+
+
+def _choose(measure: Measure, k: int | None) -> Measure:
+    """Apply the cutoff to a measure, and raise an error if it can't be explained."""
+    if measure.row.name not in {*EXPLAINED, *OF_RELEVANCE}:
+        raise MeasureError(
+            f"expected a measure that has an explanation, found {measure}",
+            hint=f"those are {', '.join((*EXPLAINED, *OF_RELEVANCE))}",
+            code="not_explained",
+        )
+    if k is None:
+        return measure
+    if measure.k is not None and measure.k != k:
+        raise MeasureError(
+            f"expected one cutoff, found {measure} and k={k!r}",
+            hint="leave k out",
+            code="bad_parameter",
+        )
+    return measure @ k
+
+
+def _read(values: Iterable[float], name: str) -> list[float]:
+    """Read grades, without NumPy if they are plain numbers."""
+    if isinstance(values, list | tuple) and all(map(_is_plain, values)):
+        return [nan if value is None else float(value) for value in values]
+    try:
+        numbers: list[float] = to_numbers(values, name, dimensions=(1,), are_grades=True).tolist()  # type: ignore[arg-type]  # refused there
+    except FormatError as error:
+        error.file = error.file or name
+        raise
+    if inf in numbers or -inf in numbers:
+        at = next(at for at, number in enumerate(numbers) if abs(number) == inf)
+        raise FormatError(
+            f"expected finite grades, found {numbers[at]}",
+            hint="a grade is a number; NaN is unjudged",
+            code="rel_out_of_range",
+            file=name,
+            line=at + 1,
+        )
+    return numbers
+
+
+def _is_plain(value: object) -> bool:
+    """Check whether a value is a plain grade. `None` is unjudged."""
+    if value is None:
+        return True
+    if type(value) is float:
+        return value not in {inf, -inf}
+    return type(value) is int and abs(value) <= EXACT_UP_TO
+
+
+def _read_names(names: Sequence[str] | None, size: int) -> list[str] | None:
+    if names is None:
+        return None
+    given = [str(name) for name in names]
+    if len(given) != size:
+        raise FormatError(
+            f"expected a name a grade, found {len(given)} names for {size} grades",
+            hint="name each document, or leave names out",
+            code="length_mismatch",
+            file="names",
+        )
+    return given
+
+
+def _read_limit(limit: object) -> int:
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 2:
+        raise UsageError(
+            f"expected limit to be 2 or more, found {limit!r}",
+            hint="it says how many ranks are shown",
+            code="bad_parameter",
+        )
+    return limit

@@ -1,0 +1,1 @@
+"""Two runs: which queries and documents make the difference."""

@@ -1,0 +1,249 @@
+"""The difference between two runs."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from rankscope.bounds.compute import bound
+from rankscope.deferred import np
+from rankscope.derivation.compute import find_query, take_query
+from rankscope.engine.judgments import load_qrels_for
+from rankscope.engine.query_order import order_queries
+from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
+from rankscope.errors import UsageError
+from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.refusals import refuse_items
+from rankscope.losses.compute import measure_losses
+from rankscope.records import record
+from rankscope.settings.policy import ties_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
+
+    from rankscope.bounds.result import Bounds
+    from rankscope.comparison.result import Compared
+    from rankscope.difference.documents import Side
+    from rankscope.difference.result import DocumentMoves, RunDifference
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.losses.result import Losses
+    from rankscope.measures import Measure
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.typing import InputLike
+
+SUMS = ("nDCG", "DCG", "CG")
+"""Measures whose values are sums over documents."""
+WITHOUT_LOSSES = ("losses_unavailable", "aggregate_unavailable")
+"""Why a measure, or a policy, has no losses that add up."""
+
+
+def diff(
+    qrels: InputLike | Qrels,
+    run_a: InputLike,
+    run_b: InputLike,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    names: tuple[str, str] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> RunDifference:
+    """Compare two runs, and show where their difference comes from.
+
+    Args:
+        qrels: As in `evaluate`.
+        run_a: The first run, as in `evaluate`. Both runs are read into memory.
+        run_b: The second run.
+        measure: The measure, or its name.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        names: The names of the runs (default: their paths, or `a` and `b`).
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+
+    Returns:
+        The means, wins and losses, the queries that changed most, and, for nDCG, DCG and CG, how
+        much of the difference comes from retrieval, truncation and ordering. The ranges `unjudged`
+        and `tied` show how far unjudged documents and ties could change the difference.
+
+    Raises:
+        UsageError: The measure, the policy or another argument is invalid.
+        InputError: The input doesn't have the expected format, or there is nothing to evaluate.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {"q1": {"a": 3, "b": 1}, "q2": {"c": 1}}
+        >>> old = {"q1": {"x": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
+        >>> new = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
+        >>> found = diff(qrels, old, new, "nDCG@10")
+        >>> found.wins, found.ties, found.losses
+        (1, 1, 0)
+        >>> round(found.difference, 4), round(found.terms["retrieval"], 4)
+        (0.4131, 0.3623)
+        >>> print(found.explain("q1").table)
+        doc_id   grade  rank_a  rank_b  move     gained
+        a       3.0000       –       1  entered  0.8262
+        x            –       1       –  left     0.0000
+        b       1.0000       2       2  same     0.0000
+    """
+    asked = read_measure(measure)
+    refuse_items(asked, "losses by document")
+    chosen = read_policy(policy)
+    refuse_one_stdin_for_both(run_a, run_b)
+    qrels = load_qrels_for(
+        qrels,
+        (run_a, run_b),
+        measure,
+        columns=columns,
+        duplicates=duplicates,
+        encoding=encoding,
+    )
+    rankings = [
+        Rankings.from_run(
+            qrels,
+            run,
+            ties=ties_of(chosen),
+            columns=columns,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+        )
+        for run in (run_a, run_b)
+    ]
+    called = names or name_runs(run_a, run_b)
+    return diff_rankings((rankings[0], rankings[1]), asked, chosen, called, threads)
+
+
+@record(frozen=True, slots=True)
+class RankedPair:
+    """Two rankings whose difference can be asked about.
+
+    Args:
+        rankings: The rankings, of the same queries.
+        measure: The measure.
+        policy: The policy.
+        sides: Their values.
+        threads: How many threads to use.
+    """
+
+    rankings: tuple[Rankings, Rankings]
+    measure: Measure
+    policy: Policy
+    sides: tuple[Side, Side]
+    threads: int | None
+
+    def explain(self, query_id: str) -> DocumentMoves:
+        """Return the documents of a query that moved."""
+        from rankscope.difference.documents import list_moves  # noqa: PLC0415 - only if asked
+
+        one, other = self.rankings
+        number = find_query(one, query_id)
+        first, second = (side.columns["value"][number].item() for side in self.sides)
+        return list_moves(
+            (take_query(one, number), take_query(other, number)),
+            self.measure,
+            self.policy,
+            (first, second),
+            is_sum=self.measure.row.name in SUMS and self.policy.negative != "minmax",
+            source=one.source,
+        )
+
+    def bound(self, scale: Iterable[float] | None) -> Bounds:
+        """Return bounds of the difference, whatever the unjudged documents are."""
+        one, other = self.rankings
+        return bound(
+            other,
+            self.measure,
+            scale=scale,
+            against=one,
+            policy=self.policy,
+            threads=self.threads,
+        )
+
+
+def diff_rankings(
+    rankings: tuple[Rankings, Rankings],
+    measure: Measure,
+    policy: Policy,
+    names: tuple[str, str],
+    threads: int | None = None,
+) -> RunDifference:
+    """Compare two rankings of the same queries."""
+    from rankscope.comparison.openness import range_despite_ties, range_despite_unjudged  # noqa: PLC0415 - loads late
+    from rankscope.difference.documents import Side, compare_runs, find_unpaired  # noqa: PLC0415 - loads late
+
+    made = [_measure(each, measure, policy, None, threads) for each in rankings]
+    one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
+    unpaired = find_unpaired(one, other)
+    count = int(unpaired.sum())
+    if count:
+        weights = (~unpaired).astype(float).tolist()
+        made = [_measure(each, measure, policy, weights, threads) for each in rankings]
+        one, other = (Side.of(name, each, measure) for name, each in zip(names, made, strict=True))
+
+    pair = RankedPair(rankings, measure, policy, (one, other), threads)
+    return compare_runs(
+        (one, other),
+        measure=measure,
+        policy=made[0].policy,
+        read_ids=lambda: rankings[0].query_texts,
+        source=rankings[0].source,
+        unpaired=count,
+        observes_retrieval=getattr(made[0], "observes_retrieval", True),
+        explain=pair.explain,
+        bound=pair.bound,
+        unjudged=range_despite_unjudged(rankings[1], rankings[0], measure, policy, threads),
+        tied=range_despite_ties(rankings[1], rankings[0], measure, policy, threads),
+        comparison=_test(pair),
+    )
+
+
+def _test(pair: RankedPair) -> Compared | None:
+    """Return the interval of the difference and its p-value, if values are averaged."""
+    from rankscope.comparison.estimates import Choices, MeasureValues, compare_values  # noqa: PLC0415 - loads late
+
+    (one, other), measure = pair.sides, pair.measure
+    if pair.policy.aggregate != "mean" or measure.row.mean != "mean":
+        return None
+    low, high = measure.row.value_range
+    order = order_queries(pair.rankings[0].query_texts)
+    values = np.stack([one.columns["value"], other.columns["value"]])[:, order]
+    if np.isnan(values).any(axis=0).all():
+        return None
+    column = MeasureValues(
+        name=measure.name, low=low, high=high, values=values, direction=measure.better
+    )
+    names = (one.name, other.name)
+    found, *_ = compare_values(
+        [column], runs=names, baseline=None, choices=Choices(), threads=pair.threads
+    )
+    return found[0]
+
+
+def name_runs(*runs: object) -> tuple[str, str]:
+    """Return the names of two runs: their paths, or `a` and `b`."""
+    paths = [str(run) for run in runs if isinstance(run, str | PathLike)]
+    return (paths[0], paths[1]) if len({*paths}) == 2 else ("a", "b")
+
+
+def _measure(
+    rankings: Rankings,
+    measure: Measure,
+    policy: Policy,
+    weights: Sequence[float] | None,
+    threads: int | None,
+) -> Losses | Evaluation:
+    """Evaluate the losses, or only the value if losses wouldn't add up."""
+    try:
+        return measure_losses(rankings, measure, policy=policy, weights=weights, threads=threads)
+    except UsageError as error:
+        if error.code not in WITHOUT_LOSSES:
+            raise
+    return rankings.evaluate(measure, policy=policy, weights=weights, threads=threads)

@@ -1,0 +1,1 @@
+"""Discounts of ranks: tables, and what they exchange."""

@@ -1,0 +1,1 @@
+"""What all plots share: axes, names, colors and files."""

@@ -1,0 +1,1 @@
+"""Evaluation: rankings from any input, and the values of measures."""

@@ -1,0 +1,347 @@
+"""Evaluate a run against judgments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from rankscope.engine.items import read_items_for
+from rankscope.engine.judgments import load_qrels, load_qrels_for
+from rankscope.engine.requests import read_columns, read_measures
+from rankscope.errors import MeasureError, UsageError
+from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.evaluation.evaluations import Evaluations
+from rankscope.file import File
+from rankscope.inputs.documents import has_documents
+from rankscope.inputs.tables import is_single_column, is_table
+from rankscope.settings.interval import read_interval
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, TypedDict, Unpack, overload
+
+    from rankscope.conventions import Convention
+    from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.typing import HistoryLike, InputLike, Lists, Path, Progress
+
+    class Settings(TypedDict, total=False):
+        """The keyword arguments of `evaluate`."""
+
+        policy: Policy | str | None
+        convention: Convention | str | None
+        columns: Mapping[str, str] | None
+        weights: Mapping[str, float] | Sequence[float] | None
+        interval: float | Interval | None
+        cluster: Mapping[str, object] | Sequence[object] | None
+        subtopics: bool | None
+        history: HistoryLike | None
+        items: object
+        catalogue: object
+        duplicates: Duplicates
+        score_type: ScoreType | None
+        encoding: Literal["utf-8", "latin-1"]
+        threads: int | None
+        memory: int | str | None
+        spill_folder: str | os.PathLike[str] | None
+        strict: bool
+        progress: Progress
+
+
+def read_qrels(
+    qrels: InputLike,
+    *,
+    columns: Mapping[str, str] | None = None,
+    subtopics: bool = False,
+    strata: bool = False,
+    duplicates: Duplicates = "error",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    progress: Progress = None,
+) -> Qrels:
+    """Read judgments once, to evaluate many runs against them.
+
+    Args:
+        qrels: As in `evaluate`.
+        columns: As in `evaluate`.
+        subtopics: Whether each judgment is of a subtopic of the query, as measures of diversity
+            need: the second column of a TREC file, the column `subtopic` of a table, rows of
+            (query, subtopic, document, grade), or a mapping of query to subtopic to document to
+            grade.
+        strata: Whether the judgments are of samples, as infNDCG and xinfAP need: TREC qrels with
+            five columns (query, 0, document, stratum, grade), a table with a column `stratum`, rows
+            of (query, stratum, document, grade), or a mapping of query to stratum to document to
+            grade. A negative grade means that a document of the stratum wasn't judged.
+        duplicates: What to do with a document that is judged twice with different grades.
+        encoding: The encoding of a file.
+        progress: As in `evaluate`, for the judgments.
+
+    Returns:
+        Judgments to pass to `evaluate` as `qrels`.
+
+    Raises:
+        UsageError: Both subtopics and strata are set.
+        InputError: The input doesn't hold judgments.
+        FileError: The file can't be read.
+
+    Examples:
+        >>> qrels = read_qrels([("q1", "d1", 1), ("q1", "d2", 0)])
+        >>> [evaluate(qrels, {"q1": run}, "RR")["RR"] for run in ({"d1": 2.0}, {"d2": 1.0})]
+        [1.0, 0.0]
+    """
+    if subtopics and strata:
+        raise UsageError(
+            "expected judgments by subtopic or by stratum, found both",
+            hint="set one of subtopics and strata",
+            code="bad_parameter",
+        )
+    return load_qrels(
+        qrels,
+        columns=columns,
+        second="stratum" if strata else "subtopic" if subtopics else "",
+        duplicates=duplicates,
+        encoding=encoding,
+        progress=progress,
+    )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def evaluate(
+        qrels: InputLike | Qrels,
+        run: Mapping[str, Lists] | Mapping[str, Path | File] | list[str] | list[File],
+        measures: Measures,
+        **settings: Unpack[Settings],
+    ) -> Evaluations: ...
+    @overload
+    def evaluate(
+        qrels: InputLike | Qrels,
+        run: InputLike,
+        measures: Measures,
+        **settings: Unpack[Settings],
+    ) -> Evaluation: ...
+
+
+def evaluate(
+    qrels: InputLike | Qrels,
+    run: InputLike | Mapping[str, InputLike] | list[str] | list[File] | None = None,
+    measures: Measures | None = None,
+    *,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    interval: float | Interval | None = None,
+    cluster: Mapping[str, object] | Sequence[object] | None = None,
+    subtopics: bool | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    progress: Progress = None,
+) -> Evaluation | Evaluations:
+    """Evaluate one or more runs against judgments.
+
+    Args:
+        qrels: The judgments: a path (`-` for standard input; gzip, zstd and bzip2 are recognized by
+            their first bytes), the bytes of a file, a mapping of query to document to grade, a
+            mapping of query to a list or set of relevant documents, a data frame or Arrow table,
+            rows of (query, document, grade), or the result of `read_qrels`.
+        run: The retrieved documents, in any of the same forms, with scores in place of grades. In
+            a mapping of query to a list of documents, the first is the best. A file, a DuckDB
+            relation, a lazy frame, or a dataset or reader of PyArrow whose rows are grouped by
+            query is evaluated while it is read, in bounded memory; for other orders of rows,
+            `memory` is the bound. Or a mapping of names to several runs:
+            `{"bm25": run_a, "dense": run_b}`; or a list of paths, which are named after their
+            files.
+        measures: One or more measures, or their names (`"nDCG@10"`).
+        policy: What to do where tools differ: a `Policy`, or text such as `"empty=skip"`.
+        convention: The library whose numbers you want, such as `"lightgbm"` or `"trec_eval@10.0"`.
+            It sets the measures and the policy; other arguments must not contradict it.
+        columns: The names of columns by role (`query`, `doc`, `relevance`, `score`, `rank`), where
+            a data frame doesn't use the usual ones.
+        weights: The weight of each query: a mapping, or a sequence in the order of the qrels.
+        interval: The confidence level of an interval for each mean, or an `Interval` with more
+            settings. The result prints the method that was used.
+        cluster: What makes queries depend on one another, such as the user: a mapping of query to
+            cluster, or a sequence in the order of the qrels. Intervals are then over clusters. A
+            query whose cluster is `None` is a cluster of its own.
+        subtopics: Whether each judgment is of a subtopic; see `read_qrels` (default: only if a
+            measure of diversity is among the measures). Measures that know no subtopics then take
+            the highest grade of each document. If infNDCG or xinfAP is among the measures, the
+            judgments are those of samples.
+        history: For measures of recommended items, such as `Novelty@10`: the interactions of users
+            with items before the recommendations; see `read_items`.
+        items: For such measures: the attributes of items, or the result of `read_items`.
+        catalogue: For such measures: the items that can be recommended.
+        duplicates: What to do with a document that occurs twice in a query: `"error"`, keep the
+            `"first"`, or keep the one with the larger grade or score (`"max"`). Judgments that
+            repeat the same grade count once.
+        score_type: The precision in which scores are compared (default: `"float64"`). `"float32"`
+            ties scores that are equal in single precision, as trec_eval 9 and pytrec_eval do.
+        encoding: The encoding of files.
+        threads: The number of threads (default: all cores). Values don't depend on it.
+        memory: The memory that the rows of such a run may use, in bytes or as text such as `"1GiB"`
+            (default: half of what is free). What exceeds it is written to temporary files. The
+            judgments are always held in memory.
+        spill_folder: The folder for these files (default: the system's, which `TMPDIR` sets).
+        strict: Whether to raise an error for suspicious input, which is otherwise only counted.
+        progress: Whether to show a bar in a notebook or on a terminal while files are read. Or a
+            function that is called from time to time with the bytes of the run read so far, and
+            with their total if it is known.
+
+    Returns:
+        The means, the values of each query, and the counts behind them; for several runs, a mapping
+        of these by name. To find out which run is better, use `compare`.
+
+    Raises:
+        UsageError: A measure, the policy or another argument is invalid, or contradicts the
+            convention.
+        InputError: The input doesn't have the expected format, or there is nothing to evaluate.
+        FileError: A file can't be read or written.
+        OutOfMemoryError: The rows of a single query need more than `memory`.
+
+    Examples:
+        >>> from rankscope import AP, nDCG
+        >>> qrels = {"q1": {"d1": 3, "d2": 0, "d3": 1}}
+        >>> run = {"q1": {"d2": 0.7, "d1": 0.6, "d3": 0.5}}
+        >>> ev = evaluate(qrels, run, [nDCG @ 10, AP, "P@1"])
+        >>> {name: round(mean, 4) for name, mean in ev.items()}
+        {'nDCG@10': 0.659, 'AP': 0.5833, 'P@1': 0.0}
+        >>> relevant, ranked = {"q1": {"d1", "d3"}}, {"q1": ["d2", "d1", "d3"]}
+        >>> evaluate(relevant, ranked, "RR")["RR"]
+        0.5
+        >>> round(evaluate(qrels, run, nDCG @ 10, convention="lightgbm")["nDCG@10"], 4)
+        0.6443
+        >>> ten = {f"q{n}": {"d1": n % 2, "d2": 1} for n in range(10)}
+        >>> lists = {query: {"d1": 2.0, "d2": 1.0} for query in ten}
+        >>> print(evaluate(ten, lists, "nDCG@10", interval=0.95))
+        measure  value   interval          queries
+        nDCG@10  0.8155  0.5478 to 0.9310  10 of 10
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+        intervals: 95%, bounded
+    """
+    if run is None or measures is None:
+        raise _incomplete(qrels, run if measures is None else measures)
+    known = read_items_for(
+        measures,
+        history=history,
+        items=items,
+        catalogue=catalogue,
+        columns=read_columns(columns),
+        encoding=encoding,
+    )
+    named = read_named_runs(run)
+    runs: dict[str, InputLike] = {"": run} if named is None else named  # type: ignore[dict-item]  # one run
+    qrels = load_qrels_for(
+        qrels,
+        runs.values(),
+        measures,
+        subtopics=subtopics,
+        columns=columns,
+        duplicates=duplicates,
+        encoding=encoding,
+        progress=progress is True,
+    )
+    evaluated = {
+        name: evaluate_run(
+            qrels,
+            each,
+            measures,
+            policy=policy,
+            convention=convention,
+            columns=columns,
+            weights=weights,
+            interval=read_interval(interval),
+            cluster=cluster,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+            threads=threads,
+            memory=memory,
+            spill_folder=spill_folder,
+            strict=strict,
+            progress=progress,
+            items=known,
+        )
+        for name, each in runs.items()
+    }
+    return evaluated[""] if named is None else Evaluations(evaluated)
+
+
+def _incomplete(qrels: object, last: object) -> UsageError:
+    """Return the error for a call with two arguments, often a table and measures."""
+    asked = ["nDCG@10"] if last is None else last
+    try:
+        measures = [str(each) for each in read_measures(asked)[0]]  # type: ignore[arg-type]  # tried
+    except (MeasureError, TypeError):
+        return UsageError(
+            "expected judgments, a run and measures, found no measures",
+            hint="write evaluate(judgments, run, ['nDCG@10', 'AP'])",
+            code="no_measures",
+        )
+    name = repr(os.fspath(qrels)) if isinstance(qrels, str | os.PathLike) else "table"
+    return UsageError(
+        "expected judgments, a run and measures, found no run",
+        hint=f"if the rows have both grades and scores or ranks, write evaluate_table({name}, "
+        f"{measures}); otherwise, evaluate(judgments, run, {measures})",
+        code="no_run",
+    )
+
+
+def name_runs(given: object) -> dict[str, InputLike]:
+    """Name the paths of a list after their files."""
+    from rankscope.inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
+
+    listed: list[InputLike] = [*given] if isinstance(given, list | tuple) else []
+    paths = [
+        os.fsdecode(each.path if isinstance(each, File) else each)
+        for each in listed
+        if isinstance(each, str | os.PathLike)
+        or (isinstance(each, File) and not isinstance(each.path, bytes))
+    ]
+    if len(paths) < len(listed) or not listed:
+        raise UsageError(
+            "expected runs by name, or a list of paths",
+            hint="write {'bm25': run_a, 'dense': run_b}",
+            code="bad_parameter",
+        )
+    runs = dict(zip(shorten_names(paths), listed, strict=True))
+    if len(runs) < len(listed):
+        raise UsageError(
+            "expected different runs, found one path twice",
+            hint="remove one, or pass a mapping of names to runs",
+            code="bad_parameter",
+        )
+    return runs
+
+
+def read_named_runs(given: object) -> dict[str, InputLike] | None:
+    """Return several runs by name; `None` if it is one run."""
+    if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
+        return name_runs(given)
+    if not isinstance(given, Mapping) or not given:
+        return None
+    first = next(iter(given.values()))
+    is_run = isinstance(first, str | bytes | os.PathLike | File)
+    is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
+    # The values of one run are the documents of queries, those of several runs are queries.
+    if isinstance(first, Mapping):
+        is_run = bool(first) and all(map(has_documents, first.values()))
+    return {str(name): run for name, run in given.items()} if is_run else None
+
+
+def _is_rows(given: object) -> bool:
+    """Check whether a list has rows of query, document and score, and not ids."""
+    is_list = isinstance(given, list | tuple) and len(given) > 0
+    return is_list and isinstance(given[0], tuple | list) and len(given[0]) == 3  # type: ignore[index]  # see above

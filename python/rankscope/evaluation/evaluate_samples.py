@@ -1,0 +1,105 @@
+"""Evaluate a ranker that shows different rankings of the same query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope.engine.judgments import load_qrels_for
+from rankscope.errors import UsageError
+from rankscope.evaluation import samples
+from rankscope.inputs.tables import is_table
+from rankscope.settings.interval import read_interval
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
+
+    from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.typing import InputLike
+
+
+def evaluate_samples(
+    qrels: InputLike | Qrels,
+    runs: Iterable[InputLike],
+    measures: Measures = ("EEL", "EED", "EER"),
+    *,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    interval: float | Interval | None = None,
+    cluster: Mapping[str, object] | Sequence[object] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+    strict: bool = False,
+) -> Evaluation:
+    """Evaluate a stochastic ranker by several rankings of each query.
+
+    Expected exposure (EEL, EED and EER) is computed from the mean exposure that each document gets
+    over the rankings. For any other measure, the value of a query is the mean of the values of its
+    rankings.
+
+    Args:
+        qrels: The judgments, as in `evaluate`.
+        runs: The rankings: several runs, each with one ranking of every query, as in `evaluate`.
+            They all count the same. A query that some runs don't have is averaged over the others.
+        measures: One or more measures, or their names. Each has to depend on the grades of each
+            query only, unlike Novelty or Coverage.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        weights: As in `evaluate`.
+        interval: As in `evaluate`. Intervals are over queries, for these rankings.
+        cluster: As in `evaluate`.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+        strict: As in `evaluate`.
+
+    Returns:
+        The means, the values of each query, and the counts behind them, as of one run.
+
+    Raises:
+        UsageError: A measure, the policy or another argument is invalid, or there is no run.
+        InputError: An input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {"q1": {"a": 1, "b": 1}}
+        >>> one, other = {"q1": ["a", "b"]}, {"q1": ["b", "a"]}
+        >>> evaluate_samples(qrels, [one, one], "EEL")["EEL"]
+        0.125
+        >>> evaluate_samples(qrels, [one, other], "EEL")["EEL"]
+        0.0
+    """
+    if isinstance(runs, str | bytes | Mapping) or is_table(runs):
+        raise UsageError(
+            f"expected several runs in a list, found {type(runs).__name__}",
+            hint="write evaluate_samples(qrels, [run_1, run_2]); evaluate takes a single run",
+            code="bad_parameter",
+        )
+    listed = list(runs)
+    qrels = load_qrels_for(
+        qrels, listed, measures, columns=columns, duplicates=duplicates, encoding=encoding
+    )
+    return samples.evaluate_samples(
+        qrels,
+        listed,
+        measures,
+        policy=policy,
+        columns=columns,
+        weights=weights,
+        interval=read_interval(interval),
+        cluster=cluster,
+        duplicates=duplicates,
+        score_type=score_type,
+        encoding=encoding,
+        threads=threads,
+        strict=strict,
+    )

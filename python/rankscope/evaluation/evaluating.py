@@ -1,0 +1,485 @@
+"""Evaluates measures under a policy by one call of the core."""
+
+from __future__ import annotations
+
+from rankscope._core import Evaluation as CoreEvaluation
+from rankscope._core import Plan, Rankings, evaluate_dict, evaluate_path
+from rankscope._core import evaluate_run as evaluate_held_run
+from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
+from rankscope.engine.column_runs import ColumnRun
+from rankscope.engine.memory import Room, SpillNotice
+from rankscope.engine.progress import watch
+from rankscope.engine.query_order import order_queries
+from rankscope.engine.requests import (
+    DUPLICATES,
+    ENCODINGS,
+    SCORE_TYPES,
+    count_threads,
+    note_scale,
+    read_columns,
+    read_request,
+)
+from rankscope.engine.weights import read_weights
+from rankscope.errors import FormatError, UsageError
+from rankscope.evaluation.counts import Counts
+from rankscope.evaluation.evaluation import Evaluation
+from rankscope.evaluation.groups import make_estimates, make_slices
+from rankscope.inputs import tables
+from rankscope.inputs.numbers import is_judged, no_judgments
+from rankscope.inputs.qrels import Qrels, Queries
+from rankscope.inputs.reading import rank_run as rank_input
+from rankscope.inputs.reading import read_run, see_joined
+from rankscope.inputs.recognition import find_stream, recognise
+from rankscope.measures.kernel import LONGEST_LIST
+from rankscope.output.diagnostics import describe
+from rankscope.output.estimate import estimate_run
+from rankscope.settings.policy import check_choice, split_aggregate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Protocol
+
+    from rankscope._core import Judgments
+    from rankscope.conventions import Convention
+    from rankscope.engine.clusters import Clusters
+    from rankscope.engine.requests import Measures, Request
+    from rankscope.engine.weights import Weights
+    from rankscope.evaluation.groups import Groups
+    from rankscope.inputs.files.table import TableFile
+    from rankscope.inputs.items import Items
+    from rankscope.inputs.recognition import Input
+    from rankscope.inputs.tables import Attributed
+    from rankscope.measures import Measure
+    from rankscope.output.diagnostics import Diagnostic
+    from rankscope.output.estimate import Estimate
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Policy, ScoreType
+    from rankscope.typing import InputLike, Progress
+
+    class Counted(Protocol):
+        """An answer of the core, or of its parts."""
+
+        def counts(self) -> list[int]:
+            """Return the numbers of queries."""
+
+        def at_cutoffs(self) -> list[tuple[int, int]]:
+            """Return retrieved and unjudged documents by cutoff."""
+
+        def notes(self) -> list[tuple[str, int, int]]:
+            """Return the code, the count and the first line of each note."""
+
+
+FEWEST_SAMPLED = 10
+"""Fewer lists that look like samples of candidates may do so by chance."""
+
+
+def rank_run(
+    qrels: Qrels,
+    run: InputLike,
+    *,
+    ties: str,
+    duplicates: str,
+    encoding: str,
+    score_type: str,
+    columns: Mapping[str, str] | None = None,
+) -> tuple[Rankings, Input, list[tuple[str, int, int]]]:
+    """Read a run into memory, join it with its judgments, and rank it."""
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
+    named = read_columns(columns)
+    found = recognise(run, "run", named)
+    notes: list[tuple[str, int, int]] = []
+    rankings = rank_input(
+        qrels.judgments,
+        found,
+        ties=ties,
+        duplicates=duplicates,
+        encoding=encoding,
+        score_type=score_type,
+        columns=named,
+        threads=count_threads(None),
+        notes=notes,
+    )
+    return rankings, found, notes
+
+
+def evaluate_run(
+    qrels: Qrels,
+    run: InputLike,
+    measures: Measures,
+    *,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Weights | None = None,
+    interval: Interval | None = None,
+    cluster: Clusters | None = None,
+    duplicates: str = "error",
+    score_type: ScoreType | None = None,
+    encoding: str = "utf-8",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    progress: Progress = None,
+    items: Items | None = None,
+) -> Evaluation:
+    """Evaluate a run. `rankscope.evaluate` documents the arguments."""
+    grades = qrels.judgments.grades()
+    request = read_request(
+        measures, policy, convention=convention, score_type=score_type, grades=grades
+    )
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("encoding", encoding, ENCODINGS)
+    workers = count_threads(threads)
+    named = read_columns(columns)
+    found = recognise(run, "run", named)
+    is_of_items = any(measure.row.of_items for measure in request.measures)
+    if not is_of_items:
+        found = find_stream(found)
+    if is_of_items or not found.is_in_files:
+        _refuse_limit(found, memory=memory, spill_folder=spill_folder)
+    notes: list[tuple[str, int, int]] = []
+    ties = request.ties
+    weighed = read_weights(weights, qrels.judgments.query_ids)
+    refuse_cluster_alone(cluster, interval)
+    clusters = None if cluster is None else read_clusters(cluster, qrels.judgments.query_ids)
+    plan = make_plan(
+        request,
+        ties,
+        grades,
+        duplicates,
+        weights=weighed,
+        items=items,
+        judgments=qrels.judgments,
+    )
+    with watch(found, progress) as told:
+        if is_of_items or (found.kind == "table" and not found.is_in_files):
+            ranked = rank_input(
+                qrels.judgments,
+                found,
+                ties=ties,
+                duplicates=duplicates,
+                encoding=encoding,
+                score_type=request.score_type,
+                columns=named,
+                threads=workers,
+                notes=notes,
+                progress=told,
+            )
+            answer = ranked.evaluate(plan, workers)
+        elif found.kind == "file":
+            room = Room(memory, spill_folder)
+            answer, written = evaluate_path(
+                qrels.judgments,
+                plan,
+                found.source,
+                encoding,
+                (room.unasked, room.find),
+                workers,
+                told,
+            )
+            if written > 0:
+                SpillNotice(found.name, room.memory).finish(written)
+        elif found.kind == "mapping":
+            answer = evaluate_dict(qrels.judgments, plan, found.value)
+        elif found.is_in_files:
+            column_run = ColumnRun(
+                found,
+                qrels.judgments,
+                plan,
+                ties=ties,
+                duplicates=duplicates,
+                score_type=request.score_type,
+                columns=named,
+                encoding=encoding,
+                threads=workers,
+                watch=told,
+            )
+            answer = column_run.evaluate(Room(memory, spill_folder), progress)
+            notes += column_run.notes
+        else:
+            held = read_run(
+                found, duplicates=duplicates, encoding=encoding, score_type=request.score_type
+            )
+            answer = evaluate_held_run(qrels.judgments, plan, held, workers)
+    evaluation = make_evaluation(
+        answer,
+        request,
+        queries=qrels.queries,
+        run_name=found.name,
+        run_notes=notes,
+        duplicates=duplicates,
+        interval=interval,
+        clusters=clusters,
+        items=items,
+        threads=workers,
+    )
+    if strict:
+        refuse_diagnostics(evaluation.notes)
+    return evaluation
+
+
+def _refuse_limit(found: Input, **arguments: object) -> None:
+    """Raise an error for a memory limit on a run of which all rows are held in memory."""
+    named = [name for name, value in arguments.items() if value is not None]
+    if named:
+        kind = "a table" if found.kind == "table" else "a run in memory"
+        if found.is_in_files:
+            kind = "a run that is evaluated by measures of items"
+        raise UsageError(
+            f"{named[0]} has no effect on {kind}, which needs all rows in memory",
+            hint=f"remove {named[0]}" + ("" if found.is_in_files else ", or pass a run in a file"),
+            code="bad_memory",
+        )
+
+
+def rank_table(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    attributed: Attributed | None = None,
+    *,
+    ties: str,
+    duplicates: str,
+    encoding: str,
+    progress: Callable[[int], None] | None = None,
+    source: TableFile | None = None,
+) -> tuple[Queries, Rankings, list[tuple[str, int, int]]]:
+    """Rank a table in memory; `Rankings.from_table` documents the arguments."""
+    notes: list[tuple[str, int, int]] = []
+    with see_joined(
+        given,
+        names,
+        attributes,
+        attributed,
+        encoding=encoding,
+        notes=notes,
+        progress=progress,
+        source=source,
+    ) as (held, found, _, ids):
+        columns = tables.read_table(held, found, attributes, attributed, ids=ids)
+        is_even = len(columns.relevance) == len(columns.scores) > 0
+        if is_even and not is_judged(columns.relevance):
+            raise no_judgments(given.name)
+        threads = count_threads(None)
+        core = Rankings.from_table(columns.to_core(), ties, duplicates, threads)
+    return Queries(given.name, duplicates, core.query_ids, source=columns.source), core, notes
+
+
+def make_plan(
+    request: Request,
+    ties: str,
+    grades: list[float],
+    duplicates: str,
+    *,
+    weights: list[float] | None = None,
+    items: Items | None = None,
+    judgments: Judgments | None = None,
+) -> Plan:
+    """Make the plan that the core evaluates."""
+    policy = request.policy
+    if weights is not None:
+        refuse_whole_run(request.measures, "weights")
+    if policy.negative not in {"gain", "minmax"}:
+        grades = [grade for grade in grades if grade >= 0]
+    aggregate = split_aggregate(policy.aggregate)
+    rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = []
+    for measure in request.measures:
+        kernel, params = measure.kernel_spec(grades=grades)
+        own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
+        if measure.row.level == "run":
+            own = ("mean", None)
+        rows.append((measure.name, kernel, params, measure.judged_only, own))
+    fields = policy.to_dict() | {"ties": ties}
+    core_items = None if items is None else items.known
+    cutoffs = [k if k is None else min(k, LONGEST_LIST) for k in cutoffs_of(request.measures)]
+    return Plan(
+        rows,
+        fields,
+        duplicates,
+        request.score_type,
+        cutoffs,
+        weights,
+        items=core_items,
+        judged=None if core_items is None else judgments,
+    )
+
+
+def cutoffs_of(measures: list[Measure]) -> list[int | None]:
+    """Return the cutoffs of the measures, ascending. `None`, the whole list, comes last."""
+    cutoffs = {measure.k for measure in measures}
+    return [*sorted(k for k in cutoffs if k is not None), *([None] if None in cutoffs else [])]
+
+
+def make_evaluation(
+    answer: CoreEvaluation,
+    request: Request,
+    *,
+    queries: Queries,
+    run_name: str,
+    run_notes: Iterable[tuple[str, int, int]] = (),
+    duplicates: str,
+    interval: Interval | None = None,
+    clusters: Sequence[int] | None = None,
+    attributes: Sequence[Groups] = (),
+    items: Items | None = None,
+    threads: int = 1,
+) -> Evaluation:
+    """Make a result from the core's answer."""
+    counts, notes = describe_answer(
+        answer,
+        request,
+        queries=queries,
+        run_name=run_name,
+        run_notes=run_notes,
+        duplicates=duplicates,
+    )
+    if items is not None and any("items" in measure.row.needs for measure in request.measures):
+        notes += items.notes
+    if request.policy.empty in {"zero", "one"}:
+        # Measures of items stay undefined for want of attributes or of a history.
+        denominators = answer.denominators()
+        notes += [
+            describe("items_undefined", left_out, {"name": measure.name}, file=run_name)
+            for at, measure in enumerate(request.measures)
+            if measure.row.of_items and measure.row.level == "query"
+            if (left_out := counts.evaluated - denominators[at])
+        ]
+    if attributes:
+        refuse_whole_run(request.measures, "by")
+    estimates: dict[str, Estimate] = {}
+    order = order_queries(queries.read_ids()) if interval else []
+    if interval:
+        of_all = make_estimates(
+            answer,
+            request.measures,
+            [0] * counts.queries,
+            1,
+            interval,
+            order=order,
+            clusters=clusters,
+            threads=threads,
+        )
+        means = answer.means()
+        estimates = {
+            measure.name: of_all[at][0]
+            if measure.row.level == "query"
+            else estimate_run(means[at], interval.level, answer.denominators()[at])
+            for at, measure in enumerate(request.measures)
+        }
+    return Evaluation(
+        measures=request.measures,
+        policy=request.policy,
+        counts=counts,
+        notes=notes,
+        queries=queries,
+        answer=answer,
+        convention=request.convention,
+        names=request.names,
+        estimates=estimates,
+        attributes=attributes,
+        slices=make_slices(
+            answer,
+            request.measures,
+            attributes,
+            interval,
+            source=queries.source,
+            order=order,
+            clusters=clusters,
+            threads=threads,
+        ),
+    )
+
+
+def refuse_whole_run(measures: Sequence[Measure], argument: str) -> None:
+    """Raise an error for a measure that has no value for each query."""
+    for measure in measures:
+        if measure.row.level == "run":
+            raise UsageError(
+                f"{argument} has no effect on {measure}, which is one value of all lists together",
+                hint=f"evaluate {measure} in a call of its own",
+                code="bad_parameter",
+            )
+
+
+def describe_answer(
+    answer: Counted,
+    request: Request,
+    *,
+    queries: Queries,
+    run_name: str,
+    run_notes: Iterable[tuple[str, int, int]] = (),
+    duplicates: str,
+) -> tuple[Counts, list[Diagnostic]]:
+    """Return the counts and the notes of the core's answer."""
+    judged, evaluated, empty, missing, run_only, tied, flat, candidates = answer.counts()
+    cutoffs = cutoffs_of(request.measures)
+    at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
+    counts = Counts(
+        queries=judged,
+        evaluated=evaluated,
+        empty=empty,
+        missing=missing,
+        run_only=run_only,
+        tied=tied,
+        retrieved_at_k={k: retrieved for k, (retrieved, _) in at_cutoffs.items()},
+        unjudged_at_k={k: unjudged for k, (_, unjudged) in at_cutoffs.items()},
+    )
+    choices = request.policy.to_dict() | {"duplicates": queries.duplicates}
+    notes = [
+        describe(code, count, choices, file=queries.name, line=line)
+        for code, count, line in queries.notes
+    ]
+    choices["duplicates"] = duplicates
+    notes += [
+        describe(code, count, choices, file=run_name, line=line)
+        for code, count, line in (*run_notes, *answer.notes())
+    ]
+    if queries.subtopics and not all(measure.row.subtopics for measure in request.measures):
+        notes.append(describe("subtopics_joined", queries.subtopics, choices))
+    notes += [
+        describe("other_definition", 1, {"name": name, "tool": tool, "difference": difference})
+        for name, tool, difference in request.differences
+    ]
+    notes += note_scale(request)
+    if all(measure.row.strata for measure in request.measures):
+        # In sampled judgments, a negative grade marks a document that wasn't judged.
+        notes = [note for note in notes if note.code != "negative_rel"]
+    levels = [measure.value_of("rel") for measure in request.measures]
+    if not any(isinstance(level, float) and level >= 1 for level in levels):
+        notes = [note for note in notes if note.code != "fractional_rel"]
+    deepest = cutoffs[-1]
+    found = judged - missing
+    shown, unjudged = at_cutoffs[deepest]
+    unmatched = "subtopics_unjudged" if queries.subtopics else "all_unjudged"
+    whole = {
+        "duplicate_measures": request.repeated,
+        "grades_clipped": request.clipped,
+        "n_missing": missing,
+        "n_run_only": run_only,
+        "n_no_relevant": empty,
+        "tied_scores": flat,
+        unmatched: unjudged if 0 < shown == unjudged else 0,
+        "sampled_candidates": found if candidates and found >= FEWEST_SAMPLED else 0,
+    }
+    choices["candidates"] = candidates
+    notes += [describe(code, count, choices) for code, count in whole.items() if count]
+    return counts, notes
+
+
+def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
+    """Raise an error if there is any diagnostic, for `strict`."""
+    for note in notes:
+        if note.code == "other_definition":  # of a name, not of the input
+            continue
+        raise FormatError(
+            f"expected nothing suspicious, as strict says; {note.sentence}",
+            hint="mend the input, or leave strict out",
+            code=note.code,
+            file=note.file or None,
+            line=note.line or None,
+        )

@@ -1,0 +1,388 @@
+"""Rankings: ranked lists joined with judgments, from any input."""
+
+from __future__ import annotations
+
+from rankscope._core import Rankings as CoreRankings
+from rankscope.engine.clusters import refuse_cluster_alone
+from rankscope.engine.items import read_items_for
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.progress import watch
+from rankscope.engine.requests import DUPLICATES, count_threads, read_request
+from rankscope.engine.weights import read_weights
+from rankscope.errors import FormatError, UsageError
+from rankscope.evaluation.columns import Choices, Columns
+from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_run, rank_table
+from rankscope.evaluation.refusals import check_order, refuse_beaten_ideals
+from rankscope.hints import refuse_argument
+from rankscope.inputs import arrays, tables
+from rankscope.inputs.qrels import Qrels, Queries
+from rankscope.inputs.recognition import recognise_table
+from rankscope.settings.attribution import SETTINGS
+from rankscope.settings.interval import read_interval
+from rankscope.settings.policy import CHOICES, Policy, check_choice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal, Self, TypeVar, Unpack
+
+    from numpy.typing import ArrayLike
+
+    from rankscope.conventions import Convention
+    from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.row_groups import GivenGroups
+    from rankscope.settings.attribution import Positive, Settings
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Duplicates, ScoreType, Ties
+    from rankscope.typing import HistoryLike, InputLike, Progress
+
+    Kind = TypeVar("Kind", bound="Rankings")
+
+
+class Rankings(Columns):
+    """Ranked lists joined with their judgments: how they are made, and their values.
+
+    `rankscope.Rankings` adds what else can be asked of them.
+
+    The rows of query `q` are `offsets[q]:offsets[q + 1]`, in rank order. Columns are read-only
+    views of the core's memory.
+
+    Examples:
+        >>> r = Rankings.from_run({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.5, "d2": 0.9}})
+        >>> r.relevance
+        array([nan,  2.])
+        >>> r.doc_ids("q1")
+        ['d2', 'd1']
+        >>> r.evaluate("RR")["RR"]
+        0.5
+    """
+
+    @classmethod
+    def from_run(
+        cls,
+        qrels: InputLike | Qrels,
+        run: InputLike,
+        *,
+        ties: Ties = "doc_id",
+        columns: Mapping[str, str] | None = None,
+        duplicates: Duplicates = "error",
+        score_type: ScoreType = "float64",
+        encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    ) -> Self:
+        """Join a run with its judgments, and rank it.
+
+        Args:
+            qrels: As in `evaluate`.
+            run: As in `evaluate`. It is read into memory.
+            ties: How equal scores are ordered, as in `Policy`.
+            columns: As in `evaluate`.
+            duplicates: As in `evaluate`.
+            score_type: As in `evaluate`.
+            encoding: As in `evaluate`.
+
+        Raises:
+            UsageError: An argument is not one of its choices.
+            InputError: The input doesn't have the expected format.
+            FileError: A file can't be read.
+        """
+        check_choice("ties", ties, CHOICES["ties"])
+        if not isinstance(qrels, Qrels):
+            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        core, found, notes = rank_run(
+            qrels,
+            run,
+            ties=ties,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+            score_type=score_type,
+        )
+        choices = Choices(ties, duplicates, score_type)
+        return cls(qrels.queries, core, found.name, choices, notes=notes, judgments=qrels.judgments)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: object,
+        *,
+        query: str | None = None,
+        doc: str | None = None,
+        relevance: str | None = None,
+        score: str | None = None,
+        rank: str | None = None,
+        labels: str | None = None,
+        predicted: str | None = None,
+        positive: Positive | None = None,
+        attributes: Sequence[str] = (),
+        ties: Ties = "average",
+        duplicates: Duplicates = "error",
+        encoding: Literal["utf-8", "latin-1"] = "utf-8",
+        progress: Progress = None,
+        **attribution: Unpack[Settings],
+    ) -> Self:
+        """Rank the rows of a table that hold both a score, or a rank, and a grade.
+
+        Args:
+            table: A pandas or Polars data frame (lazy ones are collected), an Arrow table, a DuckDB
+                relation, any object with `__arrow_c_stream__`, a mapping of column name to array, a
+                path, or a `File`. The rows of a query don't have to be contiguous.
+            query: The column of queries. Columns that you don't name are found by their usual
+                names, such as `query_id`, `qid`, `user_id` or `search_group_id`. Two candidates are
+                an error, but `user_id` isn't one beside `query_id` or `qid`.
+            doc: The column of documents, which is optional.
+            relevance: The column of grades. Null and NaN mean unjudged.
+            score: The column of scores. Larger scores rank first.
+            rank: The column of ranks. If there are scores too, both must agree.
+            labels: The column of relevance labels in place of grades, converted as in `attribute`.
+            predicted: The column of predicted labels, as in `attribute`.
+            positive: The positive classes, as in `attribute`.
+            attributes: Columns with attributes of the query, such as its country, for `by` in
+                `evaluate`. All rows of a query must agree. Null becomes the value `<missing>`.
+            ties: How equal scores are ordered. `"average"` takes the expected value over all
+                orders.
+            duplicates: What to do with a document that occurs twice in a query, as in `evaluate`.
+            encoding: The encoding of text files.
+            progress: A function that is called with the bytes read so far, and with their total if
+                it is known.
+            **attribution: `combine`, `repeats`, `unlabelled`, `unknown` and `separator`, as in
+                `attribute`.
+
+        Raises:
+            UsageError: An argument is not one of its choices, or both labels and grades are given.
+            InputError: A column is missing, or holds invalid values.
+
+        Examples:
+            >>> table = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5]}
+            >>> Rankings.from_table(table).evaluate("RR")["RR"]
+            0.75
+            >>> log = {"qid": [1, 1], "rank": [1, 2], "events": [["view"], ["click", "buy"]]}
+            >>> Rankings.from_table(log, labels="events", positive={"click": 1, "buy": 5}).relevance
+            array([0., 6.])
+        """
+        check_choice("ties", ties, CHOICES["ties"])
+        check_choice("duplicates", duplicates, DUPLICATES)
+        names = {"query": query, "doc": doc, "relevance": relevance, "score": score, "rank": rank}
+        attributed = _read_attribution(relevance, labels, predicted, positive, attribution)
+        given = recognise_table(table)
+        with watch(given, progress) as tell:
+            queries, core, notes = rank_table(
+                given,
+                names,
+                attributes,
+                attributed,
+                ties=ties,
+                duplicates=duplicates,
+                encoding=encoding,
+                progress=tell,
+            )
+        return cls(queries, core, given.name, Choices(ties, duplicates, "float64"), notes=notes)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        groups: GivenGroups | None = None,
+        ties: Ties = "average",
+    ) -> Self:
+        """Rank the rows of two matrices of queries by documents, or the rows of two columns.
+
+        Args:
+            y_true: Grades, shape (queries, documents), or (rows,) with `groups`. NaN means
+                unjudged.
+            y_score: Scores of the same shape. Larger scores rank first. NaN or masked means that
+                there is no document.
+            groups: The queries of one-dimensional input, as in `ndcg_score`.
+            ties: How equal scores are ordered, by anything except ids.
+
+        Raises:
+            UsageError: One-dimensional input has no groups, or they could be IDs and sizes.
+            InputError: The shapes differ, or a value isn't a number.
+
+        Examples:
+            >>> Rankings.from_arrays([[3, 2, 0], [1, 0, 0]], [[0.1, 0.2, 0.3], [9, 8, 7]])
+            Rankings(2 queries, 6 documents, ties='average')
+            >>> Rankings.from_arrays([3, 2, 1], [0.1, 0.2, 0.3], groups=["a", "b", "a"])
+            Rankings(2 queries, 3 documents, ties='average')
+        """
+        if groups is None:
+            return rank_groups(arrays.from_matrices(y_true, y_score), ties, cls)
+        return rank_groups(arrays.from_rows(y_true, y_score, groups), ties, cls)
+
+    @classmethod
+    def from_groups(
+        cls,
+        relevance: ArrayLike,
+        scores: ArrayLike,
+        group_sizes: ArrayLike,
+        *,
+        ties: Ties = "average",
+    ) -> Self:
+        """Rank rows that are sorted by query, with group sizes as in LightGBM and XGBoost.
+
+        Args:
+            relevance: The grade of each row, shape (rows,). NaN means unjudged.
+            scores: The score of each row, shape (rows,).
+            group_sizes: The number of rows of each query, shape (queries,).
+            ties: How equal scores are ordered, by anything except ids.
+
+        Raises:
+            InputError: The sizes don't add up to the number of rows, or a value isn't a number.
+
+        Examples:
+            >>> rankings = Rankings.from_groups([1, 0, 0, 2], [0.1, 0.2, 0.3, 0.4], [3, 1])
+            >>> rankings.evaluate("RR")["RR"]
+            0.6666666666666666
+        """
+        return rank_groups(arrays.from_groups(relevance, scores, group_sizes), ties, cls)
+
+    @classmethod
+    def from_lists(
+        cls, lists: Iterable[Sequence[float]], *, ideal: Iterable[Sequence[float]] | None = None
+    ) -> Self:
+        """Make rankings from lists of grades that are already in rank order.
+
+        Args:
+            lists: For each query the grades of its documents, best rank first. NaN means unjudged.
+            ideal: For each query all judged grades, in any order (default: those of the list).
+
+        Raises:
+            InputError: A value is not a number.
+
+        Examples:
+            >>> from rankscope import nDCG
+            >>> rankings = Rankings.from_lists([[3, 1, 2, 0, 2]])
+            >>> round(rankings.evaluate(nDCG(gain="exp2"))[nDCG(gain="exp2")], 6)
+            0.95085
+        """
+        return rank_groups(arrays.from_lists(lists, ideal), "input", cls)
+
+    def evaluate(
+        self,
+        measures: Measures,
+        *,
+        policy: Policy | str | None = None,
+        convention: Convention | str | None = None,
+        by: str | Sequence[str] | Mapping[str, object] | None = None,
+        interval: float | Interval | None = None,
+        cluster: str | Mapping[str, object] | Sequence[object] | None = None,
+        weights: Mapping[str, float] | Sequence[float] | None = None,
+        history: HistoryLike | None = None,
+        items: object = None,
+        catalogue: object = None,
+        threads: int | None = None,
+    ) -> Evaluation:
+        """Evaluate the rankings.
+
+        Args:
+            measures: As in `evaluate`.
+            policy: As in `evaluate`; `ties` has to be that of the rankings, which is the default.
+            convention: As in `evaluate`. If scores are tied, its `ties` must be those of the
+                rankings.
+            by: One or more attributes, or a mapping of query to value, for the `slices`.
+            interval: As in `evaluate`, also for each slice.
+            cluster: As in `evaluate`, or the name of an attribute.
+            weights: As in `evaluate`.
+            history: As in `evaluate`, for measures of recommended items.
+            items: As in `evaluate`.
+            catalogue: As in `evaluate`.
+            threads: As in `evaluate`.
+
+        Raises:
+            UsageError: A measure, the policy, its ties or an attribute is none.
+            InputError: A query violates the policy, or a list beats its given ideal.
+
+        Examples:
+            >>> table = {"qid": [1, 2], "label": [1, 0], "score": [2, 1], "country": ["de", "at"]}
+            >>> rankings = Rankings.from_table(table, attributes=["country"])
+            >>> print(rankings.evaluate("P@1", by="country").slices)
+            country  queries     P@1  P@1 n
+            at             1  0.0000      1
+            de             1  1.0000      1
+        """
+        grades = self._core.grades()
+        request = read_request(
+            measures,
+            policy,
+            default=Policy(ties=self._choices.ties),
+            convention=convention,
+            score_type=None,
+            grades=grades,
+        )
+        ties = request.ties
+        if request.convention is not None:
+            ties = self._choices.ties
+            check_order(self, request.ties, request.score_type)
+        duplicates = self._choices.duplicates
+        weighed = read_weights(weights, self._queries.read_ids)
+        known = read_items_for(request.measures, history=history, items=items, catalogue=catalogue)
+        judged = self._judgments
+        plan = make_plan(
+            request, ties, grades, duplicates, weights=weighed, items=known, judgments=judged
+        )
+        workers = count_threads(threads)
+        settings = read_interval(interval)
+        refuse_cluster_alone(cluster, settings)
+        evaluation = make_evaluation(
+            self._core.evaluate(plan, workers),
+            request,
+            queries=self._queries,
+            run_name=self._name,
+            run_notes=self._notes,
+            duplicates=duplicates,
+            interval=settings,
+            clusters=None if cluster is None else self._cluster(cluster),
+            attributes=() if by is None else self._group(by),
+            items=known,
+            threads=workers,
+        )
+        if self._choices.has_ideal:
+            refuse_beaten_ideals(self, evaluation)
+        return evaluation
+
+
+def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
+    """Rank rows that are sorted by query."""
+    check_choice("ties", ties, CHOICES["ties"])
+    threads = count_threads(None)
+    try:
+        core = CoreRankings.from_groups(
+            groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
+        )
+    except FormatError as error:
+        raise groups.locate(error) from None
+    queries = Queries("arrays", "error", core.query_ids)
+    choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
+    return kind(queries, core, "arrays", choices)
+
+
+def _read_attribution(
+    relevance: str | None,
+    labels: str | None,
+    predicted: str | None,
+    positive: Positive | None,
+    settings: Settings,
+) -> tables.Attributed | None:
+    """Read how labels are converted to grades, and raise an error for arguments that conflict."""
+    odd = [name for name in settings if name not in SETTINGS]
+    if odd:
+        raise refuse_argument("from_table", odd[0], SETTINGS)
+    if labels is None:
+        beside = {"predicted": predicted, "positive": positive}
+        given = [*(name for name, value in beside.items() if value is not None), *settings]
+        if given:
+            raise UsageError(
+                f"expected labels beside {given[0]}, found none",
+                hint="name the column of labels: labels='events'",
+                code="bad_parameter",
+            )
+        return None
+    if relevance is not None:
+        raise UsageError(
+            f"expected relevance or labels, found {relevance!r} and {labels!r}",
+            hint="labels become the grades",
+            code="bad_parameter",
+        )
+    return tables.Attributed(labels, predicted, positive, settings)

@@ -1,3 +1,0 @@
-"""What separates two runs or two discounts: losses, moved documents, and changed orders."""
-
-from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Fusion: several runs become one."""

@@ -1,0 +1,247 @@
+"""`rankscope fuse`: fuses the runs of several systems into one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import combinations
+
+import rankscope as rs
+from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
+from rankscope.cli.options import (
+    add_encoding_option,
+    add_memory_options,
+    add_score_type_option,
+    add_threads_option,
+)
+from rankscope.cli.parser import Once, read_integer, read_number
+from rankscope.errors import UsageError
+from rankscope.fusion.run import check_tag
+from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES
+from rankscope.inputs.recognition import name_path, shorten_names
+from rankscope.names import quote
+from rankscope.output.text import show
+from rankscope.writing import refuse_overwriting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping, Sequence
+
+    from rankscope.cli.parser import Parser
+    from rankscope.file import File
+    from rankscope.fusion.file import FusedFile
+
+FITTED = "combsum"
+"""The method whose weights are fitted by default."""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.description = (
+        "Fuse the runs of several systems into one, and print it in TREC format. With --fit, the "
+        "weights of the runs are chosen that have the best value on some judged queries."
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run; - reads standard input")
+    parser.add_argument(
+        "-o",
+        "--output",
+        action=Once,
+        default="-",
+        metavar="FILE",
+        help="write the run to this file (default: -, standard output)",
+    )
+    parser.add_argument(
+        "--method",
+        action=Once,
+        metavar="NAME",
+        help=f"how runs are fused; one of: {', '.join(METHODS)} (default: rrf; with --fit, "
+        f"{FITTED})",
+    )
+    parser.add_argument(
+        "--weights",
+        action=Once,
+        metavar="W,W,...",
+        help="weight of each run, in their order, such as 0.3,0.7 (default: 1 for each)",
+    )
+    parser.add_argument(
+        "--normalize",
+        action=Once,
+        metavar="SCALE",
+        help="how scores are scaled before they are added; one of: "
+        f"{', '.join(SCALES)} (default: {DEFAULT_SCALE})",
+    )
+    for name, method, default in (
+        ("k", "rrf", "60"),
+        ("p", "rbc", "0.8"),
+        ("sigma", "log_isr", "0"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            action=Once,
+            type=read_number,
+            metavar=name.upper(),
+            help=f"the constant of {method} (default: {default})",
+        )
+    parser.add_argument(
+        "--depth",
+        action=Once,
+        type=read_integer,
+        metavar="N",
+        help="number of documents to keep for each query (default: all)",
+    )
+    parser.add_argument(
+        "--tag",
+        action=Once,
+        metavar="NAME",
+        help="name of the run, the last column (default: the method)",
+    )
+    parser.add_argument(
+        "--fit",
+        action=Once,
+        metavar="QRELS",
+        help="judgments of the queries on which weights are fitted, with -m",
+    )
+    parser.add_argument(
+        "-m",
+        "--measure",
+        action=Once,
+        metavar="MEASURE",
+        help="measure that the weights improve, such as nDCG@10",
+    )
+    parser.add_argument(
+        "--ties",
+        action=Once,
+        choices=("doc_id", "doc_id_asc", "input"),
+        default="doc_id",
+        metavar="ORDER",
+        help="order of documents with equal scores",
+    )
+    add_score_type_option(parser)
+    add_encoding_option(parser)
+    add_threads_option(parser)
+    add_memory_options(parser, "the rows of runs")
+    add_file_options(parser)
+    parser.add_examples(
+        "rankscope fuse bm25.run dense.run -o fused.run",
+        "rankscope fuse bm25.run dense.run --method combsum --weights 0.3,0.7 --depth 1000",
+        "rankscope fuse bm25.run dense.run --fit train.qrels -m nDCG@10 -o fused.run",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Fuse the runs, and print or write the result."""
+    inputs = [*options.runs, *([options.fit] if options.fit else [])]
+    refuse_stdin_twice(inputs)
+    tag = None if options.tag is None else check_tag(options.tag)
+    if options.output != "-":
+        refuse_overwriting(options.output, inputs)
+    _check_runs(options.runs)
+    names = shorten_names([name_path(path, "run") for path in options.runs])
+    runs = {
+        name: name_file(path, "run", options)
+        for name, path in zip(names, options.runs, strict=True)
+    }
+    fused = _fuse(options, runs, tag)
+    for name, missing in zip(fused.names, fused.missing, strict=True):
+        if missing:
+            queries = "query" if missing == 1 else "queries"
+            print(f"note: {show(name)} lacks {missing:,} {queries} of the others", file=sys.stderr)
+    return 0
+
+
+def _check_runs(paths: Sequence[str]) -> None:
+    """Refuse a single run, and one that is named twice."""
+    if len(paths) < 2:
+        raise UsageError(
+            "expected at least two runs, found one",
+            hint="write rankscope fuse a.run b.run; a folder or a pattern in quotes is one run",
+            code="usage",
+        )
+    for one, other in combinations(paths, 2):
+        if one == other or _are_same(one, other):
+            raise UsageError(
+                f"expected different runs, found {quote(one)}"
+                + (" twice" if one == other else f" and {quote(other)}, which is the same file"),
+                hint="remove one; to count a run more than others, use --weights",
+                code="usage",
+            )
+
+
+def _are_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121 - pathlib loads slowly
+    except (OSError, ValueError):  # one of the two does not exist, or is standard input
+        return False
+
+
+def _fuse(options: Namespace, runs: Mapping[str, str | File], tag: str | None) -> FusedFile:
+    weights = _read_weights(options.weights, len(runs))
+    settings = {
+        "normalize": options.normalize,
+        "k": options.k,
+        "p": options.p,
+        "sigma": options.sigma,
+        "depth": options.depth,
+        "ties": options.ties,
+        "score_type": options.score_type or "float64",
+        "encoding": options.encoding,
+        "threads": options.threads,
+    }
+    method = options.method or (FITTED if options.fit else "rrf")
+    if (options.fit is None) != (options.measure is None):
+        raise UsageError(
+            "--fit and -m belong together",
+            hint="write --fit train.qrels -m nDCG@10, or leave both out",
+            code="usage",
+        )
+    if options.fit is not None:
+        if weights is not None:
+            raise UsageError(
+                "--weights sets the weights that --fit looks for",
+                hint="remove one of the two",
+                code="usage",
+            )
+        if "-" in options.runs:
+            raise UsageError(
+                "--fit reads the runs twice, and standard input (-) can be read only once",
+                hint="write the run to a file",
+                code="usage",
+            )
+        judged = name_file(options.fit, "qrels", options)
+        found = rs.fit_fusion(judged, runs, options.measure, method, **settings)
+        weights = list(found.weights.values())
+        written = ", ".join(f"{show(name)} {weight:g}" for name, weight in found.weights.items())
+        for note in (f"weights: {written}", found.describe(), *found.notes):
+            print(f"note: {note}", file=sys.stderr)
+    return rs.fuse_to_file(
+        runs,
+        options.output,
+        method,
+        weights=weights,
+        tag=tag,
+        memory=options.memory,
+        spill_folder=options.spill_folder,
+        **settings,
+    )
+
+
+def _read_weights(text: str | None, runs: int) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"expected --weights as numbers separated by commas, found {quote(text)}",
+            hint="write --weights 0.3,0.7",
+            code="usage",
+        ) from None
+    if len(found) != runs:
+        raise UsageError(
+            f"expected {runs} weights in --weights, one for each run, found {len(found)}",
+            hint="write them in the order of the runs: --weights 0.3,0.7",
+            code="usage",
+        )
+    return found

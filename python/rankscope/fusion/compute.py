@@ -1,0 +1,474 @@
+"""Fuses the runs of several systems into one, and fits the weights of runs."""
+
+from __future__ import annotations
+
+import math
+from hashlib import blake2b
+from itertools import combinations, pairwise
+from os import PathLike
+
+from rankscope._core import Run, fuse_runs
+from rankscope.engine.fusing import fuse_text
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.requests import (
+    ENCODINGS,
+    SCORE_TYPES,
+    count_threads,
+    find_second,
+    read_columns,
+    read_measure,
+)
+from rankscope.errors import UsageError
+from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.file import File
+from rankscope.fusion.choices import no_weights, read_choices, read_weights
+from rankscope.fusion.fit import FusionFit
+from rankscope.fusion.inputs import explaining, name_runs
+from rankscope.fusion.lists import read_run_lists
+from rankscope.fusion.run import FusedRun
+from rankscope.inputs.qrels import Qrels
+from rankscope.inputs.recognition import recognise
+from rankscope.measures.direction import find_gain
+from rankscope.output.ids import TEXT
+from rankscope.output.table import Table
+from rankscope.records import record
+from rankscope.settings.policy import check_choice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Literal, TypeAlias
+
+    from rankscope._core import Rankings as CoreRankings
+    from rankscope.engine.fusing import Settings
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.rankings import Rankings
+    from rankscope.fusion.inputs import Given
+    from rankscope.fusion.settings import Scale
+    from rankscope.inputs.recognition import Input
+    from rankscope.measures import Measure
+    from rankscope.output.ids import SourceIds
+    from rankscope.settings.policy import Policy, ScoreType
+    from rankscope.typing import InputLike
+
+    Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input"]
+    Weights: TypeAlias = tuple[float, ...]
+    Mean: TypeAlias = tuple[float, int]
+
+GRID = 10
+"""Weights are multiples of 1 / GRID at first."""
+MOST_TRIALS = 1001
+"""With more combinations of weights than these, the share of one run after another is changed."""
+MOST_FOLDS = 5
+"""Weights are cross-validated in so many parts of the queries, or one query at a time if fewer."""
+
+
+def fuse(
+    runs: Given,
+    method: str = "rrf",
+    *,
+    weights: Sequence[float] | Mapping[str, float] | None = None,
+    normalize: Scale | None = None,
+    k: float | None = None,
+    p: float | None = None,
+    sigma: float | None = None,
+    depth: int | None = None,
+    ties: Ties = "doc_id",
+    columns: Mapping[str, str] | None = None,
+    score_type: ScoreType = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> FusedRun:
+    """Fuse the runs of several systems into one.
+
+    A query is fused from the runs that have it. A document that a run doesn't have gets nothing
+    from that run, unless the method says otherwise.
+
+    Args:
+        runs: Two or more runs, each as in `evaluate`: a list of them, or a mapping of names to
+            runs.
+        method: How the score of a document is computed:
+
+            - `rrf`: the sum of 1 / (k + rank) (reciprocal rank fusion)
+            - `combsum`, `combmnz`: the sum of its scores; the same times the number of runs that
+              have it
+            - `combanz`, `combmed`, `combmax`, `combmin`: the mean, the median, the largest and the
+              smallest of its scores
+            - `isr`, `log_isr`: the sum of 1 / rank², times the number of runs that have it, or
+              times the logarithm of that number plus `sigma`
+            - `rbc`: the sum of (1 - p) p^(rank - 1) (rank-biased centroid)
+            - `borda`: points for each document that isn't above it
+            - `condorcet`: an order in which no document loses to the next one by a majority of runs
+
+            The names of ranx work, too, such as `mnz` and `bordafuse`.
+        weights: The weight of each run: a sequence in the order of the runs, or a mapping of names
+            to weights (default: 1 for each). The points that a run gives are multiplied by it. A
+            run whose weight is 0 is left out.
+        normalize: How the scores of each query in each run are scaled before they are added
+            (default: `"min_max"`):
+
+            - `min_max`: from 0 for the smallest to 1 for the largest; 1 if all are equal
+            - `max`: divided by the largest
+            - `sum`: the distance to the smallest, divided by the sum of these distances
+            - `zmuv`: the distance to the mean, in standard deviations
+            - `rank`: 1 - (rank - 1) / n, with n documents in the list
+            - `borda`: the same with n documents in all runs; those that the run doesn't have share
+              the mean of what is left
+            - `none`: as they are
+
+            Methods that go by ranks don't use scores, so it can't be set for them.
+        k: The constant of `rrf` (default: 60).
+        p: The persistence of `rbc`, between 0 and 1 (default: 0.8).
+        sigma: The constant of `log_isr`, 0 or more (default: 0).
+        depth: The number of documents to keep for each query (default: all).
+        ties: The order of documents with equal scores, in the runs and in the result: `"doc_id"`
+            (the larger ID first, as in trec_eval), `"doc_id_asc"`, or `"input"`.
+        columns: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`. Scores don't depend on it.
+
+    Returns:
+        The fused run. Pass it to `evaluate` as a run, write it to a file with `write`, or get a
+        data frame with `to_pandas`.
+
+    Raises:
+        UsageError: An argument is invalid, or there are fewer than two runs.
+        InputError: A run doesn't have the expected format, a document is twice in a list, or scores
+            don't fit the scale.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> words = {"q1": {"d1": 12.0, "d2": 7.5, "d3": 3.0}}
+        >>> vectors = {"q1": {"d2": 0.9, "d4": 0.5}}
+        >>> fuse({"words": words, "vectors": vectors}, "combsum", weights=[0.5, 0.5]).to_dict()
+        {'q1': {'d2': 0.75, 'd1': 0.5, 'd4': 0.0, 'd3': 0.0}}
+        >>> list(fuse([words, vectors], "borda").to_dict()["q1"].items())
+        [('d2', 7.0), ('d1', 5.5), ('d4', 4.0), ('d3', 3.5)]
+    """
+    chosen = read_choices(
+        method,
+        normalize=normalize,
+        parameters={"k": k, "p": p, "sigma": sigma},
+        ties=ties,
+        depth=depth,
+    )
+    workers = count_threads(threads)
+    named = name_runs(runs)
+    weighed = read_weights(chosen.method, weights, list(named))
+    core, of_runs, source = _fuse(
+        named,
+        chosen.settings(weighed),
+        columns,
+        score_type=score_type,
+        encoding=encoding,
+        threads=workers,
+    )
+    return FusedRun(
+        names=tuple(named),
+        method=chosen.method.name,
+        parameters=chosen.parameters,
+        scale=chosen.scale,
+        weights=tuple(weighed),
+        missing=tuple(len(core) - queries for queries in of_runs),
+        source=source,
+        core=core,
+    )
+
+
+def _fuse(
+    named: Mapping[str, InputLike | Rankings],
+    settings: Settings,
+    columns: Mapping[str, str] | None,
+    *,
+    score_type: str,
+    encoding: str,
+    threads: int,
+) -> tuple[Run, list[int], SourceIds]:
+    """Return the fused run, how many queries each run has, and the types of ids."""
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
+    texts = _find_texts(named, columns)
+    if texts is not None:
+        made = fuse_text(texts, settings, score_type=score_type, encoding=encoding, threads=threads)
+        if made is not None:
+            return *made, TEXT
+    lists = _read_lists(named, columns, score_type=score_type, encoding=encoding)
+    with explaining():
+        core = fuse_runs([(each, name) for name, (each, _) in lists.items()], settings, threads)
+    of_runs = [_count_queries(each) for each, _ in lists.values()]
+    return core, of_runs, _read_ids([*lists.values()])
+
+
+def _find_texts(
+    named: Mapping[str, InputLike | Rankings], columns: Mapping[str, str] | None
+) -> dict[str, Input] | None:
+    """Return the TREC files that all runs are, `None` if one is something else."""
+    found = {}
+    for name, run in named.items():
+        if not isinstance(run, str | bytes | PathLike | File):
+            return None
+        with explaining(name):
+            found[name] = recognise(run, "run", read_columns(columns))
+        if found[name].kind != "file" or found[name].is_once:
+            return None
+    return found
+
+
+def fit_fusion(
+    qrels: InputLike | Qrels,
+    runs: Given,
+    measure: Measure | str,
+    method: str = "combsum",
+    *,
+    normalize: Scale | None = None,
+    k: float | None = None,
+    p: float | None = None,
+    sigma: float | None = None,
+    depth: int | None = None,
+    ties: Ties = "doc_id",
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    score_type: ScoreType = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> FusionFit:
+    """Find the weights of runs with which their fusion has the best value of a measure.
+
+    Weights are tried that add up to 1, in steps of 0.1: all of them for up to five runs. For more
+    runs, the share of one run after another is changed as long as the value improves. The best
+    value is the largest, or the smallest if lower values of the measure are better. Among equal
+    values, the weights that are closest to each other are taken.
+
+    The value on the queries of the fit is too good. Weights are therefore also cross-validated:
+    the queries are split into five parts, or into single queries if there are fewer, and weights
+    that are fitted on all other parts are evaluated on each. The parts depend only on the IDs of
+    the judged queries.
+
+    Args:
+        qrels: Judgments of the queries to fit on, as in `evaluate`.
+        runs: As in `fuse`.
+        measure: The measure, or its name. It has to say which of two rankings is better.
+        method: As in `fuse`, one that takes weights.
+        normalize: As in `fuse`.
+        k: As in `fuse`.
+        p: As in `fuse`.
+        sigma: As in `fuse`.
+        depth: As in `fuse`.
+        ties: As in `fuse`.
+        policy: As in `evaluate`.
+        columns: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+
+    Returns:
+        The weights, the value that they have, the cross-validated value, that of the best single
+        run, and the value of all weights that were tried.
+
+    Raises:
+        UsageError: An argument is invalid.
+        InputError: The input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {"q1": {"d2": 1}, "q2": {"d5": 1}}
+        >>> words = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d4": 2.0, "d5": 1.0}}
+        >>> vectors = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d5": 2.0, "d4": 1.0}}
+        >>> fit = fit_fusion(qrels, {"words": words, "vectors": vectors}, "RR")
+        >>> fit.weights, fit.value
+        ({'words': 0.5, 'vectors': 0.5}, 1.0)
+        >>> fused = fuse({"words": words, "vectors": vectors}, "combsum", weights=fit.weights)
+    """
+    chosen = read_choices(
+        method,
+        normalize=normalize,
+        parameters={"k": k, "p": p, "sigma": sigma},
+        ties=ties,
+        depth=depth,
+    )
+    if not chosen.method.takes_weights:
+        raise no_weights(chosen.method)
+    asked = read_measure(measure)
+    if asked.better == "neither":
+        raise UsageError(
+            f"{asked} doesn't say which of two rankings is better, so no weights are best",
+            hint="choose a measure of quality, such as nDCG@10",
+            code="bad_parameter",
+        )
+    workers = count_threads(threads)
+    if not isinstance(qrels, Qrels):
+        qrels = load_qrels(
+            qrels,
+            duplicates="error",
+            encoding=encoding,
+            columns=columns,
+            second=find_second(asked),
+        )
+    check_choice("encoding", encoding, ENCODINGS)
+    check_choice("score_type", score_type, SCORE_TYPES)
+    lists = _read_lists(name_runs(runs), columns, score_type=score_type, encoding=encoding)
+    given = [(core, name) for name, (core, _) in lists.items()]
+    folds = _split_queries(qrels.queries.read_ids())
+    tried: dict[Weights, _Tried] = {}
+
+    def evaluate(settings: Settings) -> Evaluation:
+        with explaining():
+            fused = fuse_runs(given, settings, workers)
+        return evaluate_run(
+            qrels, fused, [asked], policy=policy, score_type=score_type, threads=workers
+        )
+
+    def fit(read: Callable[[_Tried], float]) -> Weights:
+        def measure_weights(weights: Weights) -> float:
+            if weights not in tried:
+                tried[weights] = _split_value(evaluate(chosen.settings(weights)), asked, folds)
+            return find_gain(read(tried[weights]), asked.better)
+
+        return _search(len(lists), measure_weights)
+
+    names = list(lists)
+    best = fit(lambda each: each.value)
+    table = Table(
+        {
+            **{name: [weights[at] for weights in tried] for at, name in enumerate(names)},
+            asked.name: [each.value for each in tried.values()],
+        }
+    )
+    # Without a scale and a cutoff, a run that alone has a weight is fused into itself.
+    alone = [
+        evaluate((("combsum", 0.0), "none", weights, chosen.ties, None))[asked]
+        for weights in _split_into_ones(len(names))
+    ]
+    first = max(range(len(names)), key=lambda run: find_gain(alone[run], asked.better))
+    return FusionFit(
+        method=chosen.method.name,
+        measure=asked.name,
+        weights=dict(zip(names, best, strict=True)),
+        value=tried[best].value,
+        cross_validated=_cross_validate(fit, tried, max(folds) + 1),
+        folds=max(folds) + 1,
+        best_run=names[first],
+        best_run_value=alone[first],
+        tried=table,
+    )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    """What some weights achieve.
+
+    Args:
+        value: The mean over all queries.
+        within: By fold, the mean over its queries, and how many of them enter it.
+        without: By fold, the mean over all other queries.
+    """
+
+    value: float
+    within: list[Mean]
+    without: list[float]
+
+
+def _split_queries(query_ids: Sequence[str]) -> list[int]:
+    """Return the fold of each query, which depends only on the IDs of all queries."""
+
+    def scatter(at: int) -> tuple[bytes, str]:
+        written = query_ids[at].encode("utf-8", "surrogatepass")
+        return blake2b(written, digest_size=8).digest(), query_ids[at]
+
+    folds = [0] * len(query_ids)
+    for place, at in enumerate(sorted(range(len(query_ids)), key=scatter)):
+        folds[at] = place % MOST_FOLDS
+    return folds
+
+
+def _split_value(found: Evaluation, measure: Measure, folds: Sequence[int]) -> _Tried:
+    core = found._answer  # noqa: SLF001 - a part of it
+    pairs = [
+        core.over([int(each == fold) for each in folds], 2)[0] for fold in range(max(folds) + 1)
+    ]
+    return _Tried(
+        value=found[measure],
+        within=[within for _, within in pairs],
+        without=[without for (without, _), _ in pairs],
+    )
+
+
+def _cross_validate(
+    fit: Callable[[Callable[[_Tried], float]], Weights], tried: Mapping[Weights, _Tried], folds: int
+) -> float | None:
+    """Return the mean over folds of what weights achieve there that were fitted without it."""
+    if folds < 2:
+        return None
+    found = []
+    for fold in range(folds):
+        weights = fit(lambda each, fold=fold: each.without[fold])  # type: ignore[misc]  # bound now
+        found.append(tried[weights].within[fold])
+    total = sum(count for _, count in found)
+    # A fold of which no query enters the mean has no value.
+    return math.fsum(value * count for value, count in found if count) / total if total else None
+
+
+def _search(runs: int, measure: Callable[[Weights], float]) -> Weights:
+    """Return the best weights; of equally good ones, those that are closest to each other."""
+    if math.comb(GRID + runs - 1, runs - 1) <= MOST_TRIALS:
+        grid = [tuple(part / GRID for part in parts) for parts in _split(GRID, runs)]
+        return max(sorted(grid, key=_spread), key=measure)
+    best = (1 / runs,) * runs
+    while True:
+        start = best
+        for run in range(runs):
+            others = [_share(best, run, part / GRID) for part in range(GRID + 1)]
+            best = max([best, *sorted(others, key=_spread)], key=measure)
+        # So put, it also ends where a value is NaN.
+        if not measure(best) > measure(start):
+            return start
+
+
+def _split(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to split a number into parts."""
+    for bars in combinations(range(total + parts - 1), parts - 1):
+        ends = (-1, *bars, total + parts - 1)
+        yield tuple(end - start - 1 for start, end in pairwise(ends))
+
+
+def _split_into_ones(runs: int) -> list[Weights]:
+    return [tuple(float(at == run) for at in range(runs)) for run in range(runs)]
+
+
+def _spread(weights: Weights) -> float:
+    return math.fsum(weight * weight for weight in weights)
+
+
+def _share(weights: Weights, run: int, share: float) -> Weights:
+    """Return weights with a share for one run; the others keep their proportions."""
+    rest = math.fsum(weights) - weights[run]
+    if rest <= 0:
+        return tuple(
+            share if at == run else (1 - share) / (len(weights) - 1) for at in range(len(weights))
+        )
+    scale = (1 - share) / rest
+    return tuple(share if at == run else weight * scale for at, weight in enumerate(weights))
+
+
+def _read_lists(
+    named: Mapping[str, InputLike | Rankings],
+    columns: Mapping[str, str] | None,
+    *,
+    score_type: str,
+    encoding: str,
+) -> dict[str, tuple[Run | CoreRankings, SourceIds]]:
+    lists = {}
+    for name, run in named.items():
+        with explaining(name):
+            lists[name] = read_run_lists(run, columns, score_type=score_type, encoding=encoding)
+    return lists
+
+
+def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceIds:
+    """Return the types of ids in the first run that has documents."""
+    return next((ids for run, ids in lists if not isinstance(run, Run) or run.rows()), lists[0][1])
+
+
+def _count_queries(run: Run | CoreRankings) -> int:
+    return len(run) if isinstance(run, Run) else len(run.query_ids())

@@ -1,0 +1,273 @@
+"""A run that was fused from others."""
+
+from __future__ import annotations
+
+import itertools
+
+from rankscope._core import Run
+from rankscope.errors import UsageError
+from rankscope.file import COMPRESSIONS, tell_format
+from rankscope.names import quote
+from rankscope.output.exports import Tabular
+from rankscope.output.text import show
+from rankscope.records import record
+from rankscope.writing import replacing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, TypeAlias
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from rankscope.fusion.file import FusedFile
+    from rankscope.output.exports import Held
+    from rankscope.output.ids import SourceIds
+
+    Fused: TypeAlias = "FusedRun | FusedFile"
+
+AT_ONCE = 200
+"""How many queries are written at a time."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FusedRun(Tabular):
+    """A run that was fused from others. `evaluate` and all other functions take it as a run.
+
+    Args:
+        names: The names of the runs.
+        method: The method.
+        parameters: Its parameter, if it has one.
+        scale: How scores were scaled; empty for a method that goes by ranks.
+        weights: The weight of each run.
+        missing: For each run, the number of queries that others have and it doesn't.
+        source: The types of ids in the first run that has documents.
+        core: The run in the core.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> words = {"q1": {"d1": 12.0, "d2": 9.0}}
+        >>> vectors = {"q1": {"d2": 0.9, "d3": 0.7}}
+        >>> fused = rs.fuse([words, vectors])
+        >>> fused
+        rrf(k=60) of a and b: 1 query, 3 documents
+        >>> fused.to_dict()
+        {'q1': {'d2': 0.03252247488101534, 'd1': 0.01639344262295082, 'd3': 0.016129032258064516}}
+        >>> rs.evaluate({"q1": {"d2": 1}}, fused, "RR")["RR"]
+        1.0
+    """
+
+    names: tuple[str, ...]
+    method: str
+    parameters: Mapping[str, float]
+    scale: str
+    weights: tuple[float, ...]
+    missing: tuple[int, ...]
+    source: SourceIds
+    core: Run
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.core)
+
+    @property
+    def documents(self) -> int:
+        """The number of documents in all lists."""
+        return self.core.rows()
+
+    @property
+    def label(self) -> str:
+        """The method with its parameter and scale, such as `rrf(k=60)`."""
+        return label_fusion(self.method, self.parameters, self.scale)
+
+    def write(self, path: str | os.PathLike[str], *, tag: str | None = None) -> None:
+        """Write a run file in TREC format: query, `Q0`, document, rank, score, and a tag.
+
+        Scores have as many digits as it takes to read the same numbers back.
+
+        Args:
+            path: The file, which is replaced as a whole.
+            tag: The name of the run in the last column (default: the method).
+
+        Raises:
+            UsageError: The tag is empty or has blanks, or the name says another format.
+            FileError: The file can't be written.
+        """
+        check_run_path(path)
+        with replacing(path) as part, part.open("wb") as file:
+            file.writelines(self.lines(tag=tag))
+
+    def lines(self, *, tag: str | None = None) -> Iterator[bytes]:
+        """Yield the lines of a run file in TREC format, many at a time; see `write`.
+
+        Raises:
+            UsageError: The tag is empty or has blanks.
+        """
+        word = self.method if tag is None else check_tag(tag)
+        for first in range(0, self.queries, AT_ONCE):
+            yield self.core.lines(first, first + AT_ONCE, word)
+
+    def to_dict(self) -> dict[Any, dict[Any, float]]:
+        """Return the score of each document by query, the best documents first."""
+        columns = self._tabulate()
+        queries, docs, scores = (_list(column) for column in columns.values())
+        lists: dict[Any, dict[Any, float]] = {}
+        for query, doc, score in zip(queries, docs, scores, strict=True):
+            lists.setdefault(query, {})[doc] = score
+        return lists
+
+    def to_arrow(self) -> pa.Table:
+        """Return the columns `query_id`, `doc_id` and `score` as an Arrow table.
+
+        Ids have the types that they have in the first run.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return Tabular.to_arrow(self) if self._has_typed_ids else self._arrange_arrow()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the same columns as a pandas data frame.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return Tabular.to_pandas(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the same columns as a Polars data frame.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return Tabular.to_polars(self)
+
+    @property
+    def _has_typed_ids(self) -> bool:
+        return bool(self.source.query.dtype or self.source.doc.dtype)
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        queries, docs, scores = self._read_columns()
+        return {
+            "query_id": self.source.query.restore_column(queries),
+            "doc_id": self.source.doc.restore_column(docs),
+            "score": scores,
+        }
+
+    def _read_columns(self) -> tuple[list[str], list[str], list[float]]:
+        """Return the query, the document and the score of each row."""
+        (query_ends, query_text), codes, (doc_ends, doc_text), scores = self.core.columns()
+        queries = _split(query_ends, query_text)
+        of_rows = [queries[code] for code in memoryview(codes).cast("B").cast("q")]
+        values: list[float] = memoryview(scores).cast("B").cast("d").tolist()  # type: ignore[assignment]  # doubles
+        return of_rows, _split(doc_ends, doc_text), values
+
+    def _arrange_arrow(self) -> pa.Table:
+        """Return an Arrow table that shares the memory of the columns."""
+        import pyarrow as pa  # noqa: PLC0415 - only for tables
+
+        (query_ends, query_text), codes, (doc_ends, doc_text), scores = self.core.columns()
+        rows = self.documents
+        of_rows = pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(codes)])
+        queries = pa.LargeStringArray.from_buffers(
+            self.queries, pa.py_buffer(query_ends), pa.py_buffer(query_text)
+        )
+        docs = pa.LargeStringArray.from_buffers(
+            rows, pa.py_buffer(doc_ends), pa.py_buffer(doc_text)
+        )
+        values = pa.Array.from_buffers(pa.float64(), rows, [None, pa.py_buffer(scores)])
+        columns = {"query_id": queries.take(of_rows), "doc_id": docs, "score": values}
+        return pa.table(columns)
+
+    def __reduce__(self) -> tuple[Callable[..., FusedRun], tuple[object, ...]]:
+        fields = {name: getattr(self, name) for name in FIELDS if name != "core"}
+        return _restore, (fields, *self._read_columns())
+
+    def __repr__(self) -> str:
+        return show_fusion(self)
+
+
+FIELDS = ("names", "method", "parameters", "scale", "weights", "missing", "source", "core")
+
+
+def _restore(
+    fields: Mapping[str, Any], queries: list[str], docs: list[str], scores: list[float]
+) -> FusedRun:
+    """Return a run that was pickled."""
+    core = Run.from_rows(zip(queries, docs, scores, strict=True), "float64")
+    return FusedRun(**fields, core=core)
+
+
+def label_fusion(method: str, parameters: Mapping[str, float], scale: str) -> str:
+    """Return a method with its parameter and scale, such as `rrf(k=60)`."""
+    settings = [f"{name}={value:g}" for name, value in parameters.items()]
+    if scale:
+        settings.append(f"normalize={scale}")
+    return f"{method}({', '.join(settings)})" if settings else method
+
+
+def show_fusion(fused: Fused) -> str:
+    """Return what was fused, and how many queries and documents there are."""
+    names = [show(name) for name in fused.names]
+    runs = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"{fused.label} of {runs}: {_count(fused.queries, 'query', 'queries')}, "
+        f"{_count(fused.documents, 'document', 'documents')}"
+    )
+
+
+def check_run_path(path: str | os.PathLike[str]) -> None:
+    """Check that a run file is read as the text that it is."""
+    import os  # noqa: PLC0415 - only where a file is written
+
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(
+            f"expected the path of a file to write, found {type(path).__name__}",
+            hint="pass a path, or '-' for standard output",
+            code="input_type",
+        )
+    name = os.fsdecode(path)
+    form = tell_format(name) or "trec"
+    if name.lower().endswith(tuple(ending for ending, _, _ in COMPRESSIONS)):
+        raise UsageError(
+            f"expected a name for text that isn't compressed, found {quote(name)}",
+            hint="name it fused.run; or compress standard output: rankscope fuse a.run b.run | "
+            "gzip > fused.run.gz",
+            code="bad_format",
+        )
+    if form not in {"trec", "tsv"}:  # a TSV file without a header is read as TREC
+        raise UsageError(
+            f"expected a name for text in TREC format, found {quote(name)}, which says {form}",
+            hint="name it fused.run; for other formats, write a data frame of what rs.fuse returns",
+            code="bad_format",
+        )
+
+
+def check_tag(tag: str) -> str:
+    """Return the tag of a run file."""
+    if not tag or tag.split() != [tag]:
+        raise UsageError(
+            f"expected a tag without blanks, found {quote(tag)}",
+            hint="use one word, such as fused",
+            code="bad_parameter",
+        )
+    return tag
+
+
+def _list(column: Held) -> list[Any]:
+    return column.tolist() if hasattr(column, "tolist") else list(column)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _split(ends: object, text: object) -> list[str]:
+    """Return texts that are stored end to end."""
+    places = memoryview(ends).cast("B").cast("q").tolist()  # type: ignore[arg-type]  # a column of the core
+    whole = bytes(memoryview(text))  # type: ignore[arg-type]  # as above
+    return [whole[start:end].decode(errors="replace") for start, end in itertools.pairwise(places)]

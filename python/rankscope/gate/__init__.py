@@ -1,0 +1,1 @@
+"""Decides whether a candidate may replace a baseline: budgets, their checks, and summaries."""

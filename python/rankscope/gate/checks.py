@@ -1,0 +1,482 @@
+"""Checks budgets against the values of queries."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope._core import bounded_units_needed
+from rankscope.comparison.estimates import (
+    CLOSE,
+    POWER,
+    Cases,
+    estimate_as_named,
+    estimate_dense,
+    find_deviation,
+    find_squares,
+    make_family,
+)
+from rankscope.deferred import np
+from rankscope.errors import EmptyError
+from rankscope.gate.result import HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
+from rankscope.records import record, replace
+from rankscope.settings.interval import Interval
+from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.stats.estimate.power import queries_needed
+from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
+from rankscope.stats.test.paired import invert_pairs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from rankscope.comparison.estimates import MeasureValues
+    from rankscope.evaluation.groups import Groups
+    from rankscope.gate.result import Budget, OnInconclusive
+    from rankscope.output.estimate import Estimate
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    Codes: TypeAlias = NDArray[np.int64]
+    Plan: TypeAlias = tuple[int | None, int | None, int | None]
+
+TAIL_RESAMPLES = 50
+"""How many bootstrap resamples must lie beyond each end of an interval."""
+MOST_RESAMPLES = 99_999
+IDENTICAL = "identical"
+"""The method of an interval where nothing changed."""
+MOST_TIMES = 1000
+"""How many times smaller than the standard deviation a distance can be to say how many queries it
+needs."""
+FEW_LOSE = 0.5
+"""A quantile of losses is planned for so many of the queries that may lose more."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What holds for all budgets that don't say otherwise.
+
+    Args:
+        interval: The level and the method of intervals.
+        on_inconclusive: Whether an inconclusive budget fails or passes.
+        threads: The number of threads, or `None` for all cores.
+    """
+
+    interval: Interval = Interval()
+    on_inconclusive: OnInconclusive = "fail"
+    threads: int | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """The queries of one check.
+
+    Args:
+        cases: Their values: those of the baseline and of the candidate.
+        interval: The settings of the interval, with the corrected level.
+        slices: The number of slices of the budget.
+        threads: The number of threads.
+    """
+
+    cases: Cases
+    interval: Interval
+    slices: int
+    threads: int | None
+
+    @property
+    def measure(self) -> MeasureValues:
+        """The measure."""
+        return self.cases.measure
+
+    @property
+    def baseline(self) -> Numbers:
+        """The values of the baseline."""
+        found: Numbers = self.cases.values[0]
+        return found
+
+    @property
+    def candidate(self) -> Numbers:
+        """The values of the candidate, of the same queries."""
+        found: Numbers = self.cases.values[1]
+        return found
+
+    @property
+    def clusters(self) -> Codes | None:
+        """The cluster of each query, or `None`."""
+        return self.cases.clusters
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Limited:
+    """A value that a budget limits, with its interval.
+
+    Args:
+        value: The value.
+        lower: The lower end of its interval; NaN if there is none.
+        upper: The upper end.
+        level: The level of the interval.
+        threshold: The limit on the scale of the value.
+        method: How the interval was computed.
+        note: Why there is no interval, or why its ends are equal.
+        needed: How many queries would hold the budget with a probability of 80 % if the candidate
+            is as good as the baseline, between the ends of its range; `None` for what isn't known.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    level: float
+    threshold: float
+    method: str
+    note: str = ""
+    needed: Plan = (None, None, None)
+
+
+def check_budgets(
+    budgets: Sequence[tuple[Budget, MeasureValues]],
+    *,
+    groups: Mapping[tuple[str, ...], Groups],
+    clusters: Groups | None = None,
+    settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
+) -> tuple[Check, ...]:
+    """Check each budget, in order; one with slices in each slice, the largest first."""
+    codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
+    return tuple(
+        check
+        for budget, measure in budgets
+        for check in _check(budget, measure, groups.get(budget.attributes), codes, settings)
+    )
+
+
+def _check(
+    budget: Budget,
+    measure: MeasureValues,
+    groups: Groups | None,
+    clusters: Codes | None,
+    settings: Settings,
+) -> Iterator[Check]:
+
+    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
+    if not is_there.any():
+        raise EmptyError(
+            f"no query has a value of {measure.name} in both runs",
+            hint="compare runs of the same queries, or set a policy that keeps them: empty=zero",
+            code="no_queries",
+        )
+    by = "" if groups is None else groups[0]
+    slices = [(None, is_there)] if groups is None else [*_list_slices(groups, is_there)]
+    interval = _correct(settings.interval, budget, len(slices))
+    for name, is_chosen in slices:
+        cases = Cases(
+            measure=measure,
+            slice=name,
+            chosen=np.flatnonzero(is_chosen),
+            values=np.ascontiguousarray(measure.values[:, is_chosen]),
+            clusters=None if clusters is None else clusters[is_chosen],
+        )
+        sample = _Sample(
+            cases=cases,
+            interval=interval,
+            slices=0 if groups is None else len(slices),
+            threads=settings.threads,
+        )
+        yield conclude(
+            budget,
+            _estimate_loss(budget, sample)
+            if budget.kind == "max-loss"
+            else _estimate(budget, sample),
+            measure=measure.name,
+            by=by,
+            slice=name,
+            n=len(sample.candidate),
+            clusters=cases.cluster_count,
+            means=(float(sample.baseline.mean()), float(sample.candidate.mean())),
+            corrected_for=len(slices),
+            on_inconclusive=budget.on_inconclusive or settings.on_inconclusive,
+        )
+
+
+def conclude(
+    budget: Budget,
+    found: Limited,
+    *,
+    measure: str,
+    n: int,
+    clusters: int | None,
+    means: tuple[float, float],
+    on_inconclusive: OnInconclusive,
+    by: str = "",
+    slice: str | None = None,  # noqa: A002 - the field
+    corrected_for: int = 1,
+) -> Check:
+    """Return the check of a budget, given the limited value and its interval."""
+    if found.method == IDENTICAL:
+        verdict = UNCHANGED
+    elif budget.kind == "max-loss":
+        verdict = decide(-found.upper, -found.lower, -found.threshold)
+    else:
+        verdict = decide(found.lower, found.upper, found.threshold)
+    is_open = verdict == INCONCLUSIVE
+    fewest, needed, most = found.needed if is_open else (None, None, None)
+    return Check(
+        budget=budget,
+        measure=measure,
+        by=by,
+        slice=slice,
+        n=n,
+        clusters=clusters,
+        baseline_mean=means[0],
+        candidate_mean=means[1],
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        level=found.level,
+        corrected_for=corrected_for,
+        interval_method=found.method,
+        threshold=found.threshold,
+        verdict=verdict,
+        passed=verdict in {HOLDS, UNCHANGED} or (is_open and on_inconclusive == "pass"),
+        queries_needed=needed,
+        queries_needed_lower=fewest,
+        queries_needed_upper=most,
+        note=found.note,
+    )
+
+
+def _list_slices(
+    groups: Groups, is_there: NDArray[np.bool_]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the slices that have queries, the largest first."""
+    _, names, codes = groups
+    held = np.asarray(codes)
+    counts = np.bincount(held[is_there], minlength=len(names))
+    for at in sorted(range(len(names)), key=lambda at: (-counts[at], names[at])):
+        if counts[at]:
+            yield names[at], (held == at) & is_there
+
+
+def _correct(interval: Interval, budget: Budget, slices: int) -> Interval:
+    """Return the interval of a budget at the level that is corrected for its slices.
+
+    If each of m intervals misses with a probability of at most (1 - level) / m, any of them misses
+    with at most 1 - level, however they depend on each other (Bonferroni).
+    """
+    level = interval.level if budget.confidence is None else budget.confidence
+    outside = (1 - level) / slices
+    needed = math.ceil(TAIL_RESAMPLES / (outside / 2))
+    return replace(
+        interval,
+        level=level if slices == 1 else 1 - outside,
+        resamples=max(interval.resamples, min(needed, MOST_RESAMPLES)),
+    )
+
+
+def _estimate(budget: Budget, sample: _Sample) -> Limited:
+    """Estimate the mean of the candidate, or its difference from the baseline.
+
+    The budget of a relative drop r depends on the baseline's mean, which is uncertain, too. The
+    interval is therefore that of the mean of candidate − (1 − r) · baseline, which must not be
+    below 0. It is moved to the scale of the difference.
+    """
+    measure = sample.measure
+    kept, threshold, moved = 1.0, -budget.limit, 0.0
+    if budget.kind == "min":
+        kept, threshold = 0.0, budget.limit
+    elif budget.is_relative:
+        kept = 1 - budget.limit
+        moved = budget.limit * float(sample.baseline.mean())
+        threshold = -moved
+    values = sample.candidate - kept * sample.baseline if kept else sample.candidate
+    limits = (
+        _combine(measure.low, measure.high, kept),
+        _combine(measure.high, measure.low, kept),
+    )
+    estimate = _find_interval(sample, kept, limits)
+    lower, upper = estimate.lower - moved, estimate.upper - moved
+    if kept and _is_same(sample) and not lower >= threshold:
+        return _keep(sample, threshold)
+    needed: Plan = (None, None, None)
+    if decide(lower, upper, threshold) == INCONCLUSIVE:
+        needed = _plan(
+            sample,
+            values,
+            limit=threshold + moved,
+            as_good=(1 - kept) * float(sample.baseline.mean()),
+            limits=limits if estimate.method == "bounded" else None,
+        )
+    return Limited(
+        value=estimate.value - moved,
+        lower=lower,
+        upper=upper,
+        level=sample.interval.level,
+        threshold=threshold,
+        method=estimate.method,
+        note=estimate.reason,
+        needed=needed,
+    )
+
+
+def _find_interval(
+    sample: _Sample, kept: float, limits: tuple[float | None, float | None]
+) -> Estimate:
+    """Return the mean of candidate − kept · baseline: by default with a bounded interval."""
+    interval, rows = sample.interval, np.stack([kept * sample.baseline, sample.candidate])
+    values = rows[1] - rows[0]
+    if interval.method == "auto":
+        interval = replace(interval, method="dense" if None in limits else "bounded")
+    if interval.method != "dense":
+        return estimate_as_named(values, sample.cases, limits, interval, sample.threads)
+    cases = replace(sample.cases, values=rows)
+    [inverted] = invert_pairs(
+        [make_family(cases, [(0, 1)])],
+        level=interval.level,
+        seed=interval.seed,
+        slices=sample.slices,
+        threads=sample.threads,
+    )
+    return estimate_dense(values, cases, limits, inverted, interval)
+
+
+def _plan(
+    sample: _Sample,
+    values: Numbers,
+    *,
+    limit: float,
+    as_good: float,
+    limits: tuple[float | None, float | None] | None,
+) -> Plan:
+    """Return how many queries hold a budget if the candidate is as good as the baseline.
+
+    The number is between two others, which belong to the ends of an interval of the variance: few
+    queries hardly show how much others vary. The mean that was found decides nothing here: where a
+    check is inconclusive, its distance from the limit is mostly noise, and so would be the number.
+    """
+    level, clusters = sample.interval.level, sample.clusters
+    deviation, units = find_deviation(values, clusters)
+    distance = as_good - limit
+
+    def need(times: float) -> int | None:
+        # A smaller distance needs about eight million queries.
+        if not distance > times * deviation / MOST_TIMES or (limits is None and not deviation > 0):
+            return None
+        if limits is None:
+            spread = deviation * max(times, 1 / MOST_TIMES)
+            found = queries_needed(distance, spread, level=1 - level, power=POWER)
+        else:
+            column = np.ascontiguousarray(values, dtype=np.float64)
+            low, high = (math.inf if each is None else each for each in limits)
+            planned = bounded_units_needed(
+                column, clusters, (low, high), limit, as_good, times, level, POWER
+            )
+            if planned is None:
+                return None
+            found = planned
+        return math.ceil(found * len(values) / units)
+
+    fewest, most = map(need, _vary(sample, values, as_good, limits))
+    return fewest, need(1.0), most
+
+
+def _vary(
+    sample: _Sample,
+    values: Numbers,
+    as_good: float,
+    limits: tuple[float | None, float | None] | None,
+) -> tuple[float, float]:
+    """Return how many times as much as these, at least and at most, all queries may vary.
+
+    They are the ends of an interval of the mean of squared residuals, of the same kind as the
+    interval of the mean: a bounded one allows for a query that isn't among these and is as far off
+    as there can be. NaN if there is none.
+    """
+    squares, sizes = find_squares(values, sample.clusters)
+    mean = float(squares.mean())
+    if not mean > 0:
+        return math.nan, math.nan
+    low, high = limits or (None, None)
+    furthest = None
+    if low is not None and high is not None:
+        unseen = float((sizes**2).sum() / sizes.sum())
+        furthest = (unseen * max(as_good - low, high - as_good)) ** 2
+        furthest = max(furthest, float(squares.max()))
+    interval = replace(sample.interval, method="dense" if furthest is None else "bounded")
+    found = estimate_mean(squares, interval=interval, low=0.0, high=furthest, threads=1)
+    return math.sqrt(found.lower / mean), math.sqrt(found.upper / mean)
+
+
+def _combine(own: float | None, others: float | None, kept: float) -> float | None:
+    """Return an end of the range of candidate − kept · baseline."""
+    if own is None or (kept and others is None):
+        return None
+    end = own - kept * others if kept else own  # type: ignore[operator]  # see above
+    return end if math.isfinite(end) else None
+
+
+def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
+    """Estimate the quantile of the losses of queries."""
+    losses = sample.baseline - sample.candidate
+    low, high = sample.measure.range_of_difference
+    level = sample.interval.level
+    found = estimate_quantile(
+        losses,
+        budget.quantile,
+        level=level,
+        low=-math.inf if low is None else low,
+        high=math.inf if high is None else high,
+        clusters=sample.clusters,
+    )
+    if _is_same(sample) and not found.upper <= budget.limit:
+        return _keep(sample, budget.limit)
+    is_above = losses > budget.limit
+    few = FEW_LOSE * (1 - budget.quantile)
+    needed = count_needed(few, budget.quantile, level=level, power=POWER)
+    if needed is not None and sample.clusters is not None:
+        needed = math.ceil(needed * find_design_effect(is_above, sample.clusters))
+    return Limited(
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        level=level,
+        threshold=budget.limit,
+        method="order statistics",
+        needed=(None, needed, None),
+    )
+
+
+def _is_same(sample: _Sample) -> bool:
+    """Return whether every query has the same value under both runs, except for rounding."""
+    return bool(np.isclose(sample.candidate, sample.baseline, rtol=CLOSE, atol=CLOSE).all())
+
+
+def _keep(sample: _Sample, threshold: float) -> Limited:
+    """Return that nothing changed, and what other queries could still change."""
+    limits, interval = sample.measure.range_of_difference, sample.interval
+    bounds = estimate_as_named(
+        sample.candidate - sample.baseline,
+        sample.cases,
+        limits,
+        replace(interval, method="bounded"),
+        sample.threads,
+    )
+    return keep_unchanged(bounds.lower, threshold, interval.level)
+
+
+def keep_unchanged(lowest: float, threshold: float, level: float) -> Limited:
+    """Return that nothing changed.
+
+    A pipeline in which no value changed has to pass. No interval says that the budget holds: the
+    queries that weren't sampled could differ.
+    """
+    note = "Every query has the same value under both runs."
+    if not math.isnan(lowest):
+        note += f" Other queries could still lower the mean by up to {-lowest:.4f} (bounded)."
+    return Limited(
+        value=0.0,
+        lower=0.0,
+        upper=0.0,
+        level=level,
+        threshold=threshold,
+        method=IDENTICAL,
+        note=note,
+    )

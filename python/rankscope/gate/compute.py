@@ -1,0 +1,442 @@
+"""Decide whether a candidate is good enough to replace a baseline."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+
+from rankscope.comparison.query_axis import Axis
+from rankscope.comparison.result import Comparison
+from rankscope.deferred import np
+from rankscope.engine.items import read_items_for, refuse_known_items
+from rankscope.engine.requests import read_columns, read_measure
+from rankscope.errors import PolicyError, UsageError
+from rankscope.evaluation.ranked_runs import rank_runs
+from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.refusals import refuse_run_measure
+from rankscope.file import File
+from rankscope.gate.result import (
+    INCONCLUSIVE,
+    Budget,
+    Check,
+    GateResult,
+    check_confidence,
+    check_on_inconclusive,
+    read_budgets,
+)
+from rankscope.records import replace
+from rankscope.settings.interval import Interval
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    from rankscope.comparison.estimates import MeasureValues
+    from rankscope.comparison.query_axis import Attribute
+    from rankscope.conventions import Convention
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.evaluation.groups import Groups
+    from rankscope.gate.result import OnInconclusive
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.measures import Measure
+    from rankscope.measures.direction import Direction
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.typing import HistoryLike, InputLike
+
+    Limit: TypeAlias = float | str
+    Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
+
+NO_PLAN = "A comparison doesn't have the values that tell how many. A gate of the runs says it."
+
+
+def gate(
+    qrels: InputLike | Qrels | Mapping[str, Rankings] | Comparison,
+    baseline: InputLike | None = None,
+    candidate: InputLike | None = None,
+    budgets: Budgets | None = None,
+    *,
+    confidence: float = 0.95,
+    by: str | Sequence[str] | None = None,
+    cluster: Attribute | None = None,
+    attributes: object = None,
+    on_inconclusive: OnInconclusive = "fail",
+    names: tuple[str, str] | None = None,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType | None = None,
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto",
+    seed: int = 0,
+    threads: int | None = None,
+) -> GateResult:
+    """Check whether a candidate stays within its budgets, with confidence intervals.
+
+    With the difference d = candidate − baseline and its two-sided interval, a budget holds if the
+    lower end is at least −budget, is broken if the upper end is below −budget, and is inconclusive
+    otherwise. With 95 % confidence, a candidate whose true drop is the budget or less is called
+    broken in at most 2.5 % of gates per budget.
+
+    Args:
+        qrels: The judgments, as in `evaluate`. Or a mapping with the `Rankings` of the baseline and
+            of the candidate, in this order; or the result of `compare`. Then give budgets by name:
+            `gate({"old": a, "new": b}, budgets={"nDCG@10": 0.005})`.
+        baseline: The run to compare with, as in `evaluate`. With a comparison, its name.
+        candidate: The run to check. With a comparison, its name.
+        budgets: A mapping of measures to the largest allowed drop of the mean, which can be a share
+            of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`.
+        confidence: The confidence level of the two-sided intervals.
+        by: Also check each budget in each slice of this attribute; several are combined. The level
+            of these intervals is corrected for the number of slices (Bonferroni).
+        cluster: What queries depend within, such as the user, as in `compare`.
+        attributes: A table with one row per query, as in `compare`.
+        on_inconclusive: Whether a gate with an inconclusive budget should `"fail"` or `"pass"`.
+        names: Short names of the baseline and the candidate.
+        policy: As in `evaluate`. `aggregate` must be `"mean"`.
+        convention: As in `evaluate`.
+        columns: As in `evaluate`.
+        history: As in `evaluate`, for measures of recommended items.
+        items: As in `evaluate`.
+        catalogue: As in `evaluate`.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        method: How intervals of means are computed, as in `Interval`.
+        seed: The random seed of the intervals.
+        threads: The number of threads (default: all cores). The result doesn't depend on it.
+
+    Raises:
+        UsageError: A budget, a measure, the policy or another argument is invalid.
+        InputError: The input doesn't have the expected format, or there is nothing to compare.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {f"q{n}": {"a": 2, "b": 1} for n in range(60)}
+        >>> old = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+        >>> new = old | {f"q{n}": {"b": 2.0, "a": 1.0} for n in range(20)}
+        >>> result = gate(qrels, old, new, {"nDCG@10": 0.2})
+        >>> result.passed
+        True
+        >>> [(check.name, check.verdict) for check in result]
+        [('nDCG@10: max drop 0.2', 'holds')]
+    """
+    check_confidence(confidence)
+    check_on_inconclusive(on_inconclusive)
+    wanted = read_budgets(budgets, by)
+    if isinstance(qrels, Comparison):
+        if attributes is not None or cluster is not None:
+            raise _bad_call("a comparison has its slices and clusters already")
+        refuse_known_items(
+            {"history": history, "items": items, "catalogue": catalogue},
+            "a comparison, which has its values already",
+        )
+        return _gate_comparison(
+            qrels,
+            baseline,
+            candidate,
+            wanted,
+            confidence=confidence,
+            on_inconclusive=on_inconclusive,
+        )
+    measures = [read_measure(each.measure) for each in wanted]
+    for budget, measure in zip(wanted, measures, strict=True):
+        _refuse_measure(measure, measure.better, budget)
+        _refuse_vain_budget(budget, measure)
+    asked = list(dict.fromkeys(measures))
+    known = read_items_for(
+        asked,
+        history=history,
+        items=items,
+        catalogue=catalogue,
+        columns=read_columns(columns),
+        encoding=encoding,
+    )
+    if (
+        isinstance(qrels, Mapping)
+        and qrels
+        and all(isinstance(r, Rankings) for r in qrels.values())
+    ):
+        if len(qrels) != 2 or baseline is not None or candidate is not None:
+            raise _bad_call("expected the rankings of a baseline and of a candidate")
+        rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
+    else:
+        if baseline is None or candidate is None:
+            raise _bad_call("expected judgments, a baseline and a candidate")
+        called = _name_runs(baseline, candidate)
+        rankings = rank_runs(
+            qrels,  # type: ignore[arg-type]  # see above
+            dict(zip(called, (baseline, candidate), strict=True)),
+            asked,
+            policy=policy,
+            convention=convention,
+            columns=columns,
+            duplicates=duplicates,
+            score_type=score_type,
+            encoding=encoding,
+        )
+    if names is not None and (len(set(names)) != 2):
+        raise _bad_call("expected two different names")
+    shown = tuple(rankings) if names is None else tuple(names)
+    evaluations = [
+        each.evaluate(asked, policy=policy, convention=convention, items=known, threads=threads)
+        for each in rankings.values()
+    ]
+    first = evaluations[0]
+    if first.policy.aggregate != "mean":
+        raise PolicyError(
+            f"only means can be gated, found aggregate={first.policy.aggregate}",
+            hint="remove aggregate from the policy",
+            code="aggregate_unavailable",
+        )
+    axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, encoding)
+    clusters = axis.clusters
+    from rankscope.gate.checks import Settings, check_budgets  # noqa: PLC0415 - loads late
+
+    checks = check_budgets(
+        [
+            (budget, _stack(measure, evaluations, axis.order))
+            for budget, measure in zip(wanted, measures, strict=True)
+        ],
+        groups=groups,
+        clusters=clusters,
+        settings=Settings(
+            interval=Interval(confidence, method=method, seed=seed),
+            on_inconclusive=on_inconclusive,
+            threads=threads,
+        ),
+    )
+    return GateResult(
+        baseline=str(shown[0]),
+        candidate=str(shown[1]),
+        checks=checks,
+        on_inconclusive=on_inconclusive,
+        cluster="" if clusters is None else clusters[0],
+        policy=first.policy,
+        notes=tuple(dict.fromkeys(note for each in evaluations for note in each.notes)),
+    )
+
+
+def _name_runs(baseline: object, candidate: object) -> tuple[str, str]:
+    """Return the file names of two runs, if they are files with different names."""
+    from rankscope.inputs.recognition import shorten_names  # noqa: PLC0415 - with the first paths
+
+    paths = [
+        os.fsdecode(each)
+        for each in (
+            getattr(run, "path", run) if isinstance(run, File) else run
+            for run in (baseline, candidate)
+        )
+        if isinstance(each, str | os.PathLike)
+    ]
+    names = shorten_names(paths)
+    return (names[0], names[1]) if len(set(names)) == 2 else ("baseline", "candidate")
+
+
+def _read_axis(
+    rankings: Rankings,
+    budgets: Sequence[Budget],
+    attributes: object,
+    cluster: Attribute | None,
+    encoding: str,
+) -> tuple[Axis, dict[tuple[str, ...], Groups]]:
+    """Return the queries and their clusters, and the slices of the attributes that budgets name."""
+    wanted = dict.fromkeys(each.attributes for each in budgets if each.attributes)
+    named = [name for each in wanted for name in each]
+    named += [cluster] if isinstance(cluster, str) else []
+    if attributes is not None and named:
+        # Read once, because it may be standard input.
+        from rankscope.inputs.query_table import read_query_table  # noqa: PLC0415 - loads late
+
+        texts = list(dict.fromkeys(named))
+        attributes = read_query_table(attributes, texts=texts, encoding=encoding)
+    query_ids = rankings.query_texts
+    axis = Axis.read(query_ids, attributes, None, cluster, encoding=encoding, rankings=rankings)
+    groups = {}
+    for names in wanted:
+        found = Axis.read(
+            query_ids, attributes, list(names), None, encoding=encoding, rankings=rankings
+        ).groups
+        if found is not None:
+            groups[names] = found
+    return axis, groups
+
+
+def _stack(measure: Measure, evaluations: Sequence[Evaluation], order: list[int]) -> MeasureValues:
+    """Return the values of all queries by a measure, of the baseline and of the candidate."""
+    from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - as above
+
+    low, high = measure.row.value_range
+    return MeasureValues(
+        name=measure.name,
+        low=low,
+        high=high,
+        values=np.stack([each.per_query(measure) for each in evaluations])[:, order],
+    )
+
+
+def _gate_comparison(
+    comparison: Comparison,
+    baseline: object,
+    candidate: object,
+    budgets: Sequence[Budget],
+    *,
+    confidence: float,
+    on_inconclusive: OnInconclusive,
+) -> GateResult:
+    """Check budgets with the intervals that a comparison has."""
+    runs = comparison.runs
+    old = baseline or comparison.baseline or (runs[0] if len(runs) == 2 else None)
+    new = candidate or next((run for run in runs if run != old and len(runs) == 2), None)
+    if not (isinstance(old, str) and isinstance(new, str)) or {old, new} - {*runs} or old == new:
+        raise UsageError(
+            "expected the names of two runs of the comparison",
+            hint=f"set baseline and candidate to two of: {', '.join(runs)}",
+            code="bad_budget",
+        )
+    return GateResult(
+        baseline=old,
+        candidate=new,
+        checks=tuple(
+            _check_compared(
+                comparison, each, old, new, confidence=confidence, on_inconclusive=on_inconclusive
+            )
+            for each in budgets
+        ),
+        on_inconclusive=on_inconclusive,
+        cluster=comparison.settings.clusters,
+        policy=comparison.policy,
+        notes=comparison.notes,
+    )
+
+
+def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> None:
+    """Refuse a measure that has no mean, or of which a drop isn't a loss.
+
+    A measure that says nothing about which ranking is better, such as Judged, can have a minimum.
+    """
+    refuse_run_measure(measure, "have a budget")
+    if measure.row.mean != "mean":
+        raise UsageError(
+            f"{measure} can't have a budget: its summary is not a mean over queries",
+            hint="choose a measure with a mean, such as nDCG@10 or AP",
+            code="bad_budget",
+        )
+    has_minimum = direction == "neither" and budget.minimum is not None
+    if direction != "higher" and not has_minimum:
+        why = (
+            "a drop of it is an improvement"
+            if direction == "lower"
+            else "it doesn't say which of two rankings is better"
+        )
+        raise UsageError(
+            f"{measure} can't have a budget: {why}",
+            hint="choose a measure of which higher values are better, such as nDCG@10",
+            code="bad_budget",
+        )
+
+
+def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
+    """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent."""
+    low, high = map(float, measure.row.value_range)
+    limit = budget.limit
+    share = f"{limit:g}%" if budget.kind == "max-drop" and 1 <= limit < 100 else ""
+    if budget.is_relative:
+        is_vain, share = limit >= 1, ""
+    elif budget.kind == "min":
+        is_vain = not low <= limit <= high
+    else:
+        is_vain = limit >= high - low
+    if is_vain:
+        why = f"values of {measure} are from {low:g} to {high:g}"
+        if budget.is_relative:
+            why = "a mean can't drop by more than itself"
+        raise UsageError(
+            f"{budget} checks nothing: {why}",
+            hint=f"write {share!r} for {limit:g} percent, or 0.01"
+            if share
+            else "give a limit that the values can exceed",
+            code="bad_budget",
+        )
+
+
+def _check_compared(
+    comparison: Comparison,
+    budget: Budget,
+    baseline: str,
+    candidate: str,
+    *,
+    confidence: float,
+    on_inconclusive: OnInconclusive,
+) -> Check:
+    """Check a budget with the difference and the interval of a comparison."""
+    from rankscope.gate.checks import Limited, conclude, keep_unchanged  # noqa: PLC0415 - loads late
+
+    if budget.kind != "max-drop" or budget.is_relative or budget.by is not None:
+        raise _bad_call(f"a comparison doesn't have the values of queries that {budget} needs")
+    level = comparison.settings.level
+    if (budget.confidence or confidence) != level:
+        raise UsageError(
+            f"the comparison has intervals at {level:g}, but the budget needs them at "
+            f"{budget.confidence or confidence:g}",
+            hint=f"write compare(…, interval={budget.confidence or confidence:g})",
+            code="bad_budget",
+        )
+    asked = read_measure(budget.measure)
+    _refuse_measure(asked, asked.better, budget)
+    _refuse_vain_budget(budget, asked)
+    measure = asked.name
+    pair = {baseline, candidate}
+    found = next(
+        (each for each in comparison.over_all(measure) if {each.run, each.baseline} == pair), None
+    )
+    if found is None:
+        raise UsageError(
+            f"the comparison doesn't compare {candidate} with {baseline} by {measure}",
+            hint=f"it has the measures {', '.join(comparison.measures)}",
+            code="not_compared",
+        )
+    _refuse_measure(asked, found.direction, budget)
+    is_bounded = not math.isnan(found.bounded_lower)
+    value = found.difference
+    lower, upper = (
+        (found.bounded_lower, found.bounded_upper) if is_bounded else (found.lower, found.upper)
+    )
+    means = (found.baseline_mean, found.run_mean)
+    if found.run == baseline:  # the pair the other way round
+        value, lower, upper = -value, -upper, -lower
+        means = (found.run_mean, found.baseline_mean)
+    limited = Limited(
+        value=value,
+        lower=lower,
+        upper=upper,
+        level=level,
+        threshold=-budget.limit,
+        method="bounded" if is_bounded else found.interval_method,
+        note="" if is_bounded else found.interval_note,
+    )
+    if found.wins == found.losses == 0 and not lower >= -budget.limit:
+        limited = keep_unchanged(found.bounded_lower, -budget.limit, level)
+    check = conclude(
+        budget,
+        limited,
+        measure=measure,
+        n=found.n,
+        clusters=found.clusters,
+        means=means,
+        on_inconclusive=budget.on_inconclusive or on_inconclusive,
+    )
+    return replace(check, note=check.note or NO_PLAN) if check.verdict == INCONCLUSIVE else check
+
+
+def _bad_call(message: str) -> UsageError:
+    return UsageError(
+        message,
+        hint="write gate(qrels, baseline, candidate, {'nDCG@10': 0.005}), or "
+        "gate({'old': a, 'new': b}, budgets={'nDCG@10': 0.005})",
+        code="bad_parameter",
+    )

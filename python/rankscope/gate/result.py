@@ -1,0 +1,510 @@
+"""A gate: budgets for the quality of a candidate, their checks, and the verdict."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import UsageError
+from rankscope.hints import Hinted
+from rankscope.names import find_closest, quote
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal, TypeAlias
+
+    from rankscope.measures import Measure
+    from rankscope.output.diagnostics import Diagnostic
+    from rankscope.settings.policy import Policy
+
+    Kind: TypeAlias = Literal["max-drop", "max-loss", "min"]
+    Verdict: TypeAlias = Literal["holds", "unchanged", "broken", "inconclusive"]
+    OnInconclusive: TypeAlias = Literal["fail", "pass"]
+
+HOLDS: Verdict = "holds"
+BROKEN: Verdict = "broken"
+INCONCLUSIVE: Verdict = "inconclusive"
+UNCHANGED: Verdict = "unchanged"
+ON_INCONCLUSIVE = ("fail", "pass")
+
+
+def decide(lower: float, upper: float, least: float) -> Verdict:
+    """Decide whether a value is at least `least`, given its confidence interval.
+
+    The budget holds if the whole interval is at or above `least`, is broken if the whole interval
+    is below it, and is inconclusive otherwise, or if there is no interval (NaN).
+
+    Examples:
+        >>> decide(-0.005, 0.01, -0.005), decide(-0.02, -0.006, -0.005), decide(-0.02, 0.01, -0.005)
+        ('holds', 'broken', 'inconclusive')
+    """
+    if lower >= least:
+        return HOLDS
+    return BROKEN if upper < least else INCONCLUSIVE
+
+
+@record(frozen=True, slots=True)
+class Budget(Hinted):
+    """What a candidate may lose. Give exactly one of `max_drop`, `max_loss` and `minimum`.
+
+    Args:
+        measure: The measure, or its name.
+        max_drop: How far the mean of the candidate may be below that of the baseline: a number, or
+            text such as `"2%"` for a share of the baseline's mean.
+        max_loss: The most that the loss of a query (its value under the baseline minus its value
+            under the candidate) may be at the quantile `quantile`.
+        minimum: The lowest mean that the candidate may have, whatever the baseline has.
+        quantile: The quantile of `max_loss`, between 0 and 1. With 0.95, 5 % of the queries may
+            lose more than `max_loss`.
+        by: Check each slice of this attribute instead of all queries; several attributes are
+            combined. The confidence is corrected for the number of slices (Bonferroni).
+        confidence: The confidence level of the two-sided interval (default: that of the gate).
+        on_inconclusive: `"fail"` or `"pass"` (default: that of the gate).
+
+    Raises:
+        UsageError: A value is out of range, or there isn't exactly one limit.
+
+    Examples:
+        >>> print(Budget("nDCG@10", max_drop="2%"))
+        nDCG@10: max drop 2%
+        >>> print(Budget("AP", max_loss=0.3, by="country"))
+        AP: max p95 loss 0.3, by country
+    """
+
+    measure: str | Measure
+    max_drop: float | str | None = None
+    max_loss: float | None = None
+    minimum: float | None = None
+    quantile: float = 0.95
+    by: str | Sequence[str] | None = None
+    confidence: float | None = None
+    on_inconclusive: OnInconclusive | None = None
+
+    def __post_init__(self) -> None:
+        limits = (self.max_drop, self.max_loss, self.minimum)
+        if sum(each is not None for each in limits) != 1:
+            raise _bad(
+                f"the budget of {self.measure} needs exactly one limit",
+                "set a largest drop, a largest loss, or a minimum",
+            )
+        _read_limit(self.max_drop, "max_drop", allows_share=True)
+        _read_limit(self.max_loss, "max_loss")
+        if self.minimum is not None and not _is_finite(self.minimum):
+            raise _bad(f"expected a finite minimum, found {quote(self.minimum)}", "such as 0.4")
+        if not (_is_finite(self.quantile) and 0 < self.quantile < 1):
+            raise _bad(
+                f"expected a quantile between 0 and 1, found {quote(self.quantile)}",
+                "write quantile=0.95 for the 95th percentile",
+            )
+        if self.confidence is not None:
+            check_confidence(self.confidence)
+        if self.on_inconclusive is not None:
+            check_on_inconclusive(self.on_inconclusive)
+
+    @property
+    def kind(self) -> Kind:
+        """Which limit it sets: `"max-drop"`, `"max-loss"` or `"min"`."""
+        if self.max_drop is not None:
+            return "max-drop"
+        return "min" if self.max_loss is None else "max-loss"
+
+    @property
+    def limit(self) -> float:
+        """The limit as a number; a share from 0 to 1 if `is_relative`."""
+        if self.minimum is not None:
+            return float(self.minimum)
+        given, name = (
+            (self.max_drop, "max_drop") if self.max_loss is None else (self.max_loss, "max_loss")
+        )
+        return _read_limit(given, name, allows_share=True)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the limit is a share of the baseline's mean."""
+        return isinstance(self.max_drop, str) and self.max_drop.rstrip().endswith("%")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of the slices; empty for all queries."""
+        return () if self.by is None else (self.by,) if isinstance(self.by, str) else (*self.by,)
+
+    def describe(self, measure: str) -> str:
+        """Return the measure and the limit in a few words."""
+        limit = f"{100 * self.limit:g}%" if self.is_relative else f"{self.limit:g}"
+        if self.kind == "max-loss":
+            return f"{measure}: max p{100 * self.quantile:g} loss {limit}"
+        return f"{measure}: {self.kind.replace('-', ' ')} {limit}"
+
+    def __str__(self) -> str:
+        by = f", by {', '.join(self.attributes)}" if self.attributes else ""
+        return self.describe(str(self.measure)) + by
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A budget, checked on all queries or on one slice.
+
+    Args:
+        budget: The budget.
+        measure: The canonical name of the measure.
+        by: The attribute of the slice; empty for all queries.
+        slice: The value of the attribute, or `None` for all queries.
+        n: The number of queries for which both runs have a value.
+        clusters: The number of clusters, or `None` without clusters.
+        baseline_mean: The mean of the baseline.
+        candidate_mean: The mean of the candidate.
+        value: What is limited: the difference of the means (candidate − baseline), the quantile of
+            the losses, or the mean of the candidate.
+        lower: The lower end of its confidence interval; NaN if there is none.
+        upper: The upper end.
+        level: The level of the interval, corrected for the number of slices.
+        corrected_for: The number of slices that the level is corrected for; 1 without slices.
+        interval_method: How the interval was computed; empty if there is none.
+        threshold: The limit on the scale of `value`: −`max_drop`, `max_loss` or `minimum`. The
+            value of `max-loss` may not be above it, and the others may not be below it.
+        verdict: `"holds"`, `"broken"`, `"inconclusive"`; or `"unchanged"` if every query has the
+            same value under both runs, and there are too few to tell more.
+        passed: Whether the check lets the candidate pass.
+        queries_needed: If it is inconclusive, about how many queries show with a probability of
+            80 % that a candidate holds the budget that is as good as the baseline (of `max-loss`:
+            of which half as many queries lose more than the limit as may); `None` if no number
+            does, and for the budgets of a comparison.
+        queries_needed_lower: What `queries_needed` is if all queries vary as little as the interval
+            of their variance allows; `None` if that isn't known, and of `max-loss`.
+        queries_needed_upper: The same if they vary as much as it allows.
+        note: Why there is no interval, why its ends are equal, or why a comparison doesn't know
+            how many queries are needed; else empty.
+    """
+
+    budget: Budget
+    measure: str
+    by: str
+    slice: str | None
+    n: int
+    clusters: int | None
+    baseline_mean: float
+    candidate_mean: float
+    value: float
+    lower: float
+    upper: float
+    level: float
+    corrected_for: int
+    interval_method: str
+    threshold: float
+    verdict: Verdict
+    passed: bool
+    queries_needed: int | None
+    queries_needed_lower: int | None = None
+    queries_needed_upper: int | None = None
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The budget and the slice in a few words."""
+        where = "" if self.slice is None else f" ({self.by} = {self.slice})"
+        return self.budget.describe(self.measure) + where
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields, the parts of the budget, and the message."""
+        budget = self.budget
+        parts: dict[str, object] = {
+            "measure": self.measure,
+            "kind": budget.kind,
+            "limit": budget.limit,
+            "relative": budget.is_relative,
+            "quantile": budget.quantile if budget.kind == "max-loss" else None,
+            "by": self.by or None,
+        }
+        fields = {name: _drop_infinity(getattr(self, name)) for name in CHECK_FIELDS}
+        return parts | fields | {"message": self.message}
+
+    @property
+    def message(self) -> str:
+        """A sentence that explains the verdict with its numbers."""
+        from rankscope.gate.summary import describe_check  # noqa: PLC0415 - loads late
+
+        return describe_check(self)
+
+
+CHECK_FIELDS = (
+    "slice",
+    "n",
+    "clusters",
+    "baseline_mean",
+    "candidate_mean",
+    "value",
+    "lower",
+    "upper",
+    "level",
+    "corrected_for",
+    "interval_method",
+    "threshold",
+    "verdict",
+    "passed",
+    "queries_needed",
+    "queries_needed_lower",
+    "queries_needed_upper",
+    "note",
+)
+
+
+class GateResult(Hinted):
+    """The verdict of a gate, with the check of each budget.
+
+    It prints as a table. `markdown()` fits a pull request, and `junit()` is XML that CI servers
+    read.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {f"q{n}": {"a": 2, "b": 1} for n in range(40)}
+        >>> old = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+        >>> new = {query: {"b": 2.0, "a": 1.0} for query in qrels}
+        >>> result = rs.gate(qrels, old, new, {"nDCG@10": 0.01})
+        >>> result.passed, result.verdict
+        (False, 'broken')
+    """
+
+    def __init__(
+        self,
+        *,
+        baseline: str,
+        candidate: str,
+        checks: tuple[Check, ...],
+        on_inconclusive: OnInconclusive = "fail",
+        cluster: str = "",
+        policy: Policy | None = None,
+        notes: tuple[Diagnostic, ...] = (),
+    ) -> None:
+        self._baseline = baseline
+        self._candidate = candidate
+        self._checks = checks
+        self._on_inconclusive: OnInconclusive = on_inconclusive
+        self._cluster = cluster
+        self._policy = policy
+        self._notes = notes
+
+    @property
+    def baseline(self) -> str:
+        """The name of the baseline."""
+        return self._baseline
+
+    @property
+    def candidate(self) -> str:
+        """The name of the candidate."""
+        return self._candidate
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks, in the order of the budgets, and of slices by size."""
+        return self._checks
+
+    @property
+    def on_inconclusive(self) -> OnInconclusive:
+        """Whether a gate with an inconclusive budget fails or passes."""
+        return self._on_inconclusive
+
+    @property
+    def cluster(self) -> str:
+        """The attribute that queries depend within; empty without clusters."""
+        return self._cluster
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy of the evaluation."""
+        return self._policy
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """Notes about input that is valid but looks wrong."""
+        return self._notes
+
+    @property
+    def passed(self) -> bool:
+        """Whether the candidate passes."""
+        return all(each.passed for each in self._checks)
+
+    @property
+    def verdict(self) -> Verdict:
+        """`"broken"` if any budget is, else `"inconclusive"` if any is, else `"holds"`.
+
+        It is `"unchanged"` if all are.
+        """
+        found = {each.verdict for each in self._checks}
+        worst = (BROKEN, INCONCLUSIVE, HOLDS, UNCHANGED)
+        return next(each for each in worst if each in found)
+
+    def count(self, verdict: Verdict) -> int:
+        """Return the number of checks with a verdict."""
+        return sum(each.verdict == verdict for each in self._checks)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists, as `rankscope gate --json` prints it."""
+        counted: dict[str, int] = {}
+        for note in self._notes:
+            counted[note.code] = counted.get(note.code, 0) + note.count
+        return {
+            "verdict": self.verdict,
+            "passed": self.passed,
+            "baseline": self._baseline,
+            "candidate": self._candidate,
+            "checks": [each.to_dict() for each in self._checks],
+            "on_inconclusive": self._on_inconclusive,
+            "cluster": self._cluster or None,
+            "policy": None if self._policy is None else self._policy.to_dict(),
+            "diagnostics": counted,
+        }
+
+    def markdown(self) -> str:
+        """Return a summary in Markdown for a pull request: the verdict first, then a table."""
+        from rankscope.gate.summary import write_markdown  # noqa: PLC0415 - only to print
+
+        return write_markdown(self)
+
+    def junit(self) -> str:
+        """Return JUnit XML with one test case for each check.
+
+        A broken budget is a failure. An inconclusive one is an error, or skipped if the gate passes
+        it.
+        """
+        from rankscope.gate.junit import write_junit  # noqa: PLC0415 - only to print
+
+        return write_junit(self)
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self._checks)
+
+    def __len__(self) -> int:
+        return len(self._checks)
+
+    def __str__(self) -> str:
+        from rankscope.gate.summary import write_text  # noqa: PLC0415 - only to print
+
+        return write_text(self)
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+
+def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[Budget, ...]:
+    """Return budgets from what a caller gave.
+
+    Examples:
+        >>> [str(each) for each in read_budgets({"nDCG@10": 0.005, "AP": "2%"})]
+        ['nDCG@10: max drop 0.005', 'AP: max drop 2%']
+    """
+    from collections.abc import Iterable, Mapping  # noqa: PLC0415 - only gates need them
+
+    if isinstance(given, Budget):
+        budgets = [given]
+    elif isinstance(given, Mapping):
+        budgets = [Budget(measure, max_drop=limit) for measure, limit in given.items()]
+    elif isinstance(given, Iterable) and not isinstance(given, str):
+        budgets = [*given]
+    else:
+        budgets = []
+    if not budgets or not all(isinstance(each, Budget) for each in budgets):
+        raise _bad(
+            f"expected budgets, found {quote(given)}",
+            "write {'nDCG@10': 0.005}, or a list of rs.Budget('nDCG@10', max_drop=0.005)",
+        )
+    if by is None:
+        return tuple(budgets)
+    from rankscope.records import replace  # noqa: PLC0415 - with the slices
+
+    return tuple(
+        each
+        for budget in budgets
+        for each in ([budget] if budget.by is not None else [budget, replace(budget, by=by)])
+    )
+
+
+def parse_budget(kind: Kind, text: str) -> Budget:
+    """Return the budget that an option of the command line describes.
+
+    Examples:
+        >>> print(parse_budget("max-drop", "P(rel=2)@5=1%"))
+        P(rel=2)@5: max drop 1%
+        >>> print(parse_budget("max-loss", "p90:nDCG@10=0.3"))
+        nDCG@10: max p90 loss 0.3
+    """
+    measure, _, limit = text.rpartition("=")
+    limit = limit.strip()
+    percentile = 95.0
+    if kind == "max-loss" and measure[:1] == "p" and ":" in measure:
+        named, _, measure = measure.partition(":")
+        percentile = _to_number(named[1:])
+    example = {"max-drop": "nDCG@10=0.005", "max-loss": "p95:nDCG@10=0.3", "min": "nDCG@10=0.4"}
+    is_share = kind == "max-drop" and limit.endswith("%")
+    number = _to_number(limit.removesuffix("%") if is_share else limit)
+    if not measure.strip() or math.isnan(number) or math.isnan(percentile):
+        raise UsageError(
+            f"cannot read --{kind} {quote(text)}",
+            hint=f"write --{kind} {example[kind]}",
+            code="usage",
+        )
+    measure = measure.strip()
+    if kind == "max-drop":
+        return Budget(measure, max_drop=limit if is_share else number)
+    if kind == "min":
+        return Budget(measure, minimum=number)
+    return Budget(measure, max_loss=number, quantile=percentile / 100)
+
+
+def check_confidence(level: object) -> None:
+    """Refuse a confidence level that isn't between 0 and 1."""
+    if not (_is_finite(level) and 0 < level < 1):  # type: ignore[operator]  # a number
+        raise _bad(
+            f"expected a confidence between 0 and 1, found {quote(level)}",
+            "write 0.95 for 95 percent",
+        )
+
+
+def check_on_inconclusive(given: object) -> None:
+    """Refuse anything but `"fail"` and `"pass"`."""
+    if given not in ON_INCONCLUSIVE:
+        closest = find_closest(given, ON_INCONCLUSIVE)
+        raise _bad(
+            f"unknown value {quote(given)} of on_inconclusive",
+            f"did you mean {closest}?" if closest else "use one of: fail, pass",
+        )
+
+
+def _read_limit(given: float | str | None, name: str, *, allows_share: bool = False) -> float:
+    """Return a limit of 0 or more; a percentage as a share."""
+    if given is None:
+        return math.nan
+    number = math.nan
+    if allows_share and isinstance(given, str) and given.rstrip().endswith("%"):
+        number = _to_number(given.rstrip()[:-1]) / 100
+    elif _is_finite(given):
+        number = float(given)
+    if not (number >= 0 and math.isfinite(number)):
+        example = "0.005, or '2%'" if allows_share else "0.3"
+        raise _bad(
+            f"expected {name} to be a number of 0 or more, found {quote(given)}",
+            f"give the most that may be lost, such as {example}",
+        )
+    return number
+
+
+def _to_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _is_finite(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)  # type: ignore[arg-type]  # a number
+
+
+def _drop_infinity(value: object) -> object:
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _bad(message: str, hint: str) -> UsageError:
+    return UsageError(message, hint=hint, code="bad_budget")

@@ -1,0 +1,249 @@
+"""Summaries of a gate: text for a terminal, and Markdown for a pull request."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.comparison.layout import Cell, Grid, Note
+from rankscope.comparison.words import format_ends, format_signed
+from rankscope.comparison.writers import write_text as write_blocks
+from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
+from rankscope.output.text import format_value, show
+from rankscope.settings.interval import METHODS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.comparison.layout import Block
+    from rankscope.gate.result import Check, GateResult, Verdict
+
+LONGEST_NAME = 60
+MOST_ROWS = 20
+"""The most checks with one verdict that a summary lists; the others are counted."""
+SIGNS = {HOLDS: "✅", UNCHANGED: "✅", BROKEN: "❌", INCONCLUSIVE: "⚠️"}
+ORDER = (BROKEN, INCONCLUSIVE, UNCHANGED, HOLDS)
+NAMES = METHODS | {"order statistics": "order statistics of losses"}
+
+
+def describe_check(check: Check) -> str:
+    """Return a sentence that explains the verdict with its numbers.
+
+    An inconclusive verdict says how many queries would decide.
+    """
+    if check.interval_method == "identical":
+        return check.note
+    what = {
+        "max-drop": "The difference",
+        "max-loss": f"The p{100 * check.budget.quantile:g} loss",
+        "min": "The mean",
+    }[check.budget.kind]
+    where = f"over {check.n:,} {'query' if check.n == 1 else 'queries'}"
+    if check.clusters is not None:
+        where += f" in {check.clusters:,} cluster{'s' * (check.clusters != 1)}"
+    found = f"{what} is {_format_value(check, check.value)} {where}"
+    if math.isnan(check.lower) or math.isnan(check.upper):
+        note = check.note[:1].upper() + check.note[1:]
+        return f"{found}, without an interval. {note}".rstrip()
+    found += f" ({_format_level(check)} interval: {_format_interval(check)})"
+    limit = _format_value(check, check.threshold)
+    if check.budget.is_relative:
+        limit += f" ({100 * check.budget.limit:g}% of {format_value(check.baseline_mean)})"
+    is_most = check.budget.kind == "max-loss"
+    if check.verdict == HOLDS:
+        return f"{found}, not {'above' if is_most else 'below'} the limit of {limit}."
+    if check.verdict == BROKEN:
+        return f"{found}, {'above' if is_most else 'below'} the limit of {limit}."
+    found += f", which includes the limit of {limit}."
+    return f"{found} {_plan(check)}"
+
+
+def _plan(check: Check) -> str:
+    """Say about how many queries it takes to show that a good candidate holds the budget.
+
+    The number is as uncertain as the variance from which it is computed, so its range is said, too.
+    """
+    needed = check.queries_needed
+    if needed is None:
+        return "More queries are needed. " + (check.note or "These don't tell how many.")
+    numbers = f"about {_round(needed):,} queries"
+    if check.slice is not None:
+        numbers += " of this slice"
+    is_loss = check.budget.kind == "max-loss"
+    lower, upper = check.queries_needed_lower, check.queries_needed_upper
+    if lower is not None and upper is not None:
+        numbers += f" ({_round(lower, is_up=False):,} to {_round(upper):,}"
+        numbers += f", as far as these {check.n:,} tell)"
+    elif not is_loss:
+        numbers += " or more"
+    if is_loss:
+        allowed = 100 * (1 - check.budget.quantile)
+        start = f"If only {allowed / 2:g}% of queries lose more than the limit"
+    else:
+        start = "If the candidate is as good as the baseline"
+    plan = f"{start}, {numbers} show with a probability of 80% that the budget holds"
+    if needed > check.n:
+        return f"{plan}."
+    return f"{plan}, and there are {check.n:,}. More queries may show that it doesn't."
+
+
+def _round(number: int, *, is_up: bool = True) -> int:
+    """Return a number with two digits: more of them aren't known."""
+    step: int = 10 ** max(len(str(number)) - 2, 0)
+    return (math.ceil(number / step) if is_up else math.floor(number / step)) * step
+
+
+def write_text(result: GateResult) -> str:
+    """Return a table for a terminal, with the verdict first."""
+    rows, left_out = _choose(result)
+    grid = Grid(
+        ("verdict", "budget", "value", "interval"),
+        (True, True, False, False),
+        tuple(
+            (
+                Cell(check.verdict.upper() if check.verdict == BROKEN else check.verdict),
+                Cell(show(_cut(check.name))),
+                Cell(_format_value(check, check.value)),
+                Cell(_format_interval(check)),
+            )
+            for check in rows
+        ),
+    )
+    names = f"{show(_cut(result.candidate))} against {show(_cut(result.baseline))}"
+    notes = [
+        f"{show(_cut(each.name))}: {show(each.message)}" for each in rows if each.verdict != HOLDS
+    ]
+    blocks: list[Block] = [
+        grid,
+        *map(Note, [*left_out, *notes, _describe(result, show(_cut(result.cluster)))]),
+    ]
+    return f"Gate {_describe_verdict(result)}\n{names}\n\n{write_blocks(blocks).strip()}"
+
+
+def write_markdown(result: GateResult) -> str:
+    """Return Markdown with the verdict first, a table, and what is inconclusive.
+
+    Names of runs and slices come from files. They are written as code, in which Markdown, HTML and
+    mentions such as `@team` have no effect.
+    """
+    rows, left_out = _choose(result)
+    sign = SIGNS[result.verdict]
+    table = [
+        "| | Budget | Value | Interval | Queries |",
+        "| :-: | :-- | --: | --: | --: |",
+        *(
+            f"| {SIGNS[each.verdict]} | {_name(each)} | {_format_value(each, each.value)} "
+            f"| {_format_interval(each)} | {each.n:,} |"
+            for each in rows
+        ),
+    ]
+    notes = [f"- {_name(each)}: {show(each.message)}" for each in rows if each.verdict != HOLDS]
+    parts = [
+        f"### {sign} Gate {_describe_verdict(result)}",
+        f"{_code(result.candidate)} against {_code(result.baseline)}",
+        "\n".join(table),
+        *left_out,
+        *(["\n".join(notes)] if notes else []),
+        f"<sub>{_describe(result, _code(result.cluster))}</sub>",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _describe_verdict(result: GateResult) -> str:
+    """Return whether the gate passed, and why not.
+
+    For example, `failed: 1 of 3 budgets is broken, 1 is inconclusive`.
+    """
+    count = len(result.checks)
+    word = "passed" if result.passed else "failed"
+    found = [(each, result.count(each)) for each in (BROKEN, INCONCLUSIVE)]
+    parts = [
+        f"{number} {'is' if number == 1 else 'are'} {name}" for name, number in found if number
+    ]
+    if not parts:
+        if result.verdict == UNCHANGED:
+            return f"{word}: no value changed"
+        unchanged = " or are unchanged" if result.count(UNCHANGED) else ""
+        return f"{word}: " + (
+            "the check holds" if count == 1 else f"all {count} checks hold{unchanged}"
+        )
+    first, *rest = parts
+    number, _, tail = first.partition(" ")
+    checks = "check" if count == 1 else "checks"
+    return ", ".join([f"{word}: {number} of {count} {checks} {tail}", *rest])
+
+
+def _describe(result: GateResult, cluster: str) -> str:
+    """Return the footnote: how intervals were made, and what an inconclusive check does."""
+    methods = list(dict.fromkeys(NAMES.get(each.interval_method, "") for each in result.checks))
+    names = ", ".join(filter(None, methods))
+    levels = list(dict.fromkeys(_format_level(each) for each in result.checks))
+    notes = [f"Two-sided intervals at {' and '.join(levels)}{f': {names}' if names else ''}."]
+    corrected = [each for each in result.checks if each.corrected_for > 1]
+    if corrected:
+        notes.append("Intervals of slices are corrected for their number (Bonferroni).")
+    if result.cluster:
+        notes.append(f"Queries of one {cluster} count as one cluster.")
+    if result.count(INCONCLUSIVE):
+        is_failed = any(not each.passed for each in result.checks if each.verdict == INCONCLUSIVE)
+        word = "fails" if is_failed else "passes"
+        notes.append(f"An inconclusive check {word} here (on-inconclusive).")
+    return " ".join(notes)
+
+
+def _choose(result: GateResult) -> tuple[list[Check], list[str]]:
+    """Return the checks to list, worst first, and sentences about those left out."""
+    rows: list[Check] = []
+    left_out = []
+    for verdict in ORDER:
+        found = [each for each in result.checks if each.verdict == verdict]
+        rows += found[:MOST_ROWS]
+        more = len(found) - MOST_ROWS
+        if more > 0:
+            left_out.append(f"{more:,} more {_plural(verdict, more)} not listed.")
+    return rows, left_out
+
+
+def _plural(verdict: Verdict, count: int) -> str:
+    if verdict == HOLDS:
+        return "check that holds is" if count == 1 else "checks that hold are"
+    return f"check that is {verdict} is" if count == 1 else f"checks that are {verdict} are"
+
+
+def _format_value(check: Check, number: float) -> str:
+    return format_signed(number) if check.budget.kind == "max-drop" else format_value(number)
+
+
+def _format_interval(check: Check) -> str:
+    if check.budget.kind == "max-drop":
+        return format_ends(check.lower, check.upper)
+    if math.isnan(check.lower) or math.isnan(check.upper):
+        return "none"
+    return f"{format_value(check.lower)} to {format_value(check.upper)}"
+
+
+def _format_level(check: Check) -> str:
+    """Return a level with as many digits as a corrected one needs.
+
+    Bonferroni's correction of 95 % for 20 slices gives 99.75 %.
+    """
+    return f"{100 * check.level:.6g}%"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _name(check: Check) -> str:
+    """Return the budget, and the slice as code."""
+    budget = _code(check.budget.describe(check.measure))
+    return budget if check.slice is None else f"{budget} in {_code(f'{check.by} = {check.slice}')}"
+
+
+def _code(text: str) -> str:
+    """Return text as inline code that can stand in a table."""
+    text = show(_cut(text)) or " "
+    longest = max(
+        (len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0
+    )
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")

@@ -1,0 +1,1 @@
+"""Input: reads judgments and runs from files, tables, dicts and arrays."""

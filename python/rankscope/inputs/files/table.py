@@ -1,0 +1,387 @@
+"""A table in one or more files: batches of the wanted columns, and the place of each row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import import_module
+
+from rankscope.errors import FormatError, RankscopeError
+from rankscope.file import FORMATS
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.batches import Batches, BatchFile
+from rankscope.inputs.column_names import explain_users
+from rankscope.inputs.columns import name_id_type
+from rankscope.inputs.files.formats import list_files, size_of, tell_format
+from rankscope.inputs.files.lists import RANK, explode, is_list
+from rankscope.inputs.files.opening import OpenFile, close, open_binary
+from rankscope.inputs.files.partitions import PartitionedFile, WantedBeside, read_partitions
+from rankscope.inputs.files.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope.output.ids import IdColumn, SourceIds
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO, Protocol, Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.inputs.files.blocks import Lines
+    from rankscope.inputs.files.opening import Progress
+
+    class File(Protocol):
+        """A file of rows, read batch by batch.
+
+        Attributes:
+            name: The name for messages.
+            names: The names of its columns.
+            columns: The columns that are wanted, by role.
+            schema: The schema of its batches.
+            notes: What was suspicious but legal: count and first line, by code.
+        """
+
+        name: str
+        names: list[str]
+        columns: dict[str, str]
+        schema: Any
+        notes: dict[str, tuple[int, int]]
+
+        def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+            """Read batches, and the lines of their rows."""
+
+
+IN_LISTS = ("doc", "relevance", "score", "rank")
+"""What a row has many of, if it holds a whole ranking."""
+
+
+BYTES_OF_ROW = {False: 64, True: 96}
+"""What evaluating a row takes beside its values, by whether it has a document."""
+GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
+USUAL_GROWTH = 3
+"""How many bytes of memory the rows of a byte of a file take."""
+PACKED = (".gz", ".zst", ".bz2")
+GROWTH_OF_PACKED = 4
+
+
+def open_reader(opened: OpenFile) -> File:
+    """Return the reader that the table of formats names for an open file."""
+    module, _, name = FORMATS[opened.form].reader.partition(":")
+    # A reader loads with the first file of its format: some take longer than a small file.
+    reader = getattr(import_module(f"rankscope.inputs.files.{module}"), name)
+    found: File = reader.open(opened)
+    return found
+
+
+def open_batches(
+    given: str | bytes | Batches,
+    *,
+    wanted: Mapping[str, str | None],
+    needed: Sequence[Sequence[str]] = (),
+    others: Sequence[str] = (),
+    besides: Sequence[str] = (),
+    is_judged: bool = False,
+    has_real_numbers: bool = False,
+    format: str | None = None,  # noqa: A002 - as the option is called
+    name: str | None = None,
+    encoding: str = "utf-8",
+    progress: Progress = None,
+) -> TableFile:
+    """Open a file, or all files of a folder or pattern, to read batch by batch."""
+    called = name or (given if isinstance(given, str) else "<bytes>")
+    files = list_files(given) if isinstance(given, str) else []
+    return TableFile(
+        files or [given],
+        Wanted(wanted, others, needed, besides, is_judged, has_real_numbers),
+        form=format,
+        name="<stdin>" if called == "-" else called,
+        encoding=encoding,
+        progress=progress,
+    )
+
+
+class TableFile:
+    """A table in one or more files, read once, batch by batch.
+
+    Attributes:
+        name: The name for messages.
+        columns: By role, the name of its column; further columns by their own names.
+        schema: The Arrow schema of the batches: the columns by their own names; ids are text or
+            integers of 64 bits, numbers are float64, and what is neither is as it was.
+        empty_lists: How many rows held an empty list so far, which is no row of a batch.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[str | bytes | Batches],
+        wanted: Wanted,
+        *,
+        form: str | None,
+        name: str,
+        encoding: str,
+        progress: Progress,
+    ) -> None:
+        self.name = name
+        self.empty_lists = 0
+        self._files = files
+        self._wanted = wanted
+        self._varying = _find_varying(files)
+        self._form = form
+        self._encoding = encoding
+        self._progress = progress
+        self._before = 0
+        self._spans: list[RowSpan] = []
+        self._rows = 0
+        self._notes: dict[str, tuple[int, int]] = {}
+        self._id_types: dict[str, str] = {}
+        self._ahead: list[Any] = []
+        self._batches = self._read()
+        self._handle: BinaryIO | None = None
+        self._current = self._open(files[0])
+        self._is_ranked = self._is_in_rank_order()
+        self.columns = dict(self._current.columns)
+        if self._is_ranked:
+            self.columns["rank"] = RANK
+        try:
+            wanted.require(self.columns, self._current.names, self._current.name)
+        except FormatError:
+            self.close()
+            raise
+        self.schema = self._schema_of(self._current)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._ahead.reverse()
+        while self._ahead:
+            yield self._ahead.pop()
+        yield from self._batches
+
+    def read_ahead(self, most: int) -> bool:
+        """Read batches that come first in the next iteration, up to a limit of memory."""
+        size = 0
+        for batch in self._batches:
+            self._ahead.append(batch)
+            size += 2 * batch.nbytes + BYTES_OF_ROW["doc" in self.columns] * batch.num_rows
+            if size > most:
+                return True
+        return False
+
+    def exceeds(self, most: int) -> bool:
+        """Check whether all rows and their evaluation take more memory than so many bytes.
+
+        Where nobody knows the size, rows are read ahead.
+        """
+        size = self.estimate_memory()
+        return size > most if size > 0 else self.read_ahead(most)
+
+    def _read(self) -> Iterator[Any]:
+        for number, given in enumerate(self._files):
+            if number > 0:
+                self._current = self._open(given)
+            file = self._current
+            try:
+                self._check_schema(file)
+                for batch, lines in file:
+                    yield self._finish(batch, lines, file.name)
+            finally:
+                self.close()
+            for code, (count, line) in file.notes.items():
+                before, first = self._notes.get(code, (0, line))
+                self._notes[code] = (before + count, first)
+            self._before += size_of(given)
+            if self._progress is not None:
+                self._progress(self._before)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the open file, if reading hasn't reached its end."""
+        if self._handle is not None:
+            close(self._handle)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns of the file."""
+        return self._current.names
+
+    @property
+    def notes(self) -> list[tuple[str, int, int]]:
+        """Diagnostics of what was read: code, count, first line.
+
+        The line is 0 where lines mean nothing, as in several files.
+        """
+        has_lines = len(self._files) == 1
+        found = [(code, count, line * has_lines) for code, (count, line) in self._notes.items()]
+        return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
+
+    def describe_ids(self) -> SourceIds:
+        """Return the names and types that the columns of ids have in the files read so far.
+
+        A field of objects in lists has its own name alone.
+        """
+        names = {role: self.columns.get(role, f"{role}_id") for role in ID_ROLES}
+        inner = {role: name.removeprefix(f"{self._list_of(name)}.") for role, name in names.items()}
+        types = self._id_types
+        query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
+        return SourceIds(query, doc)
+
+    def estimate_memory(self) -> int:
+        """Estimate the bytes of memory that all rows and their evaluation take."""
+        stored = sum(map(size_of, self._files))
+        estimate = getattr(self._current, "estimate", None)
+        if estimate is not None:
+            rows, size = estimate()
+            share = stored / max(size_of(self._files[0]), 1)
+            return int((2 * size + BYTES_OF_ROW["doc" in self.columns] * rows) * share)
+        growth = GROWTH.get(self._form or tell_format(str(self._files[0])), USUAL_GROWTH)
+        is_packed = isinstance(self._files[0], str) and self._files[0].endswith(PACKED)
+        return stored * growth * (GROWTH_OF_PACKED if is_packed else 1)
+
+    def find_line(self, row: int) -> tuple[str, int]:
+        """Return the file and the line of a row, or the row number in a file without lines."""
+        span = next(span for span in reversed(self._spans) if span.first < row)
+        at = row - span.first - 1
+        at = at if span.ends is None else int(span.ends.searchsorted(at, side="right"))
+        return span.file, span.lines.of_row(at)
+
+    def place(self, error: RankscopeError) -> RankscopeError:
+        """Add the file and line to an error in a row of the batches."""
+        if self._wanted.roles.get("query") is None:
+            explain_users(error, self.names, self.columns.get("query"))
+        if error.line is None or error.line > self._rows:
+            error.file = self.name
+        else:
+            error.file, error.line = self.find_line(error.line)
+        return error
+
+    def _open(self, given: str | bytes | Batches) -> File:
+        if isinstance(given, Batches):
+            return BatchFile(given, self.name, self._wanted)
+        called = given if isinstance(given, str) and len(self._files) > 1 else self.name
+        form = self._form or (tell_format(given) if isinstance(given, str) else "trec")
+        before = self._before
+        watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
+        self._handle = open_binary(given, called)
+        partitions = read_partitions(given) if isinstance(given, str) else {}
+        # Readers only ask it to choose.
+        wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
+        try:
+            file = open_reader(
+                OpenFile(
+                    file=self._handle,
+                    given=given,
+                    name=called,
+                    form=form,
+                    wanted=wanted if partitions else self._wanted,
+                    encoding=self._encoding,
+                    progress=watch,
+                )
+            )
+            return PartitionedFile(file, wanted, partitions) if partitions else file
+        except BaseException:
+            self.close()
+            raise
+
+    def _lists_of(self, file: File) -> set[str]:
+        """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
+        lists = {field.name for field in file.schema if is_list(field.type)}
+        inner = {file.columns[role] for role in IN_LISTS if role in file.columns}
+        holds = any(name in lists or name.rpartition(".")[0] in lists for name in inner)
+        return lists if holds else set()
+
+    def _is_in_rank_order(self) -> bool:
+        """Check whether lists define the rank order because there are no ranks or scores."""
+        is_ordered = {"rank", "score"} & self._current.columns.keys()
+        is_asked = "rank" in self._wanted.roles
+        return is_asked and not is_ordered and bool(self._lists_of(self._current))
+
+    def _list_of(self, column: str) -> str:
+        """Return the list that a column is a field of, or nothing if it is no such field."""
+        return "" if column in self._current.schema.names else column.rpartition(".")[0]
+
+    def _schema_of(self, file: File) -> Any:  # noqa: ANN401 - PyArrow has no types
+        arrow = load_arrow()
+        made, _ = self._explode(arrow.RecordBatch.from_pylist([], schema=file.schema))
+        for role in ID_ROLES:
+            if self.columns.get(role) in made:
+                found = name_id_type(made[self.columns[role]].type)
+                if self._id_types.setdefault(role, found) != found:
+                    self._id_types[role] = "int64"
+        return arrow.schema(
+            (name, normalise(column, role_of(name, self.columns)).type)
+            for name, column in made.items()
+        )
+
+    def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
+        """Return the columns with a row per document, and where the rows of each list end."""
+        lists = self._lists_of(self._current)
+        if not lists:
+            return dict(zip(batch.schema.names, batch.columns, strict=True)), None
+        made, ends, empty = explode(batch, self._current.columns, lists, is_ranked=self._is_ranked)
+        self.empty_lists += empty
+        return made, ends
+
+    def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
+        arrow = load_arrow()
+        try:
+            made, ends = self._explode(batch)
+            columns = {
+                name: normalise(column, role_of(name, self.columns))
+                for name, column in made.items()
+            }
+        except RankscopeError as error:
+            error.file = file
+            error.line = error.line and lines.of_row(error.line - 1)
+            raise
+        finished = arrow.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if finished.schema != self.schema:
+            raise self._other_schema(finished.schema, file)
+        self._spans.append(RowSpan(self._rows, file, lines, ends))
+        self._rows += finished.num_rows
+        return finished
+
+    def _check_schema(self, file: File) -> None:
+        schema = self._schema_of(file)
+        if schema != self.schema or dict(file.columns) != dict(self._current.columns):
+            raise self._other_schema(schema, file.name)
+
+    def _other_schema(self, found: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
+        def show(schema: Any) -> str:  # noqa: ANN401 - as above
+            return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+        return FormatError(
+            f"expected the columns that {self._files[0]!s} has, {show(self.schema)}; "
+            f"found {show(found)}",
+            hint="write the files alike, or name one of them",
+            code="schema_mismatch",
+            file=file,
+        )
+
+
+def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:
+    """Return the columns that folders name, and that differ among files."""
+    cells = {
+        cell for path in files if isinstance(path, str) for cell in read_partitions(path).items()
+    }
+    counts = Counter(name for name, _ in cells)
+    return [name for name, count in counts.items() if count > 1]
+
+
+@record(frozen=True, slots=True)
+class RowSpan:
+    """A range of rows that come from one file.
+
+    Args:
+        first: How many rows come before, through all batches.
+        file: Where they are.
+        lines: Their lines.
+        ends: Where the rows of each list end, where rows of the file held lists.
+    """
+
+    first: int
+    file: str
+    lines: Lines
+    ends: NDArray[np.int64] | None

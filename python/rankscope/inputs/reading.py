@@ -1,0 +1,419 @@
+"""Reads judgments and runs of any kind into the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+
+from rankscope._core import Judgments, Rankings, Run
+from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
+from rankscope.inputs.column_names import explain_users, find_column
+from rankscope.inputs.foreign import is_integer
+from rankscope.inputs.tables import (
+    FoundColumns,
+    find_subtopics,
+    open_table,
+    read_judged,
+    read_retrieved,
+    read_second,
+)
+from rankscope.names import quote
+from rankscope.output.ids import TEXT, IdColumn, SourceIds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeAlias
+
+    from rankscope.inputs.files.table import TableFile
+    from rankscope.inputs.recognition import Input
+    from rankscope.inputs.tables import Attributed
+    from rankscope.typing import Second
+
+    Progress: TypeAlias = Callable[[int], None] | None
+    Note: TypeAlias = tuple[str, int, int]
+    Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
+
+JUDGED = (("query",), ("doc",))
+JUDGED_BESIDE = ((*JUDGED, ("subtopic",)), (*JUDGED, ("stratum",)))
+JOINED = (("query",), ("relevance",), ("score", "rank"))
+LABELLED = (("query",), ("score", "rank"))
+RETRIEVED = (("query",), ("doc",), ("score", "rank"))
+
+WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
+"""The codes of errors about a judgment that has no grade."""
+
+SUBTOPICS_HINT = (
+    "add a measure of diversity such as alpha_nDCG, say subtopics=True in evaluate or read_qrels, "
+    "or --subtopics in rankscope eval; measures that know no subtopics then take the highest grade "
+    "of each document"
+)
+
+
+def read_judgments(
+    given: Input,
+    *,
+    duplicates: str,
+    encoding: str,
+    columns: Mapping[str, str],
+    notes: list[Note],
+    second: Second = "",
+    progress: Progress = None,
+) -> tuple[Judgments, SourceIds]:
+    """Read judgments, and describe their ids."""
+    try:
+        return _read_judgments(
+            given,
+            duplicates=duplicates,
+            encoding=encoding,
+            columns=columns,
+            notes=notes,
+            second=second,
+            progress=progress,
+        )
+    except InputError as error:
+        if error.code == "subtopics_found":
+            error.hint = SUBTOPICS_HINT
+        if second == "stratum" and error.code in WITHOUT_GRADE:
+            # Without its row, the document would be missing from the size of its stratum.
+            error.hint = "write -1 as the grade of a document that wasn't judged, and keep its row"
+        raise
+
+
+def _read_judgments(
+    given: Input,
+    *,
+    duplicates: str,
+    encoding: str,
+    columns: Mapping[str, str],
+    notes: list[Note],
+    second: Second,
+    progress: Progress,
+) -> tuple[Judgments, SourceIds]:
+    if given.kind == "table":
+        needed = (*JUDGED, (second,)) if second else JUDGED
+        with see_table(
+            given, needed, columns, encoding=encoding, notes=notes, progress=progress
+        ) as (table, found, line_of, ids):
+            queries, docs, grades, are_implicit, source = read_judged(table, found, ids)
+            if second:
+                seconds = read_second(table, found, second)
+                made = Judgments.from_subtopic_columns(
+                    queries, seconds, docs, grades, second, duplicates
+                )
+            else:
+                with _explained(table, found):
+                    made = Judgments.from_columns(queries, docs, grades, duplicates)
+                    _refuse_repeated(made, table, found)
+            if are_implicit:
+                notes.append(("implicit_grades", len(grades), 0))
+        notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
+        return made, source
+    if given.kind == "file":
+        from rankscope.inputs.files.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
+
+        refuse_unnamed_columns(given, "qrels")
+        made = Judgments.from_path(given.source, encoding, duplicates, progress, second)
+    elif second:
+        rows: object = given.value
+        if isinstance(given.value, Mapping):
+            rows = _second_rows(given.value, second)
+        made = Judgments.from_subtopic_rows(rows, second, duplicates)
+    elif given.kind == "mapping":
+        made = Judgments.from_dict(given.value, duplicates)
+    else:
+        made = Judgments.from_rows(given.value, duplicates)
+    notes += made.notes()
+    return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+
+
+def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of a mapping of query to subtopic or stratum to its documents."""
+    for query, topics in given.items():
+        for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, None)]:
+            if isinstance(docs, Mapping):
+                yield from ((query, topic, doc, grade) for doc, grade in docs.items())
+            elif isinstance(docs, list | tuple | set | frozenset):
+                yield from ((query, topic, doc, 1) for doc in docs)
+            else:
+                raise FormatError(
+                    f"expected a mapping of query to {second} to document to grade, found "
+                    f"{type(topics if topic is None else docs).__name__} below query "
+                    f"{quote(query)}",
+                    hint=f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}',
+                    code="not_a_mapping",
+                    file="qrels",
+                )
+
+
+@contextmanager
+def _explained(table: object, found: Mapping[str, str | None]) -> Iterator[None]:
+    """Say of a document that is judged twice that a table has a column of subtopics."""
+    try:
+        yield
+    except DuplicateError:
+        if find_subtopics(table, found) is not None:
+            raise _of_subtopics(table, found) from None
+        raise
+
+
+def _refuse_repeated(made: Judgments, table: object, found: Mapping[str, str | None]) -> None:
+    is_repeated = any(code.startswith("duplicate") for code, *_ in made.notes())
+    if is_repeated and find_subtopics(table, found) is not None:
+        raise _of_subtopics(table, found)
+
+
+def _of_subtopics(table: object, found: Mapping[str, str | None]) -> DuplicateError:
+    return DuplicateError(
+        "expected one row for each query and document, found several, with a column "
+        f"{quote(find_subtopics(table, found))} as in judgments of subtopics",
+        hint=SUBTOPICS_HINT,
+        code="subtopics_found",
+    )
+
+
+def describe_keys(given: Mapping[object, object]) -> SourceIds:
+    """Return the types of the ids in a mapping of query to its documents."""
+    is_number = are_integers(given)
+    forms = (Mapping, list, tuple, set, frozenset)
+    has_numbers = bool(given) and all(
+        isinstance(docs, forms) and are_integers(docs) for docs in given.values()
+    )
+    return SourceIds(
+        IdColumn("query_id", "int64" if is_number else ""),
+        IdColumn("doc_id", "int64" if has_numbers else ""),
+    )
+
+
+def are_integers(ids: Iterable[object]) -> bool:
+    """Return whether all ids are integers, of Python or of NumPy."""
+    return all(map(is_integer, set(map(type, ids))))
+
+
+def read_run(
+    given: Input, *, duplicates: str, encoding: str, score_type: str, progress: Progress = None
+) -> Run:
+    """Read a run that isn't a table into memory, unless it is there."""
+    if isinstance(given.value, Run):
+        return given.value
+    if given.kind == "file":
+        return Run.from_path(given.source, encoding, score_type, duplicates, progress)
+    if given.kind == "mapping":
+        return Run.from_dict(given.value, score_type)
+    return Run.from_rows(given.value, score_type)
+
+
+def read_lists(
+    given: Input,
+    *,
+    columns: Mapping[str, str],
+    score_type: str,
+    encoding: str,
+) -> tuple[Run, SourceIds]:
+    """Read a run of any kind into memory without judgments, and describe its ids."""
+    if given.kind != "table":
+        run = read_run(given, duplicates="error", encoding=encoding, score_type=score_type)
+        return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+    with see_table(given, RETRIEVED, columns, encoding=encoding, notes=[]) as (
+        table,
+        found,
+        _,
+        ids,
+    ):
+        run = Run.from_columns(read_retrieved(table, found), score_type)
+        return run, ids or FoundColumns(open_table(table), found).describe_ids()
+
+
+def rank_run(
+    judgments: Judgments,
+    given: Input,
+    *,
+    ties: str,
+    duplicates: str,
+    encoding: str,
+    score_type: str,
+    columns: Mapping[str, str],
+    threads: int,
+    notes: list[Note],
+    progress: Progress = None,
+    source: TableFile | None = None,
+) -> Rankings:
+    """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`.
+
+    The source is the open table, if it is open already.
+    """
+    if given.kind == "table":
+        with see_table(
+            given,
+            RETRIEVED,
+            columns,
+            encoding=encoding,
+            notes=notes,
+            progress=progress,
+            source=source,
+        ) as (table, found, *_):
+            return Rankings.from_pairs(
+                judgments, *read_retrieved(table, found), ties, duplicates, score_type, threads
+            )
+    run = read_run(
+        given,
+        duplicates=duplicates,
+        encoding=encoding,
+        score_type=score_type,
+        progress=progress,
+    )
+    return Rankings(judgments, run, ties, duplicates)
+
+
+@contextmanager
+def see_joined(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    attributed: Attributed | None,
+    *,
+    encoding: str,
+    notes: list[Note],
+    progress: Progress = None,
+    source: TableFile | None = None,
+) -> Iterator[Seen]:
+    """Open a table whose rows hold scores or ranks, and grades or labels, unless it is open."""
+    if not given.format:
+        with _held(given, names) as seen:
+            yield seen
+        return
+    labels = () if attributed is None else (attributed.labels, attributed.predicted)
+    others = [*attributes, *(name for name in labels if name is not None)]
+    needed = JOINED if attributed is None else LABELLED
+    if source is None:
+        source = _open(given, needed, names, others, encoding=encoding, progress=progress)
+    with _seen(source, notes) as seen:
+        yield seen
+
+
+def open_joined(
+    given: Input,
+    names: Mapping[str, str | None],
+    attributes: Sequence[str],
+    *,
+    encoding: str,
+    progress: Progress = None,
+) -> TableFile:
+    """Open the files of a table whose rows hold scores or ranks, and grades."""
+    return _open(given, JOINED, names, attributes, encoding=encoding, progress=progress)
+
+
+def open_retrieved(
+    given: Input, columns: Mapping[str, str], *, encoding: str, progress: Progress = None
+) -> TableFile:
+    """Open the files of a run in columns."""
+    return _open(given, RETRIEVED, columns, (), encoding=encoding, progress=progress)
+
+
+@contextmanager
+def see_table(
+    given: Input,
+    needed: Sequence[Sequence[str]],
+    columns: Mapping[str, str],
+    *,
+    encoding: str,
+    notes: list[Note],
+    progress: Progress = None,
+    source: TableFile | None = None,
+    besides: Sequence[str] = (),
+) -> Iterator[Seen]:
+    """Return a table, the names of its columns by role, the line of each row, and its ids.
+
+    What is in files is read into memory first; what is found wrong with it in the block is placed.
+    The ids describe the columns of files. For a table, they are `None`: it describes itself.
+    """
+    if not given.format:
+        with _held(given, columns) as seen:
+            yield seen
+        return
+    if source is None:
+        source = _open(
+            given, needed, columns, (), encoding=encoding, progress=progress, besides=besides
+        )
+    with _seen(source, notes) as seen:
+        yield seen
+
+
+@contextmanager
+def see_others(
+    given: Input,
+    needed: Sequence[Sequence[str]],
+    names: Mapping[str, str | None],
+    others: Sequence[str],
+    *,
+    encoding: str,
+) -> Iterator[tuple[object, Mapping[str, str]]]:
+    """Open a table with columns that no role describes, as `see_table` does."""
+    if given.format:
+        source = _open(given, needed, names, others, encoding=encoding, progress=None)
+        seen = _seen(source, [])
+    else:
+        seen = _held(given, names)
+    with seen as (table, found, *_):
+        yield table, found
+
+
+@contextmanager
+def _held(given: Input, names: Mapping[str, str | None]) -> Iterator[Seen]:
+    named = {role: name for role, name in names.items() if name is not None}
+    try:
+        yield given.value, named, lambda row: row, None
+    except InputError as error:
+        error.file = given.name
+        if isinstance(error, DuplicateError) and "query" not in named:
+            columns = open_table(given.value).names
+            explain_users(error, columns, find_column(columns, "query", None))
+        raise
+
+
+@contextmanager
+def _seen(source: TableFile, notes: list[Note]) -> Iterator[Seen]:
+    from rankscope.inputs.arrow import load_arrow  # noqa: PLC0415 - only tables need it
+
+    with source:
+        table = load_arrow().Table.from_batches(list(source), source.schema)
+        notes += source.notes
+        try:
+            yield (
+                table,
+                source.columns,
+                lambda row: source.find_line(row)[1],
+                source.describe_ids(),
+            )
+        except RankscopeError as error:
+            raise source.place(error) from None
+
+
+def _open(
+    given: Input,
+    needed: Sequence[Sequence[str]],
+    names: Mapping[str, str | None],
+    others: Sequence[str],
+    *,
+    encoding: str,
+    progress: Progress,
+    besides: Sequence[str] = (),
+) -> TableFile:
+    from rankscope.inputs.files.table import open_batches  # noqa: PLC0415 - only tables need it
+
+    named = {**names, **given.columns}
+    roles = [role for of in needed for role in of]
+    is_judged = needed in (JUDGED, *JUDGED_BESIDE)
+    roles = [*roles, "doc", *(["relevance"] if is_judged else [])]
+    return open_batches(
+        given.location,
+        wanted={role: named.get(role) for role in dict.fromkeys(roles)},
+        is_judged=is_judged,
+        needed=needed,
+        others=others,
+        besides=besides,
+        format=given.format,
+        name=given.name,
+        encoding=encoding,
+        progress=progress,
+    )

@@ -1,0 +1,199 @@
+"""Recognizes what an argument is: a file, a table, a mapping, or rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from rankscope._core import Run
+from rankscope.errors import FormatError
+from rankscope.file import File
+from rankscope.inputs.column_names import SYNONYMS
+from rankscope.inputs.files import formats
+from rankscope.inputs.tables import is_table
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from rankscope.inputs.batches import Batches
+    from rankscope.typing import InputLike, Path
+
+
+@record(frozen=True, slots=True)
+class Input:
+    """An input, and what kind it is.
+
+    Args:
+        kind: `file` (TREC text: a path, `-` for standard input, or bytes), `table` (of any library,
+            or in files), `mapping`, `rows`, or `run` (one that the core holds already).
+        value: The thing itself.
+        name: The name for messages.
+        format: The format of a table in files; empty for one of a library.
+        columns: By role, the names of its columns, where they are given with it.
+    """
+
+    kind: Literal["file", "table", "mapping", "rows", "run"]
+    value: object
+    name: str
+    format: str = ""
+    columns: Mapping[str, str] = {}
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether the input is read from files, standard input or bytes."""
+        return self.kind == "file" or bool(self.format)
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether the input is standard input."""
+        return self.is_in_files and self.value == "-"
+
+    @property
+    def is_once(self) -> bool:
+        """Whether the input can be read only once: standard input, a pipe, or such batches."""
+        if isinstance(self.value, str):
+            return self.is_stdin or formats.is_pipe(self.value)
+        return bool(getattr(self.value, "is_once", False))
+
+    @property
+    def source(self) -> str | bytes | None:
+        """What the core opens, `None` for standard input."""
+        if isinstance(self.value, str | bytes):
+            return None if self.is_stdin else self.value
+        raise TypeError(self.value)
+
+    @property
+    def location(self) -> str | bytes | Batches:
+        """The path, `-` for standard input, the bytes, or the batches of another library."""
+        return self.value  # type: ignore[return-value]  # as `is_in_files` says
+
+    @property
+    def size(self) -> int | None:
+        """The size of the files in bytes, if known."""
+        if not self.is_in_files or self.is_stdin:
+            return None
+        return formats.size_of(self.location) or None
+
+
+def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = None) -> Input:
+    """Recognize what an argument is."""
+    if isinstance(value, Run):
+        return Input("run", value, role)
+    if isinstance(value, File):
+        formats.check_format(value.format)
+        return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})
+    if isinstance(value, str | bytes | os.PathLike):
+        return _recognise_file(value, role, None, columns or {})
+    if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
+        kind: Literal["table", "mapping"] = "mapping"
+        if _holds_columns(value, columns or {}):
+            kind = "table"
+        return Input(kind, value, role)
+    if is_table(value):
+        return Input("table", value, role)
+    if _is_iterable_of_rows(value):
+        return Input("rows", value, role)
+    number = "grade" if role == "qrels" else "score"
+    raise FormatError(
+        f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
+        f"(query, document, {number}); found {type(value).__name__}",
+        hint="a path may be '-' for standard input; rows are tuples of three",
+        code="input_type",
+        file=role,
+    )
+
+
+def recognise_table(value: object) -> Input:
+    """Recognize a table of rankings, in files or of a library."""
+    if isinstance(value, str | bytes | os.PathLike | File):
+        found = recognise(value, "table")
+        if found.kind == "table":
+            return found
+        if isinstance(found.value, str):
+            formats.refuse_archive_name(found.value, found.name)
+        raise FormatError(
+            "expected a table, found a file that is none by its name",
+            hint="say what it is: --format csv, or File(path, 'csv')",
+            code="unknown_format",
+            file=found.name,
+        )
+    return Input("table", value, "table")
+
+
+def find_stream(found: Input) -> Input:
+    """Return a table of another library as batches, if it can be read batch by batch."""
+    if found.kind != "table" or found.is_in_files or isinstance(found.value, Mapping):
+        return found
+    from rankscope.inputs.batches import find_batches  # noqa: PLC0415 - not for files
+
+    batches = find_batches(found.value)
+    return found if batches is None else Input("table", batches, found.name, "arrow")
+
+
+def _recognise_file(
+    given: Path | bytes, role: str, form: str | None, columns: Mapping[str, str]
+) -> Input:
+    if isinstance(given, bytes):
+        path: str | bytes = given
+        name = role
+    else:
+        path = os.fsdecode(given)
+        name = "<stdin>" if path == "-" else name_path(path, role)
+        form = form or formats.recognise_path(path, lambda names: _is_known(names, columns))
+    if form is None or form == "trec":
+        return Input("file", path, name)
+    return Input("table", path, name, form, columns)
+
+
+def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
+    """Check whether any name is a known column name."""
+    usual = {name for of in SYNONYMS.values() for name in of}
+    return not (usual | set(columns.values())).isdisjoint(names)
+
+
+def name_path(path: str, role: str) -> str:
+    """Decode a path as UTF-8, for the same text in every locale."""
+    try:
+        return os.fsencode(path).decode("utf-8", errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise FormatError(
+            f"expected a path for {role}, found text that no path can be: {path!a}",
+            hint="it has a lone surrogate, which is no character",
+            code="input_type",
+            file=role,
+        ) from None
+
+
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Return the file name of each path, or the whole paths if file names aren't unique.
+
+    Examples:
+        >>> shorten_names(["runs/bm25.run", "runs/bert.run"])
+        ['bm25.run', 'bert.run']
+        >>> shorten_names(["old/bm25.run", "new/bm25.run"])
+        ['old/bm25.run', 'new/bm25.run']
+    """
+    short = [os.path.basename(name) or name for name in names]  # noqa: PTH119 - a text
+    return short if len(set(short)) == len(short) else [*names]
+
+
+def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a mapping has the columns of a table by name, and not documents by query."""
+    if not isinstance(value, Mapping):
+        return False
+    for role in ("query", "doc"):
+        names = [name for name in (columns.get(role), *SYNONYMS[role]) if name in value]
+        if not names or isinstance(value[names[0]], Mapping | AbstractSet):
+            return False
+    return True
+
+
+def _is_iterable_of_rows(value: object) -> bool:
+    is_other = isinstance(value, set | frozenset | bytearray | memoryview)
+    # Arrays and open files are iterables too, but not of rows.
+    is_other = is_other or any(hasattr(value, name) for name in ("dtype", "readline"))
+    return hasattr(value, "__iter__") and not is_other

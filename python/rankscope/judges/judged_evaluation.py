@@ -1,0 +1,197 @@
+"""Evaluate with several judges, and intervals that include them."""
+
+from __future__ import annotations
+
+from rankscope.deferred import np
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.query_order import order_queries
+from rankscope.errors import InputError
+from rankscope.evaluation.evaluating import evaluate_run
+from rankscope.judges.model_judge import find_range, hold_run, notes_of_grades, refuse_aggregate
+from rankscope.settings.interval import read_interval
+from rankscope.settings.policy import check_choice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.judges.judged_result import JudgedEvaluation
+    from rankscope.judges.reading import JudgedItems
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Duplicates, Policy, ScoreType
+    from rankscope.typing import InputLike
+
+
+def evaluate_judges(
+    table: object,
+    run: InputLike,
+    measures: Measures,
+    *,
+    judges: Sequence[str] | None = None,
+    judge: str | None = None,
+    how: Literal["mean", "median", "majority"] = "mean",
+    baseline: InputLike | None = None,
+    interval: float | Interval = 0.95,
+    query: str | None = None,
+    doc: str | None = None,
+    relevance: str | None = None,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    duplicates: Duplicates = "error",
+    score_type: ScoreType = "float64",
+    encoding: Literal["utf-8", "latin-1"] = "utf-8",
+    threads: int | None = None,
+) -> JudgedEvaluation:
+    """Evaluate a run by the combined grades of several judges, with intervals that include them.
+
+    A usual interval is for new queries that the same people would judge. If some judges are more
+    generous than others, other judges would give another mean, however many queries there are. The
+    interval here is for new queries and as many new judges. It is the sum of two components of
+    variance: over queries, and over judges from a jackknife that leaves out one judge at a time
+    (Cameron, Gelbach and Miller, *Robust inference with multiway clustering*, 2011). With two or
+    three judges it is wide, because little is known about the others.
+
+    Args:
+        table: The judgments, as in `combine_judges`.
+        run: The retrieved documents, as in `evaluate`. It is read several times, so it can't be
+            standard input.
+        measures: As in `evaluate`.
+        judges: The columns of grades, as in `judge_agreement`.
+        judge: The column of judges, as in `judge_agreement`.
+        how: How grades are combined, as in `combine_judges`.
+        baseline: Another run. The values are then differences: those of the run minus those of the
+            baseline.
+        interval: The confidence level; of an `Interval`, only its level is used.
+        query: The column of queries in the table.
+        doc: The column of documents in the table.
+        relevance: The column of grades in a table with one row per judgment.
+        policy: As in `evaluate`. `aggregate` must be `"mean"`.
+        columns: The columns of the run, as in `evaluate`.
+        duplicates: As in `evaluate`.
+        score_type: As in `evaluate`.
+        encoding: As in `evaluate`.
+        threads: As in `evaluate`.
+
+    Raises:
+        UsageError: An argument is invalid.
+        InputError: The input doesn't have the expected format, or there is only one judge.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> table = {"query": [f"q{n}" for n in range(30)] * 2, "doc": ["a"] * 30 + ["b"] * 30}
+        >>> table["ann"] = [n % 3 for n in range(60)]
+        >>> table["bob"] = [min(n % 3 + (n % 5 == 0), 2) for n in range(60)]
+        >>> run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(30)}
+        >>> found = evaluate_judges(table, run, "DCG@2", judges=["ann", "bob"])
+        >>> mean = found["DCG@2"]
+        >>> mean.lower < mean.lower_queries < mean.value < mean.upper_queries < mean.upper
+        True
+    """
+    from rankscope.judges.combination import HOWS  # noqa: PLC0415 - as above
+    from rankscope.judges.crossed import estimate_crossed, group_judges  # noqa: PLC0415 - as above
+    from rankscope.judges.judged_result import JudgedEvaluation, JudgedMean  # noqa: PLC0415 - loads late
+    from rankscope.judges.reading import read_judges  # noqa: PLC0415 - only judges need it
+
+    check_choice("how", how, HOWS)
+    settings = read_interval(interval)
+    level = 0.95 if settings is None else settings.level
+    names = {"query": query, "doc": doc, "relevance": relevance}
+    items = read_judges(
+        table, judges=judges, judge=judge, names=names, needs_ids=True, encoding=encoding
+    )
+    if len(items.judges) < 2:
+        raise InputError(
+            f"expected two or more judges, found {len(items.judges)}",
+            hint="with one judge, use evaluate",
+            code="too_few_judges",
+        )
+    runs = [hold_run(each) for each in (run, baseline) if each is not None]
+
+    def evaluate(left_out: Sequence[int]) -> list[Evaluation]:
+        qrels = _combine_without(items, left_out, how)
+        held = load_qrels(qrels, duplicates=duplicates, encoding=encoding)
+        return [
+            evaluate_run(
+                held,
+                each,
+                measures,
+                policy=policy,
+                columns=columns,
+                duplicates=duplicates,
+                score_type=score_type,
+                encoding=encoding,
+                threads=threads,
+            )
+            for each in runs
+        ]
+
+    whole = evaluate([])
+    refuse_aggregate(whole[0].policy)
+    others = [evaluate(group) for group in group_judges(len(items.judges))]
+
+    order = order_queries(whole[0].query_texts)
+
+    def values_of(evaluations: Sequence[Evaluation], name: str) -> NDArray[np.float64]:
+        values = evaluations[0].per_query(name)[order]
+        return values if len(evaluations) == 1 else values - evaluations[1].per_query(name)[order]
+
+    means = []
+    for measure in whole[0].measures:
+        values = values_of(whole, measure.name)
+        without = np.array([values_of(each, measure.name) for each in others])
+        is_defined = ~np.isnan(values) & ~np.isnan(without).any(axis=0)
+        if not is_defined.any():
+            raise InputError(
+                f"no query has a value of {measure} by every judge",
+                hint="use empty='zero', or remove judges with few grades",
+                code="empty_input",
+            )
+        low, high = find_range(measure, values[is_defined], is_difference=baseline is not None)
+        found = estimate_crossed(
+            values[is_defined], without[:, is_defined], level=level, low=low, high=high
+        )
+        means.append(
+            JudgedMean(
+                measure=measure,
+                value=found.value,
+                lower=found.lower,
+                upper=found.upper,
+                lower_queries=found.lower_queries,
+                upper_queries=found.upper_queries,
+                judge_share=found.judge_share,
+                queries=int(is_defined.sum()),
+            )
+        )
+    return JudgedEvaluation(
+        means=tuple(means),
+        judges=items.judges,
+        how=how,
+        level=level,
+        policy=whole[0].policy,
+        is_difference=baseline is not None,
+        alone=int(((~np.isnan(items.grades)).sum(axis=1) == 1).sum()),
+        notes=notes_of_grades(whole),
+    )
+
+
+def _combine_without(
+    items: JudgedItems, left_out: Sequence[int], how: Literal["mean", "median", "majority"]
+) -> dict[str, dict[str, float]]:
+    """Return the combined grades without some judges, except where no other judge gave one."""
+    from rankscope.judges.combination import combine  # noqa: PLC0415 - loads late
+
+    grades = items.grades.copy()
+    grades[:, list(left_out)] = np.nan
+    is_lost = np.isnan(grades).all(axis=1)
+    grades[is_lost] = items.grades[is_lost]
+    found: dict[str, dict[str, float]] = {}
+    rows = zip(items.queries, items.docs, combine(grades, how).grades.tolist(), strict=True)
+    for query, doc, grade in rows:
+        if grade == grade:  # noqa: PLR0124 - NaN, which no judge gave, alone differs
+            found.setdefault(query, {})[doc] = grade
+    return found

@@ -1,0 +1,429 @@
+"""Means estimated from few human judgments and many of a model (prediction-powered inference)."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope._core import t_quantile
+from rankscope.deferred import np
+from rankscope.judges.agreement import correlate
+from rankscope.records import record
+from rankscope.settings.interval import Interval
+from rankscope.stats.estimate.interval import estimate_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEWEST_QUERIES = 20
+"""Dense intervals from fewer human queries don't cover as promised in simulations."""
+HALF_TRUSTED = 40
+"""With so many human queries, a bounded interval uses half of the model's weight.
+
+A residual has about twice the range of a value, so that the one that wasn't seen weighs more.
+"""
+FEWEST_TRUSTED = 25
+"""With fewer human queries, a bounded interval ignores the model.
+
+They count by the share of queries that people did not judge: where that is small, the model says
+little that people don't.
+"""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Items:
+    """What people judge: whole queries or single documents.
+
+    Args:
+        sizes: float64, how much each item counts in the sum of its query: 1 for a query, the
+            discount for a document; 0 if run and baseline treat it in the same way.
+        human: float64, its value by people, NaN if they did not judge it.
+        model: float64, its value by the model.
+        chances: float64, the probability with which people were asked about it, up to a factor.
+        strata: int64, the stratum, in whose items people judged a random sample.
+        queries: int64, the query of each document; `None` if the items are queries.
+        count: The number of queries.
+        limits: The lowest and the highest value by people, which may be infinite.
+        reach: The largest sum of the sizes of a query.
+    """
+
+    sizes: NDArray[np.float64]
+    human: NDArray[np.float64]
+    model: NDArray[np.float64]
+    chances: NDArray[np.float64]
+    strata: NDArray[np.int64]
+    queries: NDArray[np.int64] | None = None
+    count: int
+    limits: tuple[float, float]
+    reach: float = 1.0
+
+    @property
+    def is_judged(self) -> NDArray[np.bool_]:
+        """Whether people judged it, and it counts."""
+        return (self.sizes > 0) & ~np.isnan(self.human)
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there are a lowest and a highest value."""
+        return math.isfinite(self.limits[0]) and math.isfinite(self.limits[1])
+
+    def add_up(
+        self, numbers: NDArray[np.float64], which: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the sum of each query that has a number."""
+        if self.queries is None:
+            return numbers
+        if which is None:
+            return np.bincount(self.queries, numbers, self.count).astype(np.float64)
+        _, codes = np.unique(self.queries[which], return_inverse=True)
+        return np.bincount(codes, numbers).astype(np.float64)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Powered:
+    """A mean estimated from human values of some queries and model values of all.
+
+    Args:
+        value: The estimate; NaN if people judged nothing that counts.
+        lower: The lower end of its interval; NaN if there is none.
+        upper: The upper end of its interval; NaN if there is none.
+        method: The promise of the interval; empty if there is none.
+        human: The mean from the human values alone.
+        human_lower: The lower end of the interval from the human values alone.
+        human_upper: The upper end of the interval from the human values alone.
+        weight: The weight of the model's values, from 0 to 1.
+        correlation: The correlation of human and model values; NaN if one of them is constant.
+        gain: The square of the width of the human interval divided by that of the estimate.
+        shift: The model's mean over the human queries minus that over the others, in standard
+            errors; 0 if there are no others.
+        following: The item to judge next; -1 if all are judged.
+        narrowing: How much narrower the interval probably becomes by that; NaN if nothing is known.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    method: str
+    human: float
+    human_lower: float
+    human_upper: float
+    weight: float
+    correlation: float
+    gain: float
+    shift: float
+    following: int
+    narrowing: float
+
+
+@record(frozen=True, slots=True)
+class _Mean:
+    """A mean with its interval.
+
+    Args:
+        value: The mean.
+        lower: The lower end.
+        upper: The upper end.
+        own: The share of the squared width that comes from the choice of human queries.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    own: float
+
+
+def estimate_powered(items: Items, *, interval: Interval) -> Powered:
+    """Estimate a mean as mean(human) + weight x (mean of the model over all - over human queries).
+
+    The weight is the slope of the human on the model values, clipped to 0 to 1, which minimizes the
+    variance. This is PPI++ (Angelopoulos, Duchi and Zrnic, *PPI++: efficient prediction-powered
+    inference*, 2023) for a mean, and the regression estimator of double sampling (Cochran,
+    *Sampling techniques*, 1977, section 12.6). Like the latter, it averages the model over all
+    queries, including those that people judged. Items of size 0 are known to add 0. The others are
+    weighted by the inverse of their probability, so that each stratum counts as much as it has
+    items (post-stratification).
+
+    A bounded interval has two independent parts: the mean residual of the items that people
+    judged, and the mean over all queries of what the model and that residual say. Each part has a
+    bounded interval, and their distances from the estimate add up like standard errors (Zou and
+    Donner, *Construction of confidence limits about effect measures*, 2008). Its weight is smaller
+    the fewer human queries there are, and 0 with fewer than `FEWEST_TRUSTED`.
+
+    The variance of a dense interval is that of a random sample of queries in two phases. Its
+    residuals are those of HC3 (MacKinnon and White, 1985), which accounts for a weight tuned on few
+    queries. The ends are the outer ones of Student's t interval and of that with Hall's correction
+    for skewness (*On the removal of skewness by transformation*, 1992). It needs `FEWEST_QUERIES`
+    and values that differ; a bounded interval stands in if there are limits.
+    """
+    is_judged = items.is_judged
+    human, model = items.human[is_judged], items.model[is_judged]
+    plain = items.sizes[is_judged] / items.chances[is_judged]
+    groups = _merge(items.strata, is_judged)
+    weights = _calibrate(items, groups, plain)
+    clusters = items.add_up(weights, is_judged)
+    method = interval.method
+    if method == "auto":
+        method = "bounded" if items.has_limits else "dense"
+    if method == "dense" and len(clusters) < FEWEST_QUERIES and items.has_limits:
+        method = "bounded"
+    slope = _find_slope(human, model, weights)
+    weight = min(max(slope, 0.0), 1.0)
+    is_tuned = 0 < slope < 1
+    dense = None
+    if method == "dense":
+        dense = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
+    if dense is None or (math.isnan(dense.lower) and items.has_limits):
+        method = "bounded"
+        effective = _count_effective(clusters)
+        unjudged = 1 - len(human) / max(int((items.sizes > 0).sum()), 1)
+        if effective * unjudged < FEWEST_TRUSTED:
+            weight = 0.0
+        slope = weight
+        weight *= effective / (effective + HALF_TRUSTED)
+        found = _estimate_bounded(items, weights, weight, slope, interval.level)
+        alone = _estimate_bounded(items, plain, 0.0, 0.0, interval.level)
+    else:
+        found = dense
+        alone = _estimate_dense(items, plain, 0.0, interval.level, is_tuned=False)
+    is_known = bool(len(human)) or not items.sizes.any()
+    width = found.upper - found.lower
+    at, share = _find_next(items, groups, weights, weight, is_bounded=method == "bounded")
+    return Powered(
+        value=found.value if is_known else math.nan,
+        lower=found.lower,
+        upper=found.upper,
+        method="" if math.isnan(width) else method,
+        human=alone.value if is_known else math.nan,
+        human_lower=alone.lower,
+        human_upper=alone.upper,
+        weight=weight,
+        correlation=correlate(human, model),
+        gain=((alone.upper - alone.lower) / width) ** 2 if width > 0 else math.nan,
+        shift=_find_shift(items, groups),
+        following=at,
+        narrowing=width * (1 - math.sqrt(1 - found.own * share)) if len(human) else math.nan,
+    )
+
+
+def rescale(
+    values: NDArray[np.float64], human: NDArray[np.float64], model: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the model's values on the scale of people: with the same mean and spread.
+
+    Examples:
+        >>> import numpy as np
+        >>> rescale(np.array([0.0, 50.0, 100.0]), np.array([0.0, 3.0]), np.array([0.0, 100.0]))
+        array([0. , 1.5, 3. ])
+    """
+    if not len(human):
+        return values
+    spread = float(model.std())
+    if spread <= 1e-12 * float(np.abs(model).max()):
+        return np.full(len(values), float(human.mean()))
+    middle = float(human.mean())
+    return middle + (values - float(model.mean())) * (float(human.std()) / spread)
+
+
+def order_items(count: int) -> NDArray[np.int64]:
+    """Return the items in a random order, which is always the same."""
+    return np.random.default_rng(0).permutation(count)
+
+
+def _merge(strata: NDArray[np.int64], is_judged: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the stratum of each item, where one that nobody judged is part of its neighbor."""
+    seen = np.unique(strata[is_judged])
+    return np.minimum(np.searchsorted(seen, strata), max(len(seen) - 1, 0))
+
+
+def _calibrate(
+    items: Items, groups: NDArray[np.int64], plain: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the weights of the judged items, whose sum in each stratum is that of all sizes."""
+    own = groups[items.is_judged]
+    if not len(own):
+        return plain
+    wanted = np.bincount(groups, weights=items.sizes)
+    return plain * (wanted / np.bincount(own, weights=plain, minlength=len(wanted)))[own]
+
+
+def _count_effective(weights: NDArray[np.float64]) -> float:
+    """Return Kish's effective number of weights."""
+    return float(weights.sum() ** 2 / (weights @ weights)) if len(weights) else 0.0
+
+
+def _find_slope(
+    human: NDArray[np.float64], model: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
+    if len(human) < 2:
+        return 0.0
+    total = weights.sum()
+    from_model = weights * (model - weights @ model / total)
+    spread = float(from_model @ model)
+    return float(from_model @ human) / spread if spread > 1e-12 * float(weights @ model**2) else 0.0
+
+
+def _expect(
+    items: Items, weights: NDArray[np.float64], weight: float
+) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
+    """Return the residuals of judged items, their mean, and what is expected of each query."""
+    is_judged = items.is_judged
+    residuals = items.human[is_judged] - weight * items.model[is_judged]
+    middle = sum(items.limits) / 2  # nothing is known but the limits
+    mean = float(weights @ residuals / weights.sum()) if len(weights) else middle
+    return residuals, mean, items.add_up(items.sizes * (weight * items.model + mean))
+
+
+def _estimate_bounded(
+    items: Items, weights: NDArray[np.float64], weight: float, slope: float, level: float
+) -> _Mean:
+    interval = Interval(level, method="bounded")
+    residuals, mean, expected = _expect(items, weights, weight)
+    value = float(expected.mean())
+    low, high = items.limits
+    lowest, highest = min(low, 0.0) * items.reach, max(high, 0.0) * items.reach
+    # With the whole slope, these are independent of what people said beyond it.
+    expected = _expect(items, weights, slope)[2]
+    whole = estimate_mean(
+        expected,
+        interval=interval,
+        low=min(lowest, float(expected.min())),
+        high=max(highest, float(expected.max())),
+    )
+    # The model's values of all items are known, so that a residual can't be below these limits.
+    of_model = weight * items.model[items.sizes > 0]
+    below, above = mean - low, high - mean
+    if len(residuals):
+        clusters = None if items.queries is None else items.queries[items.is_judged]
+        part = estimate_mean(
+            residuals,
+            interval=interval,
+            low=min(low - float(of_model.max()), float(residuals.min())),
+            high=max(high - float(of_model.min()), float(residuals.max())),
+            weights=weights,
+            clusters=clusters,
+        )
+        below, above = part.value - part.lower, part.upper - part.value
+    share = float(items.sizes.sum()) / items.count
+    own, others = share * (below + above), whole.upper - whole.lower
+    return _Mean(
+        value,
+        max(value - math.hypot(share * below, whole.value - whole.lower), lowest),
+        min(value + math.hypot(share * above, whole.upper - whole.value), highest),
+        own**2 / (own**2 + others**2),
+    )
+
+
+def _estimate_dense(
+    items: Items, weights: NDArray[np.float64], weight: float, level: float, *, is_tuned: bool
+) -> _Mean:
+
+    is_judged = items.is_judged
+    residuals, mean, expected = _expect(items, weights, weight)
+    value = float(expected.mean())
+    model = items.model[is_judged]
+    # What each human value counts in the estimate, and how much it pulls the fit to itself.
+    shares = weights / weights.sum()
+    leverage = shares
+    if is_tuned:
+        from_model = model - shares @ model
+        moved = float(items.sizes @ items.model / items.sizes.sum() - shares @ model)
+        pull = shares * from_model / float((shares * from_model) @ from_model)
+        shares = shares + moved * pull
+        leverage = leverage + pull * from_model
+    share = float(items.sizes.sum()) / items.count
+    parts = items.add_up(share * shares * (residuals - mean), is_judged)
+    # A value that the fit follows entirely leaves no residual to divide.
+    room = np.maximum(1 - items.add_up(leverage, is_judged), 1 / len(parts))
+    adjusted = parts / (room if is_tuned else np.sqrt(room))
+    own = float(adjusted @ adjusted)
+    variance = own + float(expected.var(ddof=1)) / items.count
+    scale = float(np.abs(items.human[is_judged]).max())
+    if math.sqrt(variance) <= 1e-12 * scale:  # nothing but rounding
+        return _Mean(value, math.nan, math.nan, 0.0)
+    degrees = max(_count_effective(items.add_up(weights, is_judged)) - 1 - is_tuned, 1.0)
+    lower, upper = find_ends(value, variance, parts, degrees, level)
+    low, high = items.limits
+    return _Mean(
+        value,
+        max(lower, min(low, 0.0) * items.reach),
+        min(upper, max(high, 0.0) * items.reach),
+        own / variance,
+    )
+
+
+def find_ends(
+    value: float, variance: float, parts: NDArray[np.float64], degrees: float, level: float
+) -> tuple[float, float]:
+    """Return the outer ends of the t interval without and with the correction for skewness."""
+    quantile, error = t_quantile(level, degrees), math.sqrt(variance)
+    count = len(parts)
+    cubes = float((parts**3).sum()) * count * count / ((count - 1) * (count - 2))
+    skewness = cubes / variance**1.5
+    lower, upper = quantile, -quantile
+    if abs(skewness) > 1e-6:
+        lower, upper = (
+            3 / skewness * (float(np.cbrt(1 + skewness * (end - skewness / 6))) - 1)
+            for end in (quantile, -quantile)
+        )
+    return value - error * max(lower, quantile), value - error * min(upper, -quantile)
+
+
+def _find_next(
+    items: Items,
+    groups: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    weight: float,
+    *,
+    is_bounded: bool,
+) -> tuple[int, float]:
+    """Return the item to judge next, and which share of the variance of human values it takes.
+
+    That is one from a stratum that nobody judged, or else from the one with the largest share
+    (Neyman, *On the two different aspects of the representative method*, 1934).
+    """
+    is_judged = items.is_judged
+    order = order_items(len(groups))
+    rest = order[((items.sizes > 0) & ~is_judged)[order]]
+    if not len(rest):
+        return -1, 0.0
+    if not len(weights):
+        return int(rest[0]), 0.0
+    residuals, mean, _ = _expect(items, weights, weight)
+    squares = weights**2
+    spreads = squares * (residuals - mean) ** 2
+    unseen = np.zeros(len(squares))
+    if is_bounded:
+        of_model = weight * items.model[items.sizes > 0]
+        reach = items.limits[1] - items.limits[0] + float(np.ptp(of_model))
+        unseen = squares * reach**2 / len(squares)
+    own = groups[is_judged]
+    seen = np.bincount(own)
+    # The variance of a mean falls with the number of values, and what wasn't seen with its square.
+    saved = np.bincount(own, weights=spreads) / (seen + 1)
+    saved += np.bincount(own, weights=unseen) * (2 * seen + 1) / (seen + 1) ** 2
+    total = float((spreads + unseen).sum())
+    is_new = ~np.isin(items.strata[rest], items.strata[is_judged])
+    worth = saved[groups[rest]] / total if total > 0 else np.zeros(len(rest))
+    best = int(np.lexsort((-worth, ~is_new))[0])
+    return int(rest[best]), float(worth[best])
+
+
+def _find_shift(items: Items, groups: NDArray[np.int64]) -> float:
+    """Return how far the model's values of judged items are above those of others of a stratum."""
+    is_judged, is_counted = items.is_judged, items.sizes > 0
+    if items.queries is not None or float(items.chances[is_judged].std() if is_judged.any() else 0):
+        return 0.0
+    difference = variance = 0.0
+    for group in range(int(groups.max()) + 1):
+        is_own = is_counted & (groups == group)
+        model, others = items.model[is_own & is_judged], items.model[is_own & ~is_judged]
+        if len(model) and len(others):
+            count = len(model)
+            difference += count * float(model.mean() - others.mean())
+            # Few values of a stratum say little about how much these vary.
+            own = float(items.model[is_own].var(ddof=1))
+            variance += own * count**2 * (1 / count + 1 / len(others))
+    error = math.sqrt(variance)
+    # Of values that are all the same, only rounding is left.
+    is_real = error > 1e-9 * float(abs(items.model).max()) * is_judged.sum()
+    return difference / error if is_real else 0.0

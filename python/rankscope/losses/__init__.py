@@ -1,0 +1,1 @@
+"""What a value lacks: retrieval, truncation and ordering loss."""

@@ -1,0 +1,201 @@
+"""`rankscope monitor incidents` and `incident`: lists incidents, and what people do about them."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from urllib.parse import quote, urlencode
+
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once
+from rankscope.errors import UsageError
+from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
+from rankscope.monitor.commands.store import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
+from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
+from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
+from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.output.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from rankscope.cli.parser import Parser
+
+CHOICES = (*STATUSES, "all")
+WIDTH, INDENT = 96, " " * 4
+
+
+def add_list(parser: Parser) -> None:
+    """Add the arguments of `incidents`."""
+    add_store_arguments(parser, more=SERVICE)
+    parser.description = (
+        "List incidents as of the last evaluation, those that were opened last first."
+    )
+    parser.add_argument(
+        "--state",
+        action=Once,
+        choices=CHOICES,
+        default="open",
+        metavar="STATE",
+        help="open for all that last, whether they are acknowledged, snoozed or neither; or "
+        f"one of {', '.join(CHOICES[1:])}",
+    )
+    parser.add_argument(
+        "--rule", action=Once, type=read_word, metavar="NAME", help="only those of this rule"
+    )
+    parser.add_examples(
+        "rankscope monitor incidents music.db",
+        "RANKSCOPE_KEY=... rankscope monitor incidents https://rankings.example.com --json",
+    )
+    parser.set_defaults(run=run_list)
+
+
+def add_acknowledge(parser: Parser) -> None:
+    """Add the arguments of `incident acknowledge`."""
+    _add_incident(parser)
+    parser.set_defaults(run=run_acknowledge)
+
+
+def add_snooze(parser: Parser) -> None:
+    """Add the arguments of `incident snooze`."""
+    _add_incident(parser)
+    length = parser.add_mutually_exclusive_group(required=True)
+    length.add_argument(
+        "--for",
+        dest="length",
+        action=Once,
+        type=read_duration,
+        metavar="DURATION",
+        help="how long, such as 4h",
+    )
+    length.add_argument(
+        "--until",
+        action=Once,
+        type=read_moment,
+        metavar="TIME",
+        help=f"until when: {TIME_HELP.partition(', or an age')[0]}",
+    )
+    parser.set_defaults(run=run_snooze)
+
+
+def add_resolve(parser: Parser) -> None:
+    """Add the arguments of `incident resolve`."""
+    _add_incident(parser)
+    parser.set_defaults(run=run_resolve)
+
+
+def _add_incident(parser: Parser) -> None:
+    add_store_arguments(parser, more=SERVICE)
+    parser.add_argument("incident", metavar="ID", type=read_word, help="ID of the incident")
+    parser.add_argument(
+        "--note", action=Once, type=read_word, default="", metavar="TEXT", help="a note for people"
+    )
+
+
+def run_list(options: Namespace) -> int:
+    """Print incidents."""
+    if is_service(options.store):
+        query = {"state": options.state, "limit": "1000"}
+        query |= {} if options.rule is None else {"rule": options.rule}
+        told = ask_service(options, "GET", f"/v1/incidents?{urlencode(query)}")
+        incidents = list(told.get("incidents", ()))
+    else:
+        with open_reader(options) as monitor:
+            found = monitor.incidents(options.state, rule=options.rule)
+        incidents = [incident.to_dict() for incident in found]
+    print_incidents(incidents, is_json=options.json)
+    return 0
+
+
+def print_incidents(incidents: list[Mapping[str, Any]], *, is_json: bool) -> None:
+    """Print incidents as JSON, or one on a line."""
+    if is_json:
+        print_json(incidents)
+        return
+    for incident in incidents:
+        print(describe_incident(incident))
+    if not incidents:
+        print("No incidents")
+
+
+def describe_incident(incident: Mapping[str, Any]) -> str:
+    """Return a line with ID, state, opening and rule, and below it the reason and the cause."""
+    opened = write_moment(read_time(incident["opened"], "opened")[0])
+    name, state, rule = (show(str(incident[word])) for word in ("id", "state", "rule"))
+    told = [str(incident["reason"])]
+    sentence = (incident["cause"] or {}).get("sentence")
+    told += [f"Cause: {sentence}"] if sentence else []
+    return "\n".join([f"{name}\t{state}\t{opened}\t{rule}", *map(wrap_reason, told)])
+
+
+def join_reason(line: str, reason: str) -> str:
+    """Return a line with its reason, which is below it if the line would be too long."""
+    joined = f"{line}\t{show(reason)}"
+    return joined if len(joined) <= WIDTH else f"{line}\n{wrap_reason(reason)}"
+
+
+def wrap_reason(reason: str) -> str:
+    """Return a sentence below the line that it belongs to."""
+    return fill(show(reason), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+
+
+def run_acknowledge(options: Namespace) -> int:
+    """Acknowledge an incident."""
+    if is_service(options.store):
+        return _post(options, "acknowledge", {"note": options.note})
+    with open_writer(options) as monitor:
+        incident = monitor.acknowledge(options.incident, note=options.note, actor=ACTOR)
+    return _print(options, incident.to_dict())
+
+
+def run_snooze(options: Namespace) -> int:
+    """Snooze an incident."""
+    if is_service(options.store):
+        until = _find_end(options, read_clock())
+        return _post(options, "snooze", {"note": options.note, "until": format_time(until)})
+    with open_writer(options) as monitor:
+        until = _find_end(options, monitor.clock())
+        incident = monitor.snooze(options.incident, until, note=options.note, actor=ACTOR)
+    return _print(options, incident.to_dict())
+
+
+def run_resolve(options: Namespace) -> int:
+    """Resolve an incident."""
+    if is_service(options.store):
+        return _post(options, "resolve", {"note": options.note})
+    with open_writer(options) as monitor:
+        incident = monitor.resolve(options.incident, note=options.note, actor=ACTOR)
+    return _print(options, incident.to_dict())
+
+
+def _find_end(options: Namespace, now: int) -> datetime:
+    end: datetime = options.until or to_datetime(now + options.length)
+    if end <= to_datetime(now):
+        raise UsageError(
+            f"expected a time to come, found {format_time(end)}",
+            hint="write --for 4h, or a later time",
+            code="usage",
+        )
+    return end
+
+
+def _post(options: Namespace, action: str, body: Mapping[str, object]) -> int:
+    path = f"/v1/incidents/{quote(options.incident, safe='')}/{action}"
+    return _print(options, ask_service(options, "POST", path, body))
+
+
+def _print(options: Namespace, incident: Mapping[str, Any]) -> int:
+    if options.json:
+        print_json(incident)
+    else:
+        print(describe_incident(incident))
+    return 0

@@ -1,0 +1,125 @@
+"""`rankscope monitor key`: manages the API keys of the service."""
+
+from __future__ import annotations
+
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once
+from rankscope.errors import UsageError
+from rankscope.monitor.commands.store import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
+from rankscope.monitor.commands.times import write_moment
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.store.keys import SCOPES, make_key
+from rankscope.output.table import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+    from rankscope.monitor.store.keys import ApiKey
+
+
+def add_make(parser: Parser) -> None:
+    """Add the arguments of `key make`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "name", type=read_word, metavar="NAME", help="name of the key, such as search-service"
+    )
+    parser.add_argument(
+        "--scope",
+        action=Once,
+        nargs="+",
+        required=True,
+        choices=SCOPES,
+        metavar="SCOPE",
+        help="what the key allows: ingest sends events; read reads values; admin changes rules, "
+        "keys and the configuration; the first key of a project needs admin",
+    )
+    parser.add_examples(
+        "rankscope monitor key make music.db ann --scope read admin",
+        "rankscope monitor key make music.db search-service --scope ingest",
+    )
+    parser.set_defaults(run=run_make)
+
+
+def add_list(parser: Parser) -> None:
+    """Add the arguments of `key list`."""
+    add_store_arguments(parser)
+    parser.set_defaults(run=run_list)
+
+
+def add_revoke(parser: Parser) -> None:
+    """Add the arguments of `key revoke`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "key_id", type=read_word, metavar="KEY_ID", help="id of the key, as `key list` shows it"
+    )
+    parser.set_defaults(run=run_revoke)
+
+
+def run_make(options: Namespace) -> int:
+    """Create a key, and print it once."""
+    # A key that is refused makes no store: the first one has to be an administrator's.
+    with open_writer(options, is_new="admin" in options.scope) as monitor:
+        key, secret = make_key(
+            options.project, options.scope, name=options.name, now=monitor.clock()
+        )
+        monitor.writer.add_key(key, ACTOR, keeps_admin=True)
+    if options.json:
+        print_json({**_describe(key), "key": secret.reveal()})
+    else:
+        print(secret.reveal())
+    return 0
+
+
+def run_list(options: Namespace) -> int:
+    """Print the keys of the project, without their secrets."""
+    with open_reader(options) as monitor:
+        keys = monitor.store.keys(options.project)
+    if options.json:
+        print_json({"keys": [_describe(key) for key in keys]})
+    elif keys:
+        columns = {
+            "key_id": [key.key_id for key in keys],
+            "name": [key.name for key in keys],
+            "scopes": [" ".join(key.scopes) for key in keys],
+            "created": [write_moment(key.created) for key in keys],
+            "revoked": ["-" if key.revoked is None else write_moment(key.revoked) for key in keys],
+        }
+        print(Table(columns))
+    return 0
+
+
+def run_revoke(options: Namespace) -> int:
+    """Revoke a key."""
+    with open_writer(options) as monitor:
+        was_good = monitor.writer.revoke_key(
+            options.project, options.key_id, monitor.clock(), ACTOR, keeps_admin=True
+        )
+    if not was_good:
+        raise UsageError(
+            "there is no such key, or it is already revoked",
+            hint="list the ids of the keys with rankscope monitor key list",
+            code="unknown_key",
+        )
+    if options.json:
+        print_json({"key_id": options.key_id, "revoked": True})
+    else:
+        print(f"revoked\t{options.key_id}")
+    return 0
+
+
+def _describe(key: ApiKey) -> dict[str, object]:
+    return {
+        "key_id": key.key_id,
+        "name": key.name,
+        "scopes": list(key.scopes),
+        "created": format_time(key.created),
+        "revoked": None if key.revoked is None else format_time(key.revoked),
+    }

@@ -1,0 +1,242 @@
+"""The commands that maintain a store, such as `rankscope monitor archive` and `backup`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once, OnceFlag
+from rankscope.errors import UsageError
+from rankscope.monitor.commands.store import (
+    add_history_argument,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
+from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
+from rankscope.monitor.doctor import examine
+from rankscope.monitor.store.postgres.address import POSTGRES
+from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
+from rankscope.output.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+
+PROBLEM = 1
+
+
+def add_export(parser: Parser) -> None:
+    """Add the arguments of `export`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="folder for rankings.parquet and labels.parquet"
+    )
+    for name, text in (
+        ("--since", f"export only events from this time on: {TIME_HELP}"),
+        ("--until", f"export only events before this time: {TIME_HELP}"),
+    ):
+        parser.add_argument(name, action=Once, type=read_moment, metavar="TIME", help=text)
+    parser.set_defaults(run=run_export)
+
+
+def run_export(options: Namespace) -> int:
+    """Write the events as Parquet, and print how many there are."""
+    with open_reader(options) as monitor:
+        done = monitor.export(options.folder, since=options.since, until=options.until)
+    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    return 0
+
+
+def add_backup(parser: Parser) -> None:
+    """Add the arguments of `backup`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "copy", metavar="FILE", help="new file for the copy; FILE.high-water is created next to it"
+    )
+    parser.set_defaults(run=run_backup)
+
+
+def run_backup(options: Namespace) -> int:
+    """Copy the store, and print the number of the last event in the copy."""
+    with open_reader(options) as monitor:
+        seq = monitor.store.backup(options.copy)
+    if options.json:
+        print_json({"file": options.copy, "last_seq": seq})
+    else:
+        print(f"{show(options.copy)}\tevents up to number {seq}")
+    return 0
+
+
+def add_archive(parser: Parser) -> None:
+    """Add the arguments of `archive`."""
+    parser.description = (
+        "Move the rankings and labels of hours whose attribution windows are closed to Parquet "
+        "files, and write the value of each ranking to files beside them. All commands read "
+        "archived rankings there; no value changes."
+    )
+    add_store_arguments(parser, is_timed=True)
+    parser.add_argument(
+        "--older-than",
+        action=Once,
+        type=read_duration,
+        default=0,
+        metavar="DURATION",
+        help="keep hours in the store until their attribution windows have been closed for this "
+        "long, such as 1d (default: 0s)",
+    )
+    add_history_argument(parser)
+    parser.set_defaults(run=run_archive)
+
+
+def run_archive(options: Namespace) -> int:
+    """Archive hours, and print what was moved."""
+    with open_writer(options) as monitor:
+        done = monitor.archive(timedelta(microseconds=options.older_than), history=options.history)
+    _print_counts(
+        options,
+        hours=done.hours,
+        rankings=done.rankings,
+        labels=done.labels,
+        values=done.values,
+        bytes=done.bytes,
+    )
+    return 0
+
+
+def add_files(parser: Parser) -> None:
+    """Add the arguments of `files`."""
+    parser.description = (
+        "Print the paths or URLs of the Parquet files of archived hours, by time. Their folders "
+        "may also have files that were replaced, whose rows would count twice."
+    )
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--kind",
+        action=Once,
+        choices=("rankings", "values"),
+        default="rankings",
+        metavar="KIND",
+        help="what the files have",
+    )
+    parser.add_examples("rankscope monitor files music.db --kind values")
+    parser.set_defaults(run=run_files)
+
+
+def run_files(options: Namespace) -> int:
+    """Print the files of archived hours."""
+    with open_reader(options) as monitor:
+        files = monitor.store.list_history(monitor.project, options.kind)
+    if options.json:
+        print_json(files)
+    else:
+        for file in files:
+            print(file)
+    return 0
+
+
+def add_delete(parser: Parser) -> None:
+    """Add the arguments of `delete`."""
+    parser.description = (
+        "Delete rankings with all their labels: those that have everything that is given. The next "
+        "evaluation computes the values of their hours without them."
+    )
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--user", action=Once, type=read_word, metavar="ID", help="delete rankings of this user"
+    )
+    parser.add_argument(
+        "--ranking",
+        dest="rankings",
+        action="append",
+        type=read_word,
+        metavar="ID",
+        help="delete the ranking with this ID",
+    )
+    for name, text in (
+        ("--since", f"delete only rankings from this time on: {TIME_HELP}"),
+        ("--until", f"delete only rankings before this time: {TIME_HELP}"),
+    ):
+        parser.add_argument(name, action=Once, type=read_moment, metavar="TIME", help=text)
+    parser.set_defaults(run=run_delete)
+
+
+def run_delete(options: Namespace) -> int:
+    """Delete rankings, and print how many there were."""
+    if all(one is None for one in (options.user, options.rankings, options.since, options.until)):
+        raise UsageError(
+            "nothing says which rankings to delete",
+            hint="add --user, --ranking, --since or --until",
+            code="usage",
+        )
+    with open_writer(options) as monitor:
+        done = monitor.delete(
+            user=options.user, rankings=options.rankings, since=options.since, until=options.until
+        )
+    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    return 0
+
+
+def add_retain(parser: Parser) -> None:
+    """Add the arguments of `retain`."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--before",
+        action=Once,
+        type=read_moment,
+        required=True,
+        metavar="TIME",
+        help=f"delete events before this time: {TIME_HELP}",
+    )
+    parser.set_defaults(run=run_retain)
+
+
+def run_retain(options: Namespace) -> int:
+    """Delete old events, and print how many there were."""
+    with open_writer(options) as monitor:
+        done = monitor.delete_before(options.before)
+    _print_counts(options, rankings=done.rankings, labels=done.labels)
+    return 0
+
+
+def add_doctor(parser: Parser) -> None:
+    """Add the arguments of `doctor`."""
+    parser.description = (
+        "Check a store, its events and its values for problems. The exit status is 1 if there is "
+        "one."
+    )
+    add_store_arguments(parser, is_timed=True)
+    parser.add_argument(
+        "--all",
+        action=OnceFlag,
+        help="recompute all values from the events (default: those of 24 random hours)",
+    )
+    parser.set_defaults(run=run_doctor)
+
+
+def run_doctor(options: Namespace) -> int:
+    """Examine the store, and print a line for each check."""
+    with open_reader(options) as monitor:
+        is_file = not options.store.startswith(POSTGRES)
+        path = locate_store(options.store.removeprefix(SQLITE)) if is_file else None
+        findings = examine(monitor, path, is_complete=options.all)
+    if options.json:
+        print_json({"findings": [finding.to_dict() for finding in findings]})
+    else:
+        for finding in findings:
+            word = "ok" if finding.is_good else "problem"
+            print(f"{word}\t{finding.name}\t{show(finding.told)}")
+            if finding.hint:
+                print(f"\t\tHint: {show(finding.hint)}")
+    return 0 if all(finding.is_good for finding in findings) else PROBLEM
+
+
+def _print_counts(options: Namespace, **counts: int) -> None:
+    if options.json:
+        print_json(counts)
+    else:
+        for name, count in counts.items():
+            print(f"{name}\t{count}")

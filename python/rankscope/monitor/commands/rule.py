@@ -1,0 +1,237 @@
+"""`rankscope monitor rule`: manages alert rules."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+
+from rankscope.cli.output import print_json
+from rankscope.cli.parser import Once, OnceFlag, OnceList, listed, read_integer, read_number
+from rankscope.errors import UsageError
+from rankscope.monitor.commands.store import (
+    ACTOR,
+    add_store_arguments,
+    open_reader,
+    open_writer,
+    read_word,
+)
+from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.rules.fields import FIELDS
+from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.rule import DROP
+from rankscope.names import quote
+from rankscope.output.table import Table
+from rankscope.output.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from rankscope.cli.parser import Parser
+    from rankscope.monitor.rules.fields import RuleField
+
+TIMES = ("since", "silenced_until")
+
+
+def add_list(parser: Parser) -> None:
+    """Add the arguments of `rule list`."""
+    add_store_arguments(parser)
+    parser.set_defaults(run=run_list)
+
+
+def add_remove(parser: Parser) -> None:
+    """Add the arguments of `rule remove`."""
+    _add_rule(parser)
+    parser.set_defaults(run=run_remove)
+
+
+def add_silence(parser: Parser) -> None:
+    """Add the arguments of `rule silence`."""
+    _add_rule(parser)
+    parser.add_argument(
+        "--for",
+        dest="duration",
+        action=Once,
+        type=read_duration,
+        metavar="DURATION",
+        help="how long to pause notifications, such as 8h; without it, notifications resume now",
+    )
+    parser.set_defaults(run=run_silence)
+
+
+def add_resolve(parser: Parser) -> None:
+    """Add the arguments of `rule resolve`."""
+    parser.description = (
+        "Mark the incident of a rule as resolved and start fresh: the evidence collected so far "
+        "is discarded."
+    )
+    _add_rule(parser)
+    parser.set_defaults(run=run_resolve)
+
+
+def _add_rule(parser: Parser) -> None:
+    add_store_arguments(parser)
+    parser.add_argument("name", type=read_word, metavar="NAME", help="name of the rule")
+
+
+def add_add(parser: Parser) -> None:
+    """Add the arguments of `rule add`."""
+    _add_rule(parser)
+    kinds = "; ".join(f"{name} {kind.text}" for name, kind in KINDS.items())
+    parser.add_argument(
+        "--kind", action=Once, choices=tuple(KINDS), default=DROP, metavar="KIND", help=kinds
+    )
+    for field in FIELDS.values():
+        if field.name not in {"name", "is_relative"}:
+            _add_field(parser, field)
+    parser.add_examples(
+        "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
+        "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
+        "rankscope monitor rule add music.db night -m nDCG@5 --kind trace",
+    )
+    parser.set_defaults(run=run_add)
+
+
+def _add_field(parser: Parser, field: RuleField) -> None:
+    """Add the option of a field; what isn't given is the default of its kind."""
+    setting, default = field.setting, field.setting.unset
+    if not default and field.default is not None and field.control not in {"boxes", "flag"}:
+        default = f"{field.default:g}" if field.control == "number" else str(field.default)
+    kinds = "" if field.kinds == tuple(KINDS) else f"kind {', '.join(field.kinds)}: "
+    text = kinds + setting.text.replace("`", "") + (f" (default: {default})" if default else "")
+    if field.control == "time":
+        text = text.replace(" (default", f": {TIME_HELP} (default")
+    names = [setting.option or f"--{field.name.replace('_', '-')}"]
+    if field.name == "measure":
+        names.insert(0, "-m")
+    if field.control == "flag":
+        parser.add_argument(
+            f"--no-{field.name}",
+            action=OnceFlag,
+            dest=field.name,
+            help=f"{kinds}don't {setting.text}",
+        )
+        return
+    how: dict[str, dict[str, Any]] = {
+        "boxes": {"nargs": "+", "choices": field.choices}
+        if field.choices
+        else {"nargs": "+", "action": OnceList, "type": listed()},
+        "list": {"nargs": "*"},
+        "choice": {"choices": field.choices or None},
+        "number": {"type": _read_tolerance if field.name == "tolerance" else read_number},
+        "integer": {"type": read_integer},
+        "time": {"type": read_moment},
+        "text": {"type": read_word},
+    }
+    options: dict[str, Any] = {
+        "action": Once,
+        "dest": field.name,
+        "metavar": field.metavar,
+        "help": text,
+    }
+    parser.add_argument(*names, **options | how[field.control])
+
+
+def run_add(options: Namespace) -> int:
+    """Create or replace a rule, and print it."""
+    given: dict[str, Any] = {"kind": options.kind}
+    for name, field in FIELDS.items():
+        value = getattr(options, name, None)
+        if field.control == "flag":
+            given |= {name: False} if value else {}
+        elif value is not None:
+            given[name] = tuple(value) if isinstance(value, list) else value
+        elif field.is_required and options.kind in field.kinds:
+            raise UsageError(
+                f"a rule of the kind {options.kind} needs a {name}",
+                hint=f"pass --{name}, such as --measure nDCG@5 or --measure empty",
+                code="usage",
+            )
+    if "tolerance" in given:
+        given["tolerance"], given["is_relative"] = given["tolerance"]
+    rule = Rule(**given)
+    with open_writer(options) as monitor:
+        monitor.set_rule(rule, actor=ACTOR)
+        (stored,) = (each for each in monitor.rules() if each.name == rule.name)
+    _print_fields(options, stored.to_dict())
+    return 0
+
+
+def run_list(options: Namespace) -> int:
+    """Print the rules."""
+    with open_reader(options) as monitor:
+        rules = [rule.to_dict() for rule in monitor.rules()]
+    if options.json:
+        print_json({"rules": rules})
+    elif rules:
+        names = ("name", "measure", "kind", "period", "slices", "tolerance")
+        shown = [
+            {name: _show(rule, name) if name in rule else "-" for name in names} for rule in rules
+        ]
+        print(Table({name: [row[name] for row in shown] for name in names}))
+    return 0
+
+
+def run_remove(options: Namespace) -> int:
+    """Delete a rule."""
+    with open_writer(options) as monitor:
+        monitor.remove_rule(options.name, actor=ACTOR)
+    _print_fields(options, {"removed": options.name})
+    return 0
+
+
+def run_silence(options: Namespace) -> int:
+    """Pause the notifications of a rule, and print until when."""
+    with open_writer(options) as monitor:
+        until = (
+            None if options.duration is None else to_datetime(monitor.clock() + options.duration)
+        )
+        monitor.silence(options.name, until, actor=ACTOR)
+    moment = None if until is None else format_time(until)
+    _print_fields(options, {"name": options.name, "silenced_until": moment})
+    return 0
+
+
+def run_resolve(options: Namespace) -> int:
+    """Resolve the incident of a rule."""
+    with open_writer(options) as monitor:
+        monitor.resolve_rule(options.name, actor=ACTOR)
+    _print_fields(options, {"resolved": options.name})
+    return 0
+
+
+def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
+    if options.json:
+        print_json(fields)
+        return
+    for name in fields:
+        print(f"{name}\t{show(_show(fields, name))}")
+
+
+def _show(fields: dict[str, Any], name: str) -> str:
+    value = fields[name]
+    if name == "tolerance" and fields.get("is_relative"):
+        return f"{100 * value:g}%"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if name in TIMES and value is not None:
+        return write_moment(read_time(value, name)[0])
+    shown = ", ".join(value) if isinstance(value, list) else value
+    unset = FIELDS[name].setting.unset if name in FIELDS else ""
+    # Without lanes there are no early values, and without channels only the log.
+    is_unset = value is None or name == "watches"
+    return str(shown or (unset if is_unset else "") or "-")
+
+
+def _read_tolerance(text: str) -> tuple[float, bool]:
+    is_relative = text.endswith("%")
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        raise ArgumentTypeError(
+            f"expected a number such as 0.02 or 5%, found {quote(text)}"
+        ) from None
+    return (number / 100 if is_relative else number), is_relative

@@ -1,0 +1,153 @@
+"""`rankscope serve`: serves the HTTP API and the dashboard of a store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
+from rankscope.errors import UsageError
+from rankscope.monitor.commands.store import (
+    PROJECT,
+    STORE_HELP,
+    add_history_argument,
+    note_password,
+    read_project,
+)
+from rankscope.monitor.commands.times import read_duration
+from rankscope.monitor.notify.channels import read_channels
+from rankscope.monitor.server.run.schedule import SECONDS
+from rankscope.monitor.server.run.service import serve_store
+from rankscope.monitor.store import open_store
+from rankscope.monitor.store.postgres.address import POSTGRES
+from rankscope.monitor.store.sqlite.files import SQLITE
+from rankscope.names import quote
+from rankscope.output.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+
+HOST = "127.0.0.1"
+PORT = 8000
+PORTS = range(65_536)
+LONGEST = 1_000_000
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help=f"{STORE_HELP}; created if it does not exist",
+    )
+    parser.add_argument(
+        "--host",
+        action=Once,
+        default=HOST,
+        metavar="ADDRESS",
+        help="address to listen on; another one than this machine needs an API key first",
+    )
+    parser.add_argument(
+        "--port",
+        action=Once,
+        type=read_integer,
+        default=PORT,
+        metavar="N",
+        help="port to listen on; 0 chooses a free one",
+    )
+    parser.add_argument(
+        "--name",
+        dest="names",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="another host name that clients use, such as that of a reverse proxy",
+    )
+    parser.add_argument(
+        "--project",
+        action=Once,
+        type=read_project,
+        default=PROJECT,
+        metavar="NAME",
+        help="project that this machine can use without a key, until the first key is made",
+    )
+    parser.add_argument(
+        "--every",
+        action=Once,
+        type=read_number,
+        default=SECONDS,
+        metavar="SECONDS",
+        help="time between evaluations",
+    )
+    parser.add_argument(
+        "--no-evaluate",
+        action=OnceFlag,
+        help="only take and show events: another process of the same store in PostgreSQL "
+        "evaluates them and sends notifications",
+    )
+    parser.add_argument(
+        "--config",
+        action=Once,
+        metavar="FILE",
+        help="TOML file with the channels of notifications and the public address of the "
+        "dashboard; channels can also be set as RANKSCOPE_CHANNEL_NAME=URL",
+    )
+    parser.add_argument(
+        "--archive-after",
+        action=Once,
+        type=read_duration,
+        metavar="DURATION",
+        help="move hours to Parquet files once their attribution windows have been closed for this "
+        "long, such as 1d (default: never)",
+    )
+    add_history_argument(parser)
+    parser.add_examples(
+        "rankscope serve music.db",
+        "rankscope serve music.db --config rankscope.toml",
+        "rankscope serve music.db --host 0.0.0.0 --port 80 --name rankings.example.com",
+        "rankscope serve postgresql://rankscope@db.example.com/rankings",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Serve until the process is interrupted or terminated."""
+    if options.port not in PORTS:
+        raise UsageError(
+            f"--port must be from 0 to {PORTS[-1]}, found {quote(options.port)}",
+            hint=f"remove --port to use {PORT}",
+            code="usage",
+        )
+    if not 0 < options.every < LONGEST:
+        raise UsageError(
+            f"--every must be above 0 and below {LONGEST:,} seconds, found {options.every:g}",
+            hint=f"remove --every to evaluate every {SECONDS:g} seconds",
+            code="usage",
+        )
+    if options.no_evaluate and not options.store.startswith(POSTGRES):
+        raise UsageError(
+            "--no-evaluate needs a store in PostgreSQL: to a file, only this process can write",
+            hint="remove --no-evaluate",
+            code="usage",
+        )
+    channels = read_channels(options.config)
+    note_password(options.store)
+    url = options.store if "://" in options.store else SQLITE + options.store
+    with closing(open_store(url)) as store:
+        if options.history is not None:
+            store.set_history(options.history)
+        serve_store(
+            store,
+            host=options.host,
+            port=options.port,
+            project=options.project,
+            names=tuple(options.names),
+            seconds=options.every,
+            evaluates=not options.no_evaluate,
+            channels=channels,
+            archive_after=options.archive_after,
+            announce=lambda address: print(f"Listening on {show(address)}", flush=True),
+        )
+    return 0

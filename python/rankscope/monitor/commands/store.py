@@ -1,0 +1,176 @@
+"""The options that name a store, and the opening of a store."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import ArgumentTypeError
+
+from rankscope.cli.parser import Once, OnceFlag
+from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.monitor.commands.times import TIME_HELP, read_moment
+from rankscope.monitor.events.fields import check_text, read_name
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
+from rankscope.monitor.store.sqlite.files import SQLITE
+from rankscope.output.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+PROJECT = "default"
+MISSING = "there is no store"
+HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(/.*)?")
+EMPTY = "the file is empty, so it is not a store"
+
+STORE_HELP = "file of the store, or postgresql://USER@HOST/DATABASE"
+ACTOR = "command line"
+"""Who makes a change, for the audit log."""
+
+
+def add_history_argument(parser: ArgumentParser) -> None:
+    """Add `--history` to a command."""
+    parser.add_argument(
+        "--history",
+        action=Once,
+        metavar="PLACE",
+        help="an empty folder, or a URL such as s3://bucket/folder, for the history files; the "
+        "store keeps it (default: the place that was given before, at first FILE.d)",
+    )
+
+
+def add_store_arguments(parser: ArgumentParser, *, is_timed: bool = False, more: str = "") -> None:
+    """Add the store, `--project`, `--json`, and `--as-of` to a command."""
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help=f"{STORE_HELP}{', ' if more else ''}{more}",
+    )
+    add_project_arguments(parser, is_timed=is_timed)
+
+
+def add_project_arguments(parser: ArgumentParser, *, is_timed: bool = False) -> None:
+    """Add `--project`, `--json`, and `--as-of` to a command."""
+    parser.add_argument(
+        "--project",
+        action=Once,
+        type=read_project,
+        default=PROJECT,
+        metavar="NAME",
+        help="project in the store",
+    )
+    parser.add_argument("--json", action=OnceFlag, help="print the result as JSON")
+    if is_timed:
+        parser.add_argument(
+            "--as-of",
+            action=Once,
+            type=read_moment,
+            metavar="TIME",
+            help=f"use this as the current time, to evaluate events of the past: {TIME_HELP}",
+        )
+
+
+def read_project(text: str) -> str:
+    """Return the name of a project."""
+    try:
+        return read_name(text, "", Limits().name_bytes)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+
+
+def read_word(text: str) -> str:
+    """Return a name or an id."""
+    try:
+        check_text(text, "", len(text) * 4)
+    except FormatError as error:
+        raise ArgumentTypeError(error.message) from error
+    return text
+
+
+def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
+    """Open a store to write to it."""
+    _refuse_host(options.store)
+    path = options.store.removeprefix(SQLITE)
+    problem = _find_problem(path)
+    if problem and not is_new:
+        hint = "create a store with rankscope monitor configure"
+        if problem == EMPTY:
+            hint = f"restore a backup if there was a store; otherwise, {hint}"
+        raise FileError(problem, hint=hint, code="io", file=_name(path))
+    opened = _open(options, writes=True)
+    if problem:
+        print(f"note: created the store {show(_name(path))}", file=sys.stderr)
+    return opened
+
+
+def _name(path: str) -> str:
+    """Return the name of a store for messages, without a password."""
+    return str(read_address(path)) if path.startswith(POSTGRES) else path
+
+
+def _find_problem(path: str) -> str:
+    """Return why there is no store at a path or URL; an empty text if there may be one."""
+    if path.startswith(POSTGRES):
+        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - loads SQLAlchemy
+            has_postgres_store,
+        )
+
+        return "" if has_postgres_store(path) else MISSING
+    if "://" in path:
+        return ""
+    if not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
+        return MISSING
+    is_empty = os.path.isfile(path) and not os.path.getsize(path)  # noqa: PTH113, PTH202 - likewise
+    return EMPTY if is_empty else ""
+
+
+def open_reader(options: Namespace) -> Monitor:
+    """Open a store to read it, even while another process writes to it."""
+    _refuse_host(options.store)
+    return _open(options, writes=False)
+
+
+def open_any(options: Namespace) -> tuple[Monitor, bool]:
+    """Open a store to write to it, or to read it if another process writes to it."""
+    try:
+        return open_writer(options), True
+    except FileError as error:
+        if error.code != "store_locked":
+            raise
+    return open_reader(options), False
+
+
+def note_password(url: str) -> None:
+    """Tell that a password in the URL of a store can be seen by others."""
+    if has_password(url):
+        print(
+            "note: other users of this machine can see the password in the list of processes. Use "
+            "the environment variable PGPASSWORD, or the file ~/.pgpass.",
+            file=sys.stderr,
+        )
+
+
+def _refuse_host(place: str) -> None:
+    """Refuse a host and a port, which is the URL of a service without its scheme."""
+    if HOST.fullmatch(place) and not os.path.exists(place):  # noqa: PTH110 - pathlib loads slowly
+        raise UsageError(
+            f"expected a store, found a host and a port: {show(place)}",
+            hint=f"write http://{show(place)} for a service, or ./{show(place)} for a file",
+            code="usage",
+        )
+
+
+def _open(options: Namespace, *, writes: bool) -> Monitor:
+    note_password(options.store)
+    moment = getattr(options, "as_of", None)
+    now = None if moment is None else lambda: moment
+    return Monitor.open(options.store, options.project, writes=writes, now=now)
+
+
+def find_as_of(monitor: Monitor) -> int | None:
+    """Return when a project was last evaluated, in microseconds since 1970, or `None` if never."""
+    progress = monitor.store.progress(monitor.project, monitor.configuration.digest)
+    return None if progress is None else progress.as_of

@@ -1,0 +1,1 @@
+"""What all results share: tables, text, HTML, data frames, notes and ids."""

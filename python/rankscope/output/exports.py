@@ -1,0 +1,102 @@
+"""Export of columns to data frames of other libraries."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rankscope.errors import UsageError, hint_extra
+from rankscope.hints import Hinted
+from rankscope.output.ids import are_uuids
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+    from typing import Any, TypeAlias
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Held: TypeAlias = Sequence[object] | NDArray[Any]
+    Rows: TypeAlias = dict[Any, dict[str, float]]
+
+
+def _load(module: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"this table needs {module}, which is not installed",
+            hint=hint_extra("tables"),
+            code="missing_extra",
+        ) from error
+
+
+def to_pandas(columns: Mapping[str, Held]) -> pd.DataFrame:
+    """Return a pandas data frame."""
+    frame: pd.DataFrame = _load("pandas").DataFrame(dict(columns))
+    return frame
+
+
+def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
+    """Return a Polars data frame."""
+    held = {name: _spell(column) for name, column in columns.items()}
+    frame: pl.DataFrame = _load("polars").DataFrame(held)
+    return frame
+
+
+def _spell(column: Held) -> Held:
+    """Return UUIDs as texts. Polars has no type for them, and can't join on objects."""
+    is_of_uuids = are_uuids({type(cell) for cell in column[:1]})
+    return [cell and str(cell) for cell in column] if is_of_uuids else column
+
+
+def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
+    """Return an Arrow table."""
+    table: pa.Table = _load("pyarrow").table(
+        # Arrays are passed on; pyarrow would read a tuple as a single value.
+        {
+            name: column if hasattr(column, "dtype") else list(column)
+            for name, column in columns.items()
+        }
+    )
+    return table
+
+
+class Tabular(Hinted):
+    """A result that leaves as a table of pandas, Polars or Arrow."""
+
+    __slots__ = ()
+
+    def _tabulate(self) -> Mapping[str, Held]:
+        """Return the columns of the table, by name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return to_pandas(self._tabulate())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a Polars data frame.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        return to_polars(self._tabulate())
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as an Arrow table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return to_arrow(self._tabulate())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

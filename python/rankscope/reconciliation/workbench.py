@@ -1,0 +1,248 @@
+"""One input, evaluated by many sets of rules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from shlex import quote
+
+from rankscope.engine.judgments import load_qrels
+from rankscope.engine.requests import refuse_one_stdin_for_both
+from rankscope.errors import MeasureError, PolicyError
+from rankscope.evaluation.rankings import Rankings
+from rankscope.evaluation.refusals import check_order
+from rankscope.file import File
+from rankscope.inputs.qrels import Qrels
+from rankscope.inputs.recognition import recognise, recognise_table
+from rankscope.records import record
+from rankscope.settings.policy import Policy, ties_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Literal
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.conventions.rules import Rules
+    from rankscope.errors import RankscopeError
+    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope.inputs.recognition import Input
+    from rankscope.settings.policy import Duplicates
+    from rankscope.typing import InputLike
+
+    Rank = Callable[[Rules], Rankings]
+    Judged = Callable[[Rankings, int], dict[str, float]]
+
+
+class Workbench:
+    """An input, and the outcomes of the rules evaluated so far.
+
+    Args:
+        rank: Ranks the input as rules say.
+        judged: Gives the grade of each judged document of a query, by its place in rankings.
+        grades: The different grades.
+        policy: What is done where nothing else is said.
+        files: The arguments of a command that reads this input.
+        cut: Makes a workbench for the run cut at a depth; none if documents have no ids.
+    """
+
+    def __init__(
+        self,
+        rank: Rank,
+        judged: Judged,
+        grades: list[float],
+        policy: Policy,
+        *,
+        files: str,
+        cut: Callable[[int], Workbench] | None = None,
+    ) -> None:
+        self.rank = rank
+        self.judged = judged
+        self.grades = grades
+        self.policy = policy
+        self.files = files
+        self.cut = cut
+        self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
+
+    @classmethod
+    def of_run(
+        cls,
+        qrels: InputLike | Qrels,
+        run: InputLike,
+        *,
+        columns: Mapping[str, str] | None,
+        duplicates: Duplicates,
+        encoding: Literal["utf-8", "latin-1"],
+    ) -> Workbench:
+        """Make a workbench for judgments and a run."""
+        given = qrels
+        if not isinstance(qrels, Qrels):
+            refuse_one_stdin_for_both(qrels, run)
+            qrels = load_qrels(qrels, columns=columns, duplicates=duplicates, encoding=encoding)
+        judgments = qrels.judgments
+        kept: InputLike = _keep(recognise(run, "run", columns), run)  # type: ignore[assignment]  # it stays one
+        rank = partial(
+            Rankings.from_run,
+            qrels,
+            kept,
+            columns=columns,
+            duplicates=duplicates,
+            encoding=encoding,
+        )
+        policy = Policy().resolve()
+
+        def cut(depth: int) -> Workbench:
+            whole = rank(ties=ties_of(policy))
+            return cls.of_run(
+                qrels,
+                _cut(whole, depth),
+                columns=None,
+                duplicates=duplicates,
+                encoding=encoding,
+            )
+
+        return cls(
+            lambda rules: rank(ties=ties_of(rules.policy), score_type=rules.score_type),
+            lambda _, number: dict(judgments.documents(number)),
+            judgments.grades(),
+            policy,
+            files=f"{_name(given, 'QRELS')} {_name(run, 'RUN')}",
+            cut=cut,
+        )
+
+    @classmethod
+    def of_table(
+        cls,
+        table: object,
+        *,
+        columns: Mapping[str, str | None],
+        duplicates: Duplicates,
+        encoding: Literal["utf-8", "latin-1"],
+    ) -> Workbench:
+        """Make a workbench for a table whose rows hold both scores and grades."""
+        rank = partial(
+            Rankings.from_table,
+            _keep(recognise_table(table), table),
+            query=columns["query"],
+            doc=columns["doc"],
+            relevance=columns["relevance"],
+            score=columns["score"],
+            rank=columns["rank"],
+            duplicates=duplicates,
+            encoding=encoding,
+        )
+        default = Policy(ties="average")
+
+        def rank_table(rules: Rules) -> Rankings:
+            rankings = rank(ties=ties_of(rules.policy))
+            check_order(rankings, ties_of(rules.policy), rules.score_type)
+            return rankings
+
+        grades = rank(ties=ties_of(default)).grades
+        return cls(rank_table, _judged_rows, grades, default, files=_name(table, "TABLE"))
+
+    def evaluate(self, wanted: Iterable[Rules]) -> None:
+        """Evaluate under each of these rules, for `outcome` to return."""
+        by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
+        for rules in dict.fromkeys(wanted):
+            if rules not in self._outcomes:
+                policies = by_order.setdefault((ties_of(rules.policy), rules.score_type), {})
+                policies.setdefault(rules.policy, []).append(rules)
+        for policies in by_order.values():
+            try:
+                # One order at a time is held in memory.
+                rankings = self.rank(next(iter(policies.values()))[0])
+            except PolicyError as error:  # there is no such order
+                self._outcomes |= {rules: error for alike in policies.values() for rules in alike}
+                continue
+            for alike in policies.values():
+                self._outcomes |= _evaluate(rankings, alike)
+
+    def outcome(self, rules: Rules) -> RuleOutcome | RankscopeError:
+        """Return the outcome of rules, or the error they raised."""
+        if rules not in self._outcomes:
+            self.evaluate([rules])
+        return self._outcomes[rules]
+
+
+@record(frozen=True, slots=True)
+class RuleOutcome:
+    """The outcome of a set of rules.
+
+    Args:
+        evaluation: An evaluation under their policy.
+        measure: The name of their measure in it.
+    """
+
+    evaluation: Evaluation
+    measure: str
+
+    @property
+    def value(self) -> float:
+        """The mean."""
+        return self.evaluation[self.measure]
+
+    @property
+    def queries(self) -> int:
+        """How many queries the mean is over."""
+        return self.evaluation.denominators[self.measure]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The value of each query."""
+        return self.evaluation.per_query(self.measure)
+
+
+def _keep(found: Input, given: object) -> object:
+    """Read an input into memory if it can be read only once."""
+    if found.is_stdin:
+        text = sys.stdin.buffer.read()
+        return File(text, found.format, found.columns) if found.format else text  # type: ignore[arg-type]  # one that is known
+    if found.kind == "rows":
+        return [*given]  # type: ignore[misc]  # rows are iterable
+    # A reader of Arrow batches.
+    return given.read_all() if hasattr(given, "read_all") else given
+
+
+def _cut(rankings: Rankings, depth: int) -> dict[str, dict[str, float]]:
+    """Return the first documents of each list as a run."""
+    offsets, scores = rankings.offsets.tolist(), rankings.scores.tolist()
+    run = {}
+    for number, query_id in enumerate(rankings.query_texts):
+        start, stop = offsets[number : number + 2]
+        if stop > start:
+            docs = rankings.doc_texts(query_id)[:depth]
+            run[query_id] = dict(zip(docs, scores[start:stop], strict=False))
+    return run
+
+
+def _name(given: object, otherwise: str) -> str:
+    """Return what names an input on the command line."""
+    path = given.path if isinstance(given, File) else given
+    if isinstance(path, str | os.PathLike):
+        return quote(os.fspath(path))
+    return otherwise
+
+
+def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
+    start, stop = rankings.offsets[number : number + 2].tolist()
+    docs = rankings.doc_texts(rankings.query_texts[number])
+    pairs = zip(docs, rankings.relevance[start:stop].tolist(), strict=False)  # or no ids at all
+    return {doc: grade for doc, grade in pairs if grade == grade}  # noqa: PLR0124 - NaN alone differs
+
+
+def _evaluate(
+    rankings: Rankings, alike: Sequence[Rules]
+) -> Mapping[Rules, RuleOutcome | RankscopeError]:
+    """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
+    try:
+        evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
+    except (MeasureError, PolicyError) as error:
+        if len(alike) == 1:
+            return {alike[0]: error}
+        alone = [_evaluate(rankings, [each]) for each in alike]
+        return {rules: found for one in alone for rules, found in one.items()}
+    return {rules: RuleOutcome(evaluation, rules.measure.name) for rules in alike}

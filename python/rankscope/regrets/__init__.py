@@ -1,0 +1,1 @@
+"""What each document and each rank costs."""

@@ -1,0 +1,200 @@
+"""`rankscope report`: writes an HTML report about one or more runs."""
+
+from __future__ import annotations
+
+import sys
+
+import rankscope as rs
+from rankscope.cli.files import (
+    TABLE_ROLES,
+    add_file_options,
+    is_letor,
+    name_file,
+    refuse_stdin_twice,
+)
+from rankscope.cli.items import (
+    add_items_options,
+    list_items_files,
+    name_items,
+    read_items,
+)
+from rankscope.cli.options import (
+    add_convention_option,
+    add_interval_options,
+    add_measures_option,
+    add_policy_option,
+    add_reading_options,
+    read_interval,
+)
+from rankscope.cli.output import print_notes
+from rankscope.cli.parser import Once, read_integer
+from rankscope.engine.progress import ProgressBar
+from rankscope.errors import UsageError
+from rankscope.evaluation.options import (
+    add_inputs,
+    add_table_options,
+    name_table,
+    rank_scores,
+    rank_table,
+    read_ties,
+    read_weights,
+    refuse_table_options,
+)
+from rankscope.inputs.files.formats import is_scores
+from rankscope.measures.splitting import split_measures
+from rankscope.output.text import show
+from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings
+from rankscope.report.source import hold
+from rankscope.writing import refuse_overwriting, write_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from rankscope.cli.parser import Parser
+    from rankscope.report.report import Report
+    from rankscope.report.source import HashedInput
+
+LEVEL = 0.95
+PAGE = "report.html"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    add_inputs(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        dest="page",
+        action=Once,
+        default=PAGE,
+        metavar="FILE",
+        help="file to write the report to; - writes it to standard output",
+    )
+    add_measures_option(parser, DEFAULT_MEASURES)
+    add_policy_option(parser)
+    add_convention_option(parser)
+    add_interval_options(parser, default=LEVEL)
+    parser.add_argument(
+        "--worst",
+        action=Once,
+        type=read_integer,
+        default=WORST,
+        metavar="N",
+        help="number of worst queries to explain for each run",
+    )
+    add_reading_options(parser)
+    add_file_options(parser)
+    add_items_options(parser)
+    add_table_options(parser)
+    parser.add_examples(
+        "rankscope report qrels.txt bm25.run dense.run -o report.html",
+        "rankscope report log.parquet --by country",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Write the report, and print where it is."""
+    read = [*options.inputs, *list_items_files(options)]
+    refuse_stdin_twice(read)
+    refuse_overwriting(options.page, read)
+    measures = split_measures(options.measures or DEFAULT_MEASURES)
+    if options.convention is None:
+        rs.Policy.parse(options.policy)  # before anything is read
+    options.interval = read_interval(options)
+    report = _make(measures, options)
+    print_notes(remark.note for remark in report.remarks)
+    if options.page == "-":
+        sys.stdout.write(report.to_html())
+    else:
+        page = report.to_html()
+        write_text(options.page, page)
+        print(f"{show(options.page)}: {len(page.encode()):,} bytes")
+    return 0
+
+
+def _make(measures: list[str], options: Namespace) -> Report:
+    path, *runs = options.inputs
+    if not runs:
+        return _report_table(path, measures, options)
+    refuse_table_options(options)
+    if is_letor(path, options) and all(map(is_scores, runs)):
+        if "-" in options.inputs:
+            raise UsageError(
+                "SVMlight text and its scores cannot be read from standard input here",
+                hint="write them to files first",
+                code="usage",
+            )
+        held = [hold(path, "qrels"), *(hold(run, "run") for run in runs)]
+        ties = read_ties(measures, options)
+        rankings = [rank_scores(path, run, ties, options) for run in runs]
+        return _report_rankings(rankings, measures, held, options)
+    return rs.report(
+        name_file(path, "qrels", options),
+        [name_file(run, "run", options) for run in runs],
+        measures,
+        policy=options.policy or None,
+        convention=options.convention,
+        interval=options.interval,
+        worst=options.worst,
+        history=options.history,
+        items=options.items,
+        catalogue=options.catalogue,
+        duplicates=options.duplicates,
+        score_type=options.score_type,
+        encoding=options.encoding,
+        threads=options.threads,
+        strict=options.strict,
+        progress=True,
+    )
+
+
+AVERAGED = rs.Policy(ties="average")
+"""The default policy of rows that hold both scores and grades."""
+
+
+def _report_table(path: str, measures: list[str], options: Namespace) -> Report:
+    table, columns = name_table(path, options)
+    held = hold(table, "table")
+    ties = read_ties(measures, options)
+    with ProgressBar(show(held.name)) as progress:
+        rankings = rank_table(held.value, columns, ties, options, progress)
+    weights = read_weights(rankings, columns)
+    return _report_rankings([rankings], measures, [held], options, weights)
+
+
+def _report_rankings(
+    rankings: Sequence[rs.Rankings],
+    measures: list[str],
+    held: Sequence[HashedInput],
+    options: Namespace,
+    weights: dict[str, float] | None = None,
+) -> Report:
+    beside = [text for text in options.col if text.partition("=")[0] in TABLE_ROLES]
+    said = [
+        *(("--by", name) for name in options.by or []),
+        *(("--col", text) for text in beside),
+        *(("--positive", text) for text in options.positive or []),
+        *([("--duplicates", options.duplicates)] if options.duplicates != "error" else []),
+        *([("--encoding", options.encoding)] if options.encoding != "utf-8" else []),
+    ]
+    return report_rankings(
+        rankings,
+        measures,
+        held=held,
+        policy=options.policy or None,
+        convention=options.convention,
+        default=AVERAGED,
+        by=options.by or (),
+        interval=options.interval,
+        worst=options.worst,
+        weights=weights,
+        known=read_items(options),
+        beside=name_items(options),
+        options=said,
+        threads=options.threads,
+        strict=options.strict,
+        progress=True,
+    )

@@ -1,0 +1,1 @@
+"""How much values depend on the order of tied documents."""

@@ -1,0 +1,143 @@
+"""The audit of ties, with scores as given and as narrower types would round them."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope._core import audit_ties as audit_spreads
+from rankscope.deferred import np
+from rankscope.engine.requests import count_threads, read_measure, read_policy, read_request
+from rankscope.evaluation.evaluating import make_plan
+from rankscope.evaluation.refusals import check_averaged, refuse_items
+from rankscope.evaluation.rounding import NARROW, find_precision, round_scores
+from rankscope.output.table import Table
+from rankscope.records import record
+from rankscope.settings.policy import Policy
+from rankscope.ties.result import TieAudit, TieSummary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankscope.evaluation.rankings import Rankings
+    from rankscope.measures import Measure
+
+
+def audit_ties(
+    rankings: Rankings,
+    measure: Measure | str,
+    *,
+    policy: Policy | str | None,
+    threads: int | None,
+) -> TieAudit:
+    """Audit the ties of rankings. `Rankings.ties` documents the arguments."""
+    asked = read_measure(measure)
+    chosen = read_policy(policy, Policy(ties=rankings.tie_policy))
+    values, given = spread_ties(rankings, asked, chosen, threads)
+    precision = find_precision(rankings.scores, rankings.offsets)
+    rows = {"as given": given}
+    for name in NARROW.get(precision, ()):
+        rounded = round_scores(rankings.scores, name)
+        _, rows[name] = spread_ties(rankings, asked, chosen, threads, values=values, scores=rounded)
+    return TieAudit(
+        {
+            "query_id": lambda: rankings.query_texts,
+            "value": values,
+            "expected": given.expected,
+            "lower": given.lower,
+            "upper": given.upper,
+            "variance": given.variance,
+            "tied": given.tied,
+        },
+        measure=asked,
+        policy=chosen,
+        source=rankings.source,
+        summary=_summarise(values, given, precision),
+        by_precision=Table(
+            {
+                "scores": list(rows),
+                "tied documents": [int(each.tied.sum()) for each in rows.values()],
+                "tied queries": [int((each.tied > 0).sum()) for each in rows.values()],
+                "expected": [_mean(each.expected, values) for each in rows.values()],
+                "lower": [_mean(each.lower, values) for each in rows.values()],
+                "upper": [_mean(each.upper, values) for each in rows.values()],
+            }
+        ),
+    )
+
+
+@record(frozen=True, slots=True)
+class Spread:
+    """The values of queries over all orders of their ties.
+
+    Args:
+        expected: Their means.
+        lower: The smallest.
+        upper: The largest.
+        variance: Their variances.
+        tied: How many documents of each query share their score with another.
+    """
+
+    expected: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    tied: NDArray[np.uint32]
+
+
+def spread_ties(
+    rankings: Rankings,
+    measure: Measure,
+    policy: Policy,
+    threads: int | None,
+    *,
+    values: NDArray[np.float64] | None = None,
+    scores: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], Spread]:
+    """Return the value of each query, and its spread over all orders of tied documents."""
+    refuse_items(measure, "value over the orders of tied documents")
+    check_averaged(measure, policy)
+    if values is None:
+        evaluation = rankings.evaluate(measure, policy=policy, threads=threads)
+        values = evaluation.per_query(measure)
+    request = read_request(
+        measure, policy, convention=None, score_type=None, grades=rankings.grades
+    )
+    plan = make_plan(request, rankings.tie_policy, rankings.grades, "error")
+    core = rankings._core  # noqa: SLF001 - a part of it
+    expected, lower, upper, variance, tied = (
+        np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
+        for column in audit_spreads(core, plan, scores, count_threads(threads))
+    )
+    # Where a measure is undefined, its value is that of the policy in every order.
+    is_undefined = np.isnan(lower)
+    expected, lower, upper = (
+        np.where(is_undefined, values, column) for column in (expected, lower, upper)
+    )
+    variance = np.where(is_undefined, 0 * values, variance)
+    return values, Spread(expected, lower, upper, variance, tied)
+
+
+def _summarise(values: NDArray[np.float64], found: Spread, precision: str) -> TieSummary:
+
+    is_there = ~np.isnan(values)
+    queries = int(is_there.sum())
+    variance = math.fsum(found.variance[is_there].tolist())
+    return TieSummary(
+        value=_mean(values, values),
+        expected=_mean(found.expected, values),
+        lower=_mean(found.lower, values),
+        upper=_mean(found.upper, values),
+        deviation=math.sqrt(variance) / queries if queries else math.nan,
+        queries=queries,
+        tied=int((found.tied > 0).sum()),
+        touched=int((found.lower < found.upper).sum()),
+        documents=int(found.tied.sum()),
+        precision=precision,
+    )
+
+
+def _mean(column: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """Return the mean of a column over the queries that have a value."""
+    counted = column[values == values].tolist()  # noqa: PLR0124 - NaN alone differs
+    return math.fsum(counted) / len(counted) if counted else math.nan

@@ -1,0 +1,152 @@
+"""The change between two windows, decomposed into exact contributions of slices."""
+
+from __future__ import annotations
+
+from rankscope.output.printed import Printed
+from rankscope.output.table import Table
+from rankscope.output.text import show
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.output.table import Cell
+
+ALL = "all"
+OTHERS = "all others"
+LOSSES = ("retrieval", "truncation", "ordering", "undefined")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SliceChange:
+    """The contribution of one slice to the change between two windows.
+
+    Args:
+        slice: The attributes and their values; empty for the queries that are in no other slice.
+        queries: The number of queries before and after.
+        shares: The share of all queries before and after.
+        means: The mean value before and after; `None` if there are no queries.
+        mix: The contribution of the change of its share.
+        within: The contribution of the change of its mean.
+        entered: Its contribution if it only has queries after.
+        left: Its contribution if it only has queries before.
+        losses: The contribution except for `mix`, split into `retrieval` (`None` if it isn't
+            observable), `truncation`, `ordering` and `undefined`. A loss that increased is
+            negative.
+    """
+
+    slice: tuple[tuple[str, str], ...]
+    queries: tuple[int, int]
+    shares: tuple[float, float]
+    means: tuple[float | None, float | None]
+    mix: float
+    within: float
+    entered: float
+    left: float
+    losses: dict[str, float | None]
+
+    @property
+    def name(self) -> str:
+        """The slice as text, such as `device=tv, version=4`."""
+        return name_slice(self.slice)
+
+    @property
+    def total(self) -> float:
+        """The total contribution."""
+        return self.mix + self.within + self.entered + self.left
+
+    def main_loss(self, sign: float) -> str:
+        """Return the name of the loss that contributes most in one direction."""
+        return find_main_loss(self.losses, sign)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "slice": dict(self.slice),
+            "queries": [*self.queries],
+            "shares": [*self.shares],
+            "means": [*self.means],
+            "total": self.total,
+            "mix": self.mix,
+            "within": self.within,
+            "entered": self.entered,
+            "left": self.left,
+            "losses": dict(self.losses),
+        }
+
+
+def find_main_loss(losses: dict[str, float | None], sign: float) -> str:
+    """Return the name of the loss that contributes most in one direction."""
+    known = {name: amount for name, amount in losses.items() if amount is not None}
+    return max(known, key=lambda name: known[name] * sign)
+
+
+def name_slice(parts: tuple[tuple[str, str], ...]) -> str:
+    """Return a slice as text."""
+    return ", ".join(f"{show(name)}={show(text)}" for name, text in parts) or OTHERS
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Decomposition(Printed):
+    """The change between two windows, split by slices. The parts add up to the change.
+
+    Args:
+        measure: The measure.
+        change: The mean after minus the mean before.
+        means: The mean before and after.
+        queries: The number of queries before and after.
+        mix: The contribution of changed shares, over all slices with queries in both windows.
+        within: The contribution of changed means, over the same slices.
+        entered: The contribution of slices that only have queries after.
+        left: The contribution of slices that only have queries before.
+        losses: The change except for `mix`, split by loss as in `SliceChange`.
+        slices: The contribution of each slice.
+    """
+
+    measure: str
+    change: float
+    means: tuple[float, float]
+    queries: tuple[int, int]
+    mix: float
+    within: float
+    entered: float
+    left: float
+    losses: dict[str, float | None]
+    slices: tuple[SliceChange, ...]
+
+    @property
+    def table(self) -> Table:
+        """A table with the queries, means and contributions of each slice."""
+        columns: dict[str, list[Cell]] = {
+            "slice": [each.name for each in self.slices],
+            "queries before": [each.queries[0] for each in self.slices],
+            "queries after": [each.queries[1] for each in self.slices],
+            "before": [each.means[0] for each in self.slices],
+            "after": [each.means[1] for each in self.slices],
+            "total": [each.total for each in self.slices],
+            "mix": [each.mix for each in self.slices],
+            "within": [each.within for each in self.slices],
+            "entered": [each.entered for each in self.slices],
+            "left": [each.left for each in self.slices],
+        }
+        columns |= {name: [each.losses[name] for each in self.slices] for name in LOSSES}
+        return Table(columns)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as dicts and lists."""
+        return {
+            "measure": self.measure,
+            "change": self.change,
+            "means": [*self.means],
+            "queries": [*self.queries],
+            "mix": self.mix,
+            "within": self.within,
+            "entered": self.entered,
+            "left": self.left,
+            "losses": dict(self.losses),
+            "slices": [each.to_dict() for each in self.slices],
+        }
+
+    def _parts(self) -> list[str | Table]:
+        return [self.table]
+
+    __repr__ = Printed.__str__

@@ -1,0 +1,135 @@
+"""Evaluates the measures that were asked for, in one pass over the run."""
+
+from __future__ import annotations
+
+from array import array
+
+from rankscope.engine.trec_values import evaluate_kernels
+from rankscope.measures import parse
+from rankscope.records import record
+from rankscope.trec_eval.catalog import UNQUERIED
+from rankscope.trec_eval.differences import describe_differences
+from rankscope.trec_eval.requests import gain_table, make_measures, rbp_kernel
+from rankscope.trec_eval.undefined import Known, correct, kernels_needed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.trec_eval.catalog import Entry
+    from rankscope.trec_eval.reading import Source
+    from rankscope.trec_eval.requests import Requested
+
+POSITIVE: Kernel = parse("NumRel").kernel_spec()
+CHARACTERS = 6
+"""How many characters of relstring a value of the core holds."""
+
+
+@record(frozen=True, slots=True)
+class Evaluated:
+    """A measure with its values.
+
+    Args:
+        entry: The measure of trec_eval.
+        name: The name that is printed.
+        columns: Its values by query: one column, or as many as a text needs.
+        complete: The values that are added up over all judged queries, if they are others: with
+            `-c`, trec_eval counts relevant documents in the judgments, without regard to `-l`.
+    """
+
+    entry: Entry
+    name: str
+    columns: Sequence[Doubles]
+    complete: Doubles | None = None
+
+
+def evaluate_requests(
+    requests: Sequence[Requested],
+    qrels: Qrels,
+    source: Source,
+    options: Namespace,
+    note: Callable[[str], None],
+) -> tuple[list[Evaluated], QueryValues]:
+    """Evaluate measures on a run."""
+    wanted = [
+        (one, name, place, kernels)
+        for one in requests
+        for place, (name, kernels) in enumerate(_plan(one, qrels, options))
+    ]
+    kernels = {repr(kernel): kernel for *_, several in wanted for kernel in several}
+    counts_all = options.complete_rel_info_wanted
+    needed = [*kernels_needed(requests, qrels, options), *([POSITIVE] if counts_all else ())]
+    kernels |= {repr(kernel): kernel for kernel in needed}
+    found = _evaluate(qrels, source, list(kernels.values()), options, note)
+    columns = dict(zip(kernels, found.columns, strict=True))
+    known = Known(options, qrels, found, columns)
+    evaluated = []
+    for one, name, place, several in wanted:
+        texts = _cut_text(one, [columns[repr(kernel)] for kernel in several])
+        complete = columns[repr(POSITIVE)] if counts_all and one.entry.name == "num_rel" else None
+        evaluated.append(
+            Evaluated(one.entry, name, correct(one, name, texts, place, known), complete)
+        )
+    for difference in describe_differences(requests, evaluated, known):
+        note(difference)
+    return evaluated, found
+
+
+def _plan(
+    requested: Requested, qrels: Qrels, options: Namespace
+) -> list[tuple[str, tuple[Kernel, ...]]]:
+    """Return the names that a measure prints, and the computations of the core for each."""
+    entry = requested.entry
+    if entry.name in UNQUERIED:
+        return []
+    if entry.name == "relstring":
+        starts = range(1, max(int(requested.values[0]), 1) + 1, CHARACTERS)
+        kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
+        return [(requested.name, kernels)]
+    grades = qrels.judgments.grades()
+    if entry.name == "rbp" and requested.has_gains:
+        return [(requested.name, (rbp_kernel(requested, grades),))]
+    planned: list[tuple[str, tuple[Kernel, ...]]] = []
+    measures = make_measures(
+        requested, level=options.level, documents=options.documents, dialect=options.dialect
+    )
+    for name, measure in zip(requested.names, measures, strict=True):
+        kernel, params = measure.kernel_spec(grades=grades)
+        changed: Mapping[str, object] = params
+        if requested.pairs and "gain" in params:
+            changed = {**params, **gain_table(requested, grades).parameters()}
+        planned.append((name, ((kernel, changed),)))
+    return planned
+
+
+def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
+    """Cut what the last column of a text has beyond its length."""
+    if requested.entry.name != "relstring" or not columns:
+        return columns
+    left = max(int(requested.values[0]), 0) - CHARACTERS * (len(columns) - 1)
+    mask = (1 << 8 * left) - 1
+    return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
+
+
+def _evaluate(
+    qrels: Qrels,
+    source: Source,
+    kernels: list[Kernel],
+    options: Namespace,
+    note: Callable[[str], None],
+) -> QueryValues:
+    def evaluate() -> QueryValues:
+        return evaluate_kernels(
+            qrels,
+            source.file(),
+            kernels,
+            score_type="float32" if options.dialect == "9" else "float64",
+            depth=options.depth,
+            judged_only=options.Judged_docs_only,
+            fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
+        )
+
+    return source.read(evaluate, note)

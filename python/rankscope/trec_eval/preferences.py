@@ -1,0 +1,188 @@
+"""Evaluates a run against preferences between documents: `-R prefs` and `-R qrels_prefs`."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from itertools import pairwise
+
+import rankscope as rs
+from rankscope.engine.trec_values import QueryValues, stand_in
+from rankscope.errors import FormatError
+from rankscope.file import File
+from rankscope.names import quote
+from rankscope.records import record
+from rankscope.trec_eval.evaluating import Evaluated
+from rankscope.trec_eval.reading import read_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+
+    from rankscope.inputs.qrels import Qrels
+    from rankscope.trec_eval.reading import Source
+    from rankscope.trec_eval.requests import Requested
+
+FIELDS = {
+    "prefs": ("query", "group", "subgroup", "document", "level"),
+    "qrels_prefs": ("query", "group", "document", "level"),
+}
+"""The fields of a line, by format. In the second, a group has one subgroup."""
+
+CONFLICTING = 4
+"""The exit status of trec_eval for preferences that contradict each other."""
+
+
+@record(frozen=True, slots=True)
+class Line:
+    """A line of a file of preferences.
+
+    Args:
+        query: The ID of the query.
+        group: The group of the judge.
+        subgroup: The subgroup.
+        document: The ID of the document.
+        level: The level of the document.
+    """
+
+    query: bytes
+    group: bytes
+    subgroup: bytes
+    document: bytes
+    level: float
+
+
+@record(frozen=True, slots=True)
+class Preferences:
+    """Preferences of judges.
+
+    Args:
+        path: Where they were read from.
+        qrels: Judgments whose grades are the numbers of the documents of a query, in the order of
+            the bytes of their IDs.
+        lines: The lines of each query.
+        documents: The documents of each query with their numbers.
+    """
+
+    path: str
+    qrels: Qrels
+    lines: Sequence[Sequence[Line]]
+    documents: Sequence[dict[bytes, int]]
+
+
+def read_preferences(path: str, form: str, *, has_comments: bool) -> Preferences:
+    """Read preferences."""
+    lines: dict[bytes, list[Line]] = {}
+    for line in _read_preferences(path, form, has_comments=has_comments):
+        lines.setdefault(line.query, []).append(line)
+    documents = [
+        {document: number for number, document in enumerate(sorted({one.document for one in some}))}
+        for some in lines.values()
+    ]
+    texts = [
+        b"%b 0 %b %d" % (query, document, number)
+        for query, of_query in zip(lines, documents, strict=True)
+        for document, number in of_query.items()
+    ]
+    qrels = rs.read_qrels(File(b"\n".join(texts), "trec"))
+    return Preferences(path, qrels, list(lines.values()), documents)
+
+
+def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[Line]:
+    names = FIELDS[form]
+    for number, text in read_lines(path, has_comments=has_comments):
+        fields = text.split()
+        if len(fields) != len(names):
+            raise FormatError(
+                f"expected {len(names)} fields ({', '.join(names)}), found {len(fields)}",
+                hint="columns are separated by blanks or tabs",
+                code="field_count",
+                file=path,
+                line=number,
+            )
+        query, group, *subgroup, document, level = fields
+        try:
+            value = float(level)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value < float("inf"):
+            raise FormatError(
+                f"expected a level of 0 or more, found {quote(level.decode(errors='replace'))}",
+                hint="the level of a document that isn't relevant is 0",
+                code="rel_not_number",
+                file=path,
+                line=number,
+            )
+        yield Line(query, group, subgroup[0] if subgroup else b"", document, value)
+
+
+def evaluate_preferences(
+    requests: Sequence[Requested], preferences: Preferences, source: Source, options: Namespace
+) -> tuple[list[Evaluated], QueryValues]:
+    """Evaluate measures against preferences."""
+    # Reading judgments needs no NumPy.
+    from rankscope.trec_eval.preference_counts import ConflictError, Judgment, find_values  # noqa: PLC0415 - loads late
+
+    def rank(run: File) -> rs.Rankings:
+        return rs.Rankings.from_run(
+            preferences.qrels,
+            run,
+            # trec_eval sorts other judgments by descending IDs.
+            ties="doc_id_asc",
+            score_type="float32" if options.dialect == "9" else "float64",
+        )
+
+    needs_all = options.dialect == "10" and options.complete_rel_info_wanted
+    ids = [query.encode("utf-8", "surrogatepass") for query in preferences.qrels.query_texts]
+    try:
+        rankings = rank(source.file())
+    except FormatError as error:
+        if not needs_all or error.code != "no_common_queries":
+            raise
+        rankings = rank(stand_in(ids))
+    offsets = rankings.offsets.tolist()
+    is_present = [start < end for start, end in pairwise(offsets)]
+    judged = sorted(range(len(ids)), key=ids.__getitem__)
+    retrieved = [query for query in judged if is_present[query]]
+    wanted = [one.entry for one in requests if one.entry.format == "prefs"]
+    columns = {entry.name: array("d", bytes(8 * len(ids))) for entry in wanted}
+    for query in judged if needs_all else retrieved:
+        documents = preferences.documents[query]
+        shown = rankings.relevance[offsets[query] : offsets[query + 1]][: options.depth]
+        # The grades of the judged documents are their numbers.
+        found = [int(number) for number in shown.tolist() if not math.isnan(number)]
+        places = {number: place for place, number in enumerate(found)}
+        for number in range(len(documents)):
+            places.setdefault(number, len(places))
+        judgments = [
+            Judgment(one.group, one.subgroup, one.level, places[documents[one.document]])
+            for one in preferences.lines[query]
+        ]
+        try:
+            values = find_values(judgments, len(documents), len(found))
+        except ConflictError as conflict:
+            raise _refuse(preferences, query, places, conflict) from None
+        for name, column in columns.items():
+            column[query] = values[name]
+    evaluated = [Evaluated(entry, entry.name, [columns[entry.name]]) for entry in wanted]
+    return evaluated, QueryValues(
+        judgments=preferences.qrels.judgments, columns=[], retrieved=retrieved, judged=judged
+    )
+
+
+def _refuse(
+    preferences: Preferences, query: int, places: dict[int, int], conflict: Exception
+) -> FormatError:
+    numbers = {place: number for number, place in places.items()}
+    names = {number: name for name, number in preferences.documents[query].items()}
+    document = names[numbers[vars(conflict)["document"]]].decode("utf-8", "replace")
+    mistake = FormatError(
+        f"expected preferences that agree within a group, but in query "
+        f"{quote(preferences.qrels.query_texts[query])} the document {quote(document)} {conflict}",
+        hint="give judges who disagree different groups",
+        code="conflicting_preferences",
+        file=preferences.path,
+    )
+    mistake.exit_status = CONFLICTING
+    return mistake

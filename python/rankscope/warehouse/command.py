@@ -1,0 +1,164 @@
+"""`rankscope sql`: writes measures as SQL for a warehouse."""
+
+from __future__ import annotations
+
+import rankscope as rs
+from rankscope.cli.options import add_measures_option, add_policy_option
+from rankscope.cli.parser import Once, read_integer
+from rankscope.errors import UsageError
+from rankscope.evaluation.command import DEFAULT_MEASURES
+from rankscope.measures.splitting import split_measures
+from rankscope.names import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from rankscope.cli.parser import Parser
+    from rankscope.warehouse.result import SqlStatements
+
+ROLES = ("query", "doc", "relevance", "score", "rank")
+OF_ONE_TABLE = ("qrels.query", "qrels.doc", "run.query", "run.doc")
+"""The roles of IDs that have different names in the two tables."""
+STATEMENTS = ("means", "per-query", "checks")
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    add_measures_option(parser, DEFAULT_MEASURES)
+    parser.add_argument(
+        "--dialect",
+        action=Once,
+        default="duckdb",
+        metavar="NAME",
+        help="dialect to write, one of: duckdb, postgres, bigquery, snowflake (default: duckdb)",
+    )
+    parser.add_argument(
+        "--qrels", action=Once, metavar="TABLE", help="table of judgments (default: qrels)"
+    )
+    parser.add_argument(
+        "--run",
+        action=Once,
+        metavar="TABLE",
+        dest="retrieved",
+        help="table of retrieved documents (default: run)",
+    )
+    parser.add_argument(
+        "--table",
+        action=Once,
+        metavar="TABLE",
+        help="one table whose rows hold both grades and scores or ranks",
+    )
+    parser.add_argument(
+        "--col",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help=f"the column to use for a role; roles: {', '.join(ROLES)}; if the two tables have "
+        f"different names for IDs, {', '.join(OF_ONE_TABLE)}; with --table, `--col doc=` means "
+        "that there are no document IDs (default: query_id, doc_id, relevance, score)",
+    )
+    parser.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="compute the means for each value of this query attribute, or each combination of "
+        "several",
+    )
+    add_policy_option(parser)
+    parser.add_argument(
+        "--duplicates",
+        action=Once,
+        choices=("error", "max"),
+        metavar="RULE",
+        help="what to do if a document appears twice in a query (default: error)",
+    )
+    parser.add_argument(
+        "--depth",
+        action=Once,
+        type=read_integer,
+        default=1000,
+        metavar="N",
+        help="ranks with a discount where a measure has no cutoff (default: 1000)",
+    )
+    parser.add_argument(
+        "--statement",
+        action=Once,
+        default="means",
+        choices=STATEMENTS,
+        metavar="NAME",
+        help="statement to print",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    """Print a statement."""
+    statements = _write(options)
+    chosen = {
+        "means": statements.means,
+        "per-query": statements.per_query,
+        "checks": statements.checks,
+    }
+    print(chosen[options.statement])
+    return 0
+
+
+def _write(options: Namespace) -> SqlStatements:
+    measures = split_measures(options.measures or DEFAULT_MEASURES)
+    columns = _read_columns(options.col)
+    if options.table is None:
+        return rs.sql(
+            measures,
+            qrels="qrels" if options.qrels is None else options.qrels,
+            run="run" if options.retrieved is None else options.retrieved,
+            dialect=options.dialect,
+            columns=columns,
+            by=options.by,
+            policy=options.policy or None,
+            duplicates=options.duplicates or "error",
+            depth=options.depth,
+        )
+    for name, value in (
+        ("--qrels", options.qrels),
+        ("--run", options.retrieved),
+        ("--duplicates", options.duplicates),
+        *((f"--col {role}", columns.get(role)) for role in OF_ONE_TABLE),
+    ):
+        if value is not None:
+            raise UsageError(
+                f"--table holds judgments and the run, found {name} as well",
+                hint=f"remove {name}, or --table",
+                code="usage",
+            )
+    return rs.sql_table(
+        options.table,
+        measures,
+        query=columns.get("query"),
+        doc=columns.get("doc") if columns.get("doc") != "" else False,
+        relevance=columns.get("relevance"),
+        score=columns.get("score"),
+        rank=columns.get("rank"),
+        dialect=options.dialect,
+        by=options.by,
+        policy=options.policy or None,
+        depth=options.depth,
+    )
+
+
+def _read_columns(texts: list[str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for text in texts:
+        role, sign, name = text.partition("=")
+        if not sign or role not in (*ROLES, *OF_ONE_TABLE):
+            raise UsageError(
+                f"cannot read --col {quote(text)}",
+                hint=f"write --col query=NAME, with one of: {', '.join(ROLES)}",
+                code="usage",
+            )
+        if role in columns:
+            raise UsageError(
+                f"--col sets {role} twice", hint=f"remove one --col {role}=", code="usage"
+            )
+        columns[role] = name
+    return columns
