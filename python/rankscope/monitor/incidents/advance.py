@@ -11,12 +11,7 @@ from rankscope.monitor.incidents.conclusion import (
     settle,
 )
 from rankscope.monitor.incidents.incident import LASTING
-from rankscope.monitor.incidents.rows import (
-    read_incident,
-    write_change,
-    write_incident,
-    write_notice,
-)
+from rankscope.monitor.incidents.rows import read_incident, write_conclusion
 from rankscope.monitor.incidents.transitions import resolve
 from rankscope.monitor.rules.data.run import find_default_row
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
@@ -291,10 +286,8 @@ class _Walk:
         stale = store is not None and store.save_rules(
             self._project,
             rows,
-            incidents=[write_incident(one) for one in unsaved.incidents],
-            changes=[write_change(*change) for change in unsaved.changes],
-            notices=[write_notice(one, to, self._now) for one, to in unsaved.notices],
             audit=[run.audit for run in runs if run.audit is not None],
+            **write_conclusion(unsaved, self._now),
         )
         if stale:
             return False

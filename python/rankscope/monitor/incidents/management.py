@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.conclusion import Conclusion
 from rankscope.monitor.incidents.incident import ACTIVE, LASTING
 from rankscope.monitor.incidents.response import end_incidents
-from rankscope.monitor.incidents.rows import read_incident
+from rankscope.monitor.incidents.rows import read_incident, write_conclusion
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import RESOLVED
 from rankscope.monitor.rules.state import RuleState, read_word
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.incidents.response import Ended
     from rankscope.monitor.store.records import Delivery
     from rankscope.monitor.store.store import Store, StoreReader
 
@@ -180,14 +180,7 @@ def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) 
     if row is None:
         raise _unknown(name)
     ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
-    if not store.remove_rule(
-        project,
-        name,
-        audit,
-        incidents=ended.incidents,
-        changes=ended.changes,
-        notices=ended.notices,
-    ):
+    if not store.remove_rule(project, name, audit, **write_conclusion(ended, now)):
         raise _unknown(name)
 
 
@@ -236,17 +229,15 @@ def _write(
         known = store.find_rule(project, name)
         changed, action, note = change(known)
         row = replace(changed, revision=1 if known is None else known.revision + 1)
-        ended: Ended | None = None
+        ended = Conclusion()
         if note and known is not None:
             ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
         audit = AuditEntry(now, actor, action, name + more)
         if not store.save_rules(
             project,
             [row],
-            incidents=() if ended is None else ended.incidents,
-            changes=() if ended is None else ended.changes,
-            notices=() if ended is None else ended.notices,
             audit=[audit],
+            **write_conclusion(ended, now),
         ):
             return
     raise FileError(

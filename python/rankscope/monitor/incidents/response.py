@@ -7,18 +7,12 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import settle
 from rankscope.monitor.incidents.incident import ACTIVE, LASTING, STATUSES
-from rankscope.monitor.incidents.rows import (
-    read_change,
-    read_incident,
-    write_change,
-    write_incident,
-    write_notice,
-)
+from rankscope.monitor.incidents.rows import read_change, read_incident, write_conclusion
 from rankscope.monitor.rules.kinds import Rule, find_kind
 from rankscope.monitor.rules.run import Check
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import OPERATOR
-from rankscope.records import record, replace
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +20,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal, TypeAlias
 
+    from rankscope.monitor.incidents.conclusion import Conclusion
     from rankscope.monitor.incidents.incident import Change, Incident, Notified
     from rankscope.monitor.incidents.transitions import Turn
-    from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow, RuleRow
+    from rankscope.monitor.store.records import IncidentRow, RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
 
     Chosen: TypeAlias = Literal[
@@ -40,21 +35,6 @@ CHOICES: tuple[str, ...] = (*STATUSES, "all")
 SENT = ("waiting", "delivered")
 AT_ONCE = 500
 """How many notices are looked up by one statement."""
-
-
-@record(frozen=True, slots=True)
-class Ended:
-    """Rows of incidents that were resolved.
-
-    Args:
-        incidents: The incidents.
-        changes: Their history.
-        notices: What people are notified of.
-    """
-
-    incidents: tuple[IncidentRow, ...]
-    changes: tuple[ChangeRow, ...]
-    notices: tuple[NoticeRow, ...]
 
 
 def list_incidents(
@@ -128,24 +108,19 @@ def resolve_incident(
 
 def end_incidents(
     store: StoreReader, project: str, row: RuleRow, *, now: int, actor: str, note: str
-) -> Ended:
-    """Return the rows that resolve all incidents of a rule, to be stored with the rule."""
+) -> Conclusion:
+    """Resolve all incidents of a rule, and return what is to be stored with the rule."""
     time = to_datetime(now)
     rows = store.list_incidents(project, states=LASTING, rule=row.name)
     lasting = sorted(map(read_incident, rows), key=lambda one: (one.opened, one.incident_id))
     turns = [transitions.resolve(one, time, actor=actor, note=note) for one in lasting]
-    return _write_rows(project, row, turns, now)
+    return _settle(project, row, turns, time)
 
 
-def _write_rows(project: str, row: RuleRow, turns: list[Turn], now: int) -> Ended:
+def _settle(project: str, row: RuleRow, turns: list[Turn], time: datetime) -> Conclusion:
     until = row.silenced_until
     check = Check(Rule.from_json(row.rule), None if until is None else to_datetime(until))
-    settled = settle(project, turns, {row.name: check}, to_datetime(now))
-    return Ended(
-        tuple(map(write_incident, settled.incidents)),
-        tuple(write_change(*change) for change in settled.changes),
-        tuple(write_notice(notice, channels, now) for notice, channels in settled.notices),
-    )
+    return settle(project, turns, {row.name: check}, time)
 
 
 def _change(
@@ -169,17 +144,11 @@ def _change(
         if action == "resolve":
             key = turn.incident.key
             changed = find_kind(rule).restart(changed, [key], now, is_all=False)
-        ended = _write_rows(project, rule, [turn], now)
+        ended = _settle(project, rule, [turn], to_datetime(now))
         audit = AuditEntry(now, actor, f"incident.{action}", incident_id)
-        if not store.save_rules(
-            project,
-            [changed],
-            incidents=ended.incidents,
-            changes=ended.changes,
-            notices=ended.notices,
-            audit=[audit],
-        ):
-            return read_incident(ended.incidents[0])
+        rows = write_conclusion(ended, now)
+        if not store.save_rules(project, [changed], audit=[audit], **rows):
+            return ended.incidents[0]
     raise FileError(
         "the incident was changed by others at the same time, again and again",
         hint="try again",

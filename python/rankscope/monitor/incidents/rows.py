@@ -8,7 +8,9 @@ from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.incidents.notice import Notice
+    from typing import Any
+
+    from rankscope.monitor.incidents.conclusion import Conclusion
 
 
 def write_incident(incident: Incident) -> IncidentRow:
@@ -29,16 +31,23 @@ def read_incident(row: IncidentRow) -> Incident:
     return Incident.from_json(row.body)
 
 
-def write_change(incident_id: str, change: Change) -> ChangeRow:
-    """Return the row of a change."""
-    return ChangeRow(incident_id, to_micros(change.time), change.action, change.actor, change.note)
-
-
 def read_change(row: ChangeRow) -> Change:
     """Return the change of a row."""
     return Change(to_datetime(row.time), row.action, row.actor, row.note)
 
 
-def write_notice(notice: Notice, channels: tuple[str, ...], now: int) -> NoticeRow:
-    """Return the row of a notice, to be sent from now on."""
-    return NoticeRow(notice.notice_id, now, notice.to_json(), channels)
+def write_change(incident_id: str, change: Change) -> ChangeRow:
+    """Return the row of a change."""
+    return ChangeRow(incident_id, to_micros(change.time), change.action, change.actor, change.note)
+
+
+def write_conclusion(concluded: Conclusion, now: int) -> dict[str, Any]:
+    """Return the rows of what was concluded, as the store takes them; notices are sent from now."""
+    return {
+        "incidents": [write_incident(each) for each in concluded.incidents],
+        "changes": [write_change(*change) for change in concluded.changes],
+        "notices": [
+            NoticeRow(each.notice_id, now, each.to_json(), channels)
+            for each, channels in concluded.notices
+        ],
+    }

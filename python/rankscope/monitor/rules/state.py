@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.stored import show_time
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ class RuleState:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         said = {name: getattr(self, name) for name in FIELDS}
-        said |= {name: to_micros(said[name]) for name in TIMES if said[name] is not None}
+        said |= {name: show_time(said[name]) for name in TIMES}
         streams = [stream.to_dict() for stream in self.streams]
         return said | {
             "rule": self.rule.to_dict(),

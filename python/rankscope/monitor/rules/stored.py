@@ -9,7 +9,7 @@ from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
-from rankscope.monitor.events.times import MICROSECOND, to_datetime, to_micros
+from rankscope.monitor.events.times import MICROSECOND, format_time, to_datetime, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,11 @@ class Stored:
         """Read what `to_json` has written."""
         made: Self = read(cls, json.loads(text))
         return made
+
+
+def show_time(moment: datetime | None) -> str | None:
+    """Return a time as people and programs read it."""
+    return None if moment is None else format_time(moment)
 
 
 def write(value: Any) -> Any:  # noqa: ANN401 - of any type, as JSON

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.evidence import FINAL, Evidence
-from rankscope.monitor.rules.stored import Stored, write
+from rankscope.monitor.rules.stored import Stored, show_time, write
 from rankscope.records import record, replace
 
 if TYPE_CHECKING:
@@ -244,16 +244,16 @@ class Stream(Stored):
             "log_evidence": evidence if math.isfinite(evidence) else None,
             "needed": self.needed,
             "is_named": self.is_named,
-            "since": write(self.since),
-            "at": write(self.at),
+            "since": show_time(self.since),
+            "at": show_time(self.at),
             "periods": self.periods,
             "lane": "final" if self.leading.age == FINAL else self.leading.to_dict()["age"],
             "judged": self.leading.judged,
             "early": [lane.to_dict() for lane in self.lanes if lane.age != FINAL],
-            "compared": write(self.compared),
+            "compared": show_time(self.compared),
             "labels": self.labels,
             "warnings": list(self.warnings),
             "smallest_fall": self.smallest_fall,
             "users_needed": self.users_needed,
-            "last": write(self.last),
+            "last": show_time(self.last),
         }

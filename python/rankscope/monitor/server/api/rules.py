@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Union, cast
+from typing import Annotated, Any, Literal, Union
 
 from pydantic import Field, WrapValidator
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.events.times import read_time, to_datetime
 from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.server.api.fields import (
     Count,
@@ -24,7 +24,6 @@ from rankscope.monitor.server.http.schema import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.routing.endpoint import Call
 
 State = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
@@ -122,16 +121,16 @@ class SilenceFields(TypedDict):
 Silence = Annotated[SilenceFields, Field(examples=[{"until": "2026-11-21T18:00:00Z"}])]
 
 
-def list_rules(monitor: Monitor, _call: Call) -> RuleStates:
+def list_rules(monitor: Monitor, _call: Call) -> dict[str, Any]:
     """Return the states of all rules."""
-    return {"rules": [write_state(state) for state in monitor.check()]}
+    return {"rules": [state.to_dict() for state in monitor.check()]}
 
 
-def get_rule(monitor: Monitor, call: Call) -> RuleStateFields:
+def get_rule(monitor: Monitor, call: Call) -> dict[str, Any]:
     """Return the state of a rule."""
     for state in monitor.check():
         if state.rule.name == call.part("name"):
-            return write_state(state)
+            return state.to_dict()
     raise UsageError("expected the name of a rule, found another", hint="list them", code="no_rule")
 
 
@@ -166,20 +165,6 @@ def silence_rule(monitor: Monitor, call: Call) -> None:
 def resolve_rule(monitor: Monitor, call: Call) -> None:
     """Resolve all incidents of a rule: its state is OK, and its evidence starts fresh."""
     monitor.resolve_rule(call.part("name"), actor=call.principal.actor)
-
-
-def write_state(state: RuleState) -> RuleStateFields:
-    """Return the state of a rule, with times as people read them."""
-    said = state.to_dict()
-    for stream in said["streams"]:
-        _write_times(stream, "since", "at", "compared", "last")
-    _write_times(said, "since", "evaluated", "following", "silenced_until")
-    return cast("RuleStateFields", said)
-
-
-def _write_times(said: dict[str, Any], *names: str) -> None:
-    for name in names:
-        said[name] = None if said[name] is None else format_time(said[name])
 
 
 RULE = "/v1/rules/{name}"
