@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.webhook import call, find_webhook, remove_webhook, set_webhook
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.webhook import call, find_webhook, remove_webhook, set_webhook
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.records import NoticeRow, Webhook

@@ -17,12 +17,12 @@ from rankscope.monitor.events.times import to_datetime
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError
-from rankscope.monitor.alerts.notify.webhook import find_webhook
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.doctor import examine, recompute_windows
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
 from rankscope.monitor.store.records import OpenHour, Progress, RuleRow, Webhook
 from rankscope.monitor.store.sqlite import startup as opening

@@ -11,13 +11,13 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="pictures are drawn by matplotlib")
 
-from rankscope.monitor.alerts.notify.channels import Channel
-from rankscope.monitor.alerts.notify.chart import Chart, draw_chart
-from rankscope.monitor.alerts.notify.message import write_test
-from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.channels import Channel
+from rankscope.monitor.notify.chart import Chart, draw_chart
+from rankscope.monitor.notify.message import write_test
+from rankscope.monitor.notify.sender import AppriseSender
 from rankscope.monitor.server.run.charts import find_chart
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import OutboxRow

@@ -11,9 +11,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from rankscope.errors import DeadlineError
-from rankscope.monitor.alerts.notify.http import Poster
-from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.notify.http import Poster
+from rankscope.monitor.notify.sender import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import (
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.alerts.notify.sender import Sender
+    from rankscope.monitor.notify.sender import Sender
     from rankscope.monitor.server.api.ingest import Answer
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store

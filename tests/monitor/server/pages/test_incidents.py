@@ -6,10 +6,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from rankscope.monitor.alerts.incidents.incident import Change, Notified
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.incident import Change, Notified
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import describe_evidence
 from rankscope.monitor.server.pages.incident import IncidentView
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import httpx
-    from rankscope.monitor.alerts.incidents.finding import Kind
+    from rankscope.monitor.rules.finding import Kind
 
     from tests.monitor.server.service import Service
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.alerts.management import Notification
-    from rankscope.monitor.alerts.notify.status import ChannelState
+    from rankscope.monitor.incidents.management import Notification
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.notify.status import ChannelState
     from rankscope.monitor.server.api.channels import ChannelRoutes
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool

@@ -7,10 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rankscope.monitor.alerts.incidents.incident import ACTIVE
-from rankscope.monitor.alerts.notify.message import name_stream
+from rankscope.monitor.incidents.incident import ACTIVE
+from rankscope.monitor.notify.message import name_stream
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import described, make_record
+from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.groups import (
     group_incidents,
     list_steps,
@@ -23,8 +24,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.routing.endpoint import Call

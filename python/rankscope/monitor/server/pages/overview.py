@@ -9,7 +9,6 @@ from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.server.api.fields import Object, make_query
 from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.api.route import Route
-from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
@@ -30,12 +29,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
@@ -171,7 +170,7 @@ class Overview:
                 for one in self.versions
             ],
             "evaluated": None if self.evaluated is None else format_time(self.evaluated),
-            "rules": [write_state(one) for one in self.rules],
+            "rules": [one.to_dict() for one in self.rules],
             "incidents": [group.to_dict() for group in self.active],
             "measures": [one.to_dict() for one in self.measures],
             "baseline": None

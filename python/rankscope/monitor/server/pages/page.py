@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.detect.state import STATES
+from rankscope.monitor.rules.state import STATES
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.routing.endpoint import Call
 
 

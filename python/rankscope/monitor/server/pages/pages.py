@@ -13,7 +13,7 @@ from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import ChannelPages
 from rankscope.monitor.server.pages.incident import IncidentForms
 from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.pages.rule import RuleForms
+from rankscope.monitor.server.pages.rule import RuleForms, show_fields
 from rankscope.monitor.server.pages.settings import SavingSettings
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.static import name_files, serve_files
@@ -68,7 +68,7 @@ class Pages:
         loaded = {
             "look.css": read_style().encode(),
             "explanation.css": html.STYLE.encode(),
-            "pages.css": (own / "pages.css").read_bytes(),
+            "pages.css": (own / "pages.css").read_bytes() + show_fields().encode(),
             # The first remembers the page as delivered, before the others write into it. Tables
             # are sorted as those of reports are.
             "pages.js": b"\n".join(

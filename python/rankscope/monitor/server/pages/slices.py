@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.server.http.schema import described
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
 from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures

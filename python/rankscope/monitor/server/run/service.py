@@ -11,14 +11,14 @@ from functools import partial
 from ipaddress import ip_address
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.alerts.notify.channels import Channels
-from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.http import Poster
-from rankscope.monitor.alerts.notify.sender import AppriseSender
-from rankscope.monitor.alerts.notify.sending import check_services
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.http import Poster
+from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.alerts.notify.sender import Sender
+    from rankscope.monitor.notify.sender import Sender
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
