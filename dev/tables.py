@@ -7,6 +7,7 @@ end is added to a new comment.
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import sys
@@ -29,6 +30,8 @@ from rankscope.measures.other_names import OTHER_NAMES
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.rules.fields import FIELDS as RULE_FIELDS
+from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.server.settings import Settings
 from rankscope.output.diagnostics import SENTENCES
@@ -286,6 +289,21 @@ def write_routes() -> str:
     return "\n".join(["| route | scope | what it does |", "| --- | --- | --- |", *lines])
 
 
+def write_rules() -> str:
+    """Return the table of the fields of alert rules, with the kinds that have them."""
+    lines = []
+    for field in RULE_FIELDS.values():
+        if field.name == "name":
+            continue
+        kinds = "all" if field.kinds == tuple(RULE_KINDS) else ", ".join(field.kinds)
+        default = field.setting.unset
+        if not default and field.default not in {None, ()}:
+            default = f"`{json.dumps(field.default)}`"
+        text = field.setting.text.replace("|", "\\|")
+        lines.append(f"| `{field.name}` | {kinds} | {default} | {text} |")
+    return "\n".join(["| field | kinds | default | meaning |", "| --- | --- | --- | --- |", *lines])
+
+
 def write_options(command: str) -> str:
     """Return the table of the options of a command, from its parser."""
     parser = Parser()
@@ -379,6 +397,7 @@ def write_table(what: str, which: str) -> str:
     """Return the table that a comment names."""
     plain = {
         "routes": write_routes,
+        "rules": write_rules,
         "defects": write_defects,
         "columns": write_columns,
         "diagnostics": write_diagnostics,

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Counts, DayCounts, Place
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Counts, DayCounts, Segment
 from rankscope.monitor.store.records import LabelCount, Version
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from rankscope.monitor.alerts.incidents.finding import Finding
+    from rankscope.monitor.rules.finding import Finding
 
 START = 20_003 * DAY
 """A Monday."""
@@ -82,16 +82,16 @@ class DrawnCounts(Counts):
     """Counts of hours that were drawn, instead of read.
 
     Args:
-        hours: By place, the counts of hours from `START` on.
+        hours: By segment, the counts of hours from `START` on.
         labels: The number of labels of the rankings of each day; none by default.
         empty: The share of rankings of each day without a relevant document; none by default.
-        attributes: The attributes of the places.
+        attributes: The attributes of the segments.
         window: The attribution window, in seconds.
     """
 
     def __init__(
         self,
-        hours: Mapping[Place, NDArray[np.int64]],
+        hours: Mapping[Segment, NDArray[np.int64]],
         *,
         labels: NDArray[np.int64] | None = None,
         empty: NDArray[np.float64] | None = None,
@@ -126,14 +126,14 @@ class DrawnCounts(Counts):
     def versions(self) -> tuple[Version, ...]:
         """The versions that have rankings."""
         found = []
-        for place, counts in self._hours.items():
+        for segment, counts in self._hours.items():
             shown = np.flatnonzero(counts)
-            is_own = place.version or (place.model and not self._has_versions(place.model))
-            if len(shown) and (is_own or (place == TOTAL and len(self._hours) == 1)):
+            is_own = segment.version or (segment.model and not self._has_versions(segment.model))
+            if len(shown) and (is_own or (segment == TOTAL and len(self._hours) == 1)):
                 first, last = (START + int(shown[at]) * HOUR for at in (0, -1))
                 found.append(
                     Version(
-                        place.model, place.version, "production", first, last, int(counts.sum())
+                        segment.model, segment.version, "production", first, last, int(counts.sum())
                     )
                 )
         return tuple(found)
@@ -148,13 +148,15 @@ class DrawnCounts(Counts):
     def _count_day(self, day: int) -> DayCounts:
         at = (day - START) // HOUR
         rankings = {
-            place: [*map(int, counts[at : at + HOURS])]
+            segment: [*map(int, counts[at : at + HOURS])]
             + [0] * (HOURS - len(counts[at : at + HOURS]))
-            for place, counts in self._hours.items()
+            for segment, counts in self._hours.items()
             if at >= 0
         }
-        models = [place for place in rankings if place.model and not place.version] or [TOTAL]
-        sizes = {place.model: sum(rankings.get(place, [0])) for place in models}
+        models = [segment for segment in rankings if segment.model and not segment.version] or [
+            TOTAL
+        ]
+        sizes = {segment.model: sum(rankings.get(segment, [0])) for segment in models}
         number = at // HOURS
         share = 0.0 if self._empty is None else float(self._empty[number : number + 1].sum())
         empty = {model: round(share * size) for model, size in sizes.items()}
@@ -179,7 +181,7 @@ class DrawnCounts(Counts):
 
 def draw_hours(
     draw: np.random.Generator, traffic: Traffic, days: int, holidays: Sequence[int] = ()
-) -> dict[Place, NDArray[np.int64]]:
+) -> dict[Segment, NDArray[np.int64]]:
     """Draw the counts of the hours of some days, of all rankings and of two models.
 
     Args:
@@ -199,7 +201,7 @@ def draw_hours(
     mean = mean * np.exp(draw.normal(size=mean.shape) * traffic.hourly)
     counts = draw.poisson(mean)
     one = draw.binomial(counts, traffic.share)
-    return {TOTAL: counts, Place("a"): one, Place("b"): counts - one}
+    return {TOTAL: counts, Segment("a"): one, Segment("b"): counts - one}
 
 
 def watch(
@@ -274,9 +276,9 @@ def measure_delays(traffic: Traffic, left: float, runs: int, seed: int = 0) -> l
     for run in range(runs):
         hours = draw_hours(draw, traffic, HISTORY + 8)
         began = HISTORY * HOURS + run * 7 % HOURS
-        for place in (Place("a"), Place("b")):
-            hours[place][began:] = draw.binomial(hours[place][began:], left)
-        hours[TOTAL] = hours[Place("a")] + hours[Place("b")]
+        for segment in (Segment("a"), Segment("b")):
+            hours[segment][began:] = draw.binomial(hours[segment][began:], left)
+        hours[TOTAL] = hours[Segment("a")] + hours[Segment("b")]
         found = watch(DrawnCounts(hours), began, began + 7 * HOURS, is_first=True)
         delays.append(min((hour - began + 1 for hour, _ in found), default=LATE))
     return delays

@@ -156,11 +156,22 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
     assert b"ALERT\tdata\n" in project.run("check", "--as-of", ENDED).stdout
 
 
+def test_a_limit_is_added_and_checked(project: Project) -> None:
+    words = ["--kind", "limit", "-m", "nDCG@5", "--below", "0.999", "--hours", "48"]
+    added = project.say("rule add", "floor", *words, "--since", "2026-09-12")
+    kept = ("kind", "measure", "below", "above", "hours", "rankings")
+    assert tuple(map(added.get, kept)) == ("limit", "nDCG@5", 0.999, None, 48, None)
+    status, rule = check(project, "--as-of", FALLEN, name="floor")
+    assert (status, rule["state"]) == (1, "ALERT")
+    assert "below the limit of 0.9990" in rule["reason"]
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         (["x"], "usage"),
-        (["x", "--measure", "nDCG@5", "--fewest", "10"], "bad_rule"),
+        (["x", "--kind", "limit", "--measure", "empty"], "bad_rule"),
+        (["x", "--measure", "nDCG@5", "--watch", "volume"], "bad_rule"),
         (["x", "--measure", "nDCG@7"], "bad_rule"),
         (["x", "--measure", "nDCG@5", "--slice", "country"], "bad_rule"),
         (["x", "--measure", "nDCG@5", "--tolerance", "two"], "usage"),

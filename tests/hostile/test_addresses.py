@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import RankscopeError
-from rankscope.monitor.alerts.notify.addresses import METADATA_NAMES, is_public
-from rankscope.monitor.alerts.notify.http import Poster, read_url
+from rankscope.monitor.notify.addresses import METADATA_NAMES, is_public
+from rankscope.monitor.notify.http import Poster, read_url
 
 SERVICES = {
     "Amazon": ("169.254.169.254", "fd00:ec2::254"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope.gate.file import read_gate_file
-from rankscope.monitor.alerts.notify.channels import MOST_URL, read_channels
+from rankscope.monitor.notify.channels import MOST_URL, read_channels
 from rankscope.toml_file import TomlFlaw, read_toml
 
 if TYPE_CHECKING:

@@ -21,9 +21,6 @@ pytest.importorskip("starlette", reason="the service needs Starlette")
 
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope.errors import DeadlineError
-from rankscope.monitor.alerts.advance import advance_rules
-from rankscope.monitor.alerts.management import list_states, set_rule
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.ask.series import find_newest_cells
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.evaluate.contexts import Contexts
@@ -32,7 +29,10 @@ from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import Cell, sum_cells
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import list_states, set_rule
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.access.principal import Principal
 from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.problems import RefusedRequestError

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing
 from functools import partial
 
 import pytest
@@ -17,18 +15,16 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.webhook import call, find_webhook, remove_webhook, set_webhook
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.webhook import call, find_webhook, remove_webhook, set_webhook
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.records import NoticeRow, Webhook
-from rankscope.monitor.store.sqlite import high_water
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import outbox as outbox_rows
-from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.testing.store.samples import make_label, make_ranking
 
@@ -36,9 +32,7 @@ from tests.hostile.test_store_integrity import (
     RULE,
     copy_files,
     path_of,
-    read_windows,
     windows,
-    write_old_mark,
 )
 
 TYPE_CHECKING = False
@@ -290,104 +284,6 @@ def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: 
         found = {one.name: one for one in examine(monitor, copy)}["notifications"]
     assert not found.is_good
     assert "secret" in found.told
-
-
-def make_old(path: Path) -> None:
-    """Make of a closed store one of version 1: secrets in clear, no numbers, no checksums."""
-    file = path.with_name(f"{path.name}.high-water")
-    mark = high_water.HighWater(file).read()
-    assert mark is not None
-    write_old_mark(file, mark)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            f"""
-            UPDATE events SET event_id =
-                (SELECT ranking_id FROM rankings WHERE rankings.seq = events.seq)
-                WHERE event_id IS NULL;
-            DROP TABLE history_values;
-            DROP TABLE history_contexts;
-            DROP TABLE history_ids;
-            DROP TABLE history_labels;
-            DROP TABLE history_moves;
-            DROP TABLE history;
-            DROP TABLE lake_hours;
-            DROP TABLE lake_files;
-            DROP TABLE lakes;
-            DROP TABLE incident_changes;
-            DROP TABLE incidents;
-            ALTER TABLE cells DROP COLUMN checksum;
-            ALTER TABLE hours DROP COLUMN checksum;
-            ALTER TABLE webhooks RENAME COLUMN secret_id TO secret;
-            UPDATE webhooks SET secret = '{SECRET}';
-            INSERT INTO projects (name, pending) VALUES ('old', 0);
-            DELETE FROM meta WHERE name IN ('last_commit', 'lost_commits');
-            UPDATE meta SET value = '1' WHERE name = 'schema_version';
-            """  # noqa: S608
-        )
-    path.with_name(f"{path.name}.secrets").unlink()
-
-
-def test_a_store_of_version_1_is_upgraded_and_has_no_secret_left(
-    windows: Monitor, tmp_path: Path
-) -> None:
-    expected = read_windows(windows)
-    hook(windows.store, project="default")
-    windows.close()
-    path = copy_files(path_of(windows), tmp_path / "old")
-    make_old(path)
-    assert SECRET.encode() in path.read_bytes()
-    with pytest.raises(FileError, match="the store has version 1") as refused:
-        open_sqlite_reader(path)
-    assert "upgrade it" in refused.value.hint
-    with Monitor.open(str(path)) as monitor:
-        assert SECRET.encode() not in bytes_of(path.parent)
-        assert read_windows(monitor) == expected
-        assert find_webhook(monitor.store, "default").secret.reveal() == SECRET  # type: ignore[union-attr]
-        monitor.store.verify()
-        mark = high_water.HighWater(path.with_name(f"{path.name}.high-water")).read()
-        assert mark is not None
-        assert mark.commit == 1
-        monitor.store.append("default", [make_ranking(1)])
-        monitor.store.backup(tmp_path / "copy.db")
-    assert SECRET.encode() not in bytes_of(path.parent)
-    assert SECRET.encode() not in (tmp_path / "copy.db").read_bytes()
-    assert {row[1] for row in columns_of(path)} == {row[1] for row in columns_of(path_of(windows))}
-
-
-def columns_of(path: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """The tables of a store, and their columns."""
-    with closing(sqlite3.connect(path)) as connection:
-        return [
-            (name, tuple(row[1] for row in connection.execute(f"PRAGMA table_info({name})")))
-            for name in schema.TABLES.tables
-        ]
-
-
-def test_what_a_removed_webhook_left_in_freed_pages_goes_too(tmp_path: Path) -> None:
-    path = tmp_path / "events.db"
-    with SQLiteStore(path) as store:
-        hook(store)
-    make_old(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("PRAGMA secure_delete=OFF; DELETE FROM webhooks;")
-    assert SECRET.encode() in path.read_bytes()
-    SQLiteStore(path).close()
-    assert SECRET.encode() not in bytes_of(tmp_path, without=".nothing")
-
-
-def test_a_reader_that_holds_the_log_only_delays_the_cleaning(tmp_path: Path) -> None:
-    path = tmp_path / "events.db"
-    with SQLiteStore(path) as store:
-        hook(store)
-    make_old(path)
-    with closing(sqlite3.connect(path)) as reading:
-        reading.execute("BEGIN")
-        reading.execute("SELECT * FROM meta").fetchall()
-        with SQLiteStore(path, busy_seconds=0.05) as store:
-            assert store.append("music", [make_ranking(1)])[0].status == "accepted"
-            assert SECRET.encode() in bytes_of(tmp_path)
-    SQLiteStore(path).close()
-    assert SECRET.encode() not in bytes_of(tmp_path)
 
 
 READING = (

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import struct
 import subprocess
 import sys
-import zlib
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -19,12 +17,12 @@ from rankscope.monitor.events.times import to_datetime
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope import FileError
-from rankscope.monitor.alerts.notify.webhook import find_webhook
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.doctor import examine, recompute_windows
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
 from rankscope.monitor.store.records import OpenHour, Progress, RuleRow, Webhook
 from rankscope.monitor.store.sqlite import startup as opening
@@ -199,26 +197,6 @@ def test_a_group_is_one_transaction_with_one_number_and_one_sync(
         # What changes nothing has no number.
         assert not store.transact(lambda _: None, size=300).result()
         assert len(written) == 1
-
-
-def write_old_mark(path: Path, mark: Mark) -> None:
-    """Write a mark as version 1 did, which numbered events only."""
-    body = struct.pack("<8s16sQ", b"rankhwm1", mark.store, mark.seq)
-    copy = body + struct.pack("<I", zlib.crc32(body))
-    path.write_bytes(copy.ljust(512, b"\0") + copy.ljust(512, b"\0"))
-
-
-def test_a_mark_of_version_1_is_read_and_replaced(filled: Path) -> None:
-    file = filled.with_name("events.db.high-water")
-    known = HighWater(file).read()
-    assert known is not None
-    assert known.commit > 0
-    write_old_mark(file, known)
-    old = HighWater(file).read()
-    assert old == Mark(known.store, known.seq)
-    with SQLiteStore(filled) as store:
-        store.configure("music", "{}", 2, "me")
-    assert HighWater(file).read() == Mark(known.store, known.seq, known.commit + 1)
 
 
 def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
@@ -553,7 +531,7 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
     [
         "UPDATE meta SET value = 'x' WHERE name = 'last_seq'",
         "UPDATE meta SET value = 'x' WHERE name = 'store'",
-        "UPDATE meta SET value = x'ff' WHERE name = 'schema_version'",
+        "UPDATE meta SET value = x'ff' WHERE name = 'version'",
         "DELETE FROM meta WHERE name = 'last_commit'",
         "DROP TABLE keys",
         "UPDATE keys SET name = CAST(x'ff' AS TEXT)",

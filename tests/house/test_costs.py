@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import pytest
 
-from dev.costs import WRITERS, read_costs, write_sizes
+from dev.costs import read_costs, write_sizes
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 NUMBER = re.compile(r"[\d.,]+(?:e\+\d+)?")
-POWERS = {power: 10**power for power in range(5, 10)}
 UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -53,19 +50,3 @@ def test_sizes_follow_from_costs() -> None:
         kept = count * costs["stages"][size["keeps"]]["bytes"]
         assert read_bytes(disk.partition("= ")[2]) == pytest.approx(kept, rel=0.006)
         assert read_bytes(days) == pytest.approx(kept * plan["days"], rel=0.006)
-
-
-def test_costs_are_told_once_each() -> None:
-    costs = read_costs()
-    for write in ("stages", "limits"):
-        _, _, *rows = WRITERS[write]().splitlines()
-        assert len(rows) == len(costs["stages"])
-        for row, stage in zip(rows, costs["stages"].values(), strict=True):
-            assert stage["name"] in row
-    for stage in costs["stages"].values():
-        assert (DOCS / stage["where"].partition("#")[0]).exists()
-    page = (DOCS / "from-a-laptop-to-a-billion.md").read_text(encoding="utf-8")
-    for write in WRITERS:
-        assert f"<!-- table: costs {write} -->" in page
-    assert "`× 3 ÷ 0.6`" in page
-    assert (costs["plan"]["busy"], costs["plan"]["full"]) == (3, 0.6)

@@ -14,7 +14,7 @@ import pytest
 import rankscope
 from rankscope.measures import objects as measures
 
-from dev.tables import EVENTS, write_fields, write_measures, write_routes
+from dev.tables import write_measures
 from docs.hooks.blocks import read_blocks
 from tests.house.pages import run_console, run_page, run_python
 
@@ -38,17 +38,6 @@ def test_the_examples_of_a_page_run(
     run_page(page, PAGES[page], tmp_path)
 
 
-@pytest.mark.parametrize("event", ["ranking", "item", "label"])
-def test_every_field_of_an_event_is_explained(event: str) -> None:
-    names = EVENTS[event][1]
-    assert f"<!-- table: fields {event} -->" in PAGES["docs/values-in-production.md"]
-    _, _, *rows = write_fields(event).splitlines()
-    for row, known in zip(rows, names.values(), strict=True):
-        _, field, means, others, _ = row.split("|")
-        assert means.strip()
-        assert re.findall(r"`(\w+)`", field + others) == list(known)
-
-
 def test_every_test_that_a_page_names_is_there() -> None:
     named = {name for text in PAGES.values() for name in re.findall(r"`(test_\w+)`", text)}
     # The conformance tests of a store are part of the package.
@@ -57,11 +46,6 @@ def test_every_test_that_a_page_names_is_there() -> None:
     tests = "".join(path.read_text(encoding="utf-8") for path in files)
     assert named
     assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
-
-
-def test_the_routes_of_the_service_are_on_its_page() -> None:
-    assert "<!-- table: routes -->" in PAGES["docs/service.md"]
-    assert "| `POST /v1/rankings` | `ingest` |" in write_routes()
 
 
 def test_every_public_name_is_on_a_page() -> None:

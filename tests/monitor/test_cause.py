@@ -6,7 +6,6 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.alerts.incidents.incident import Incident
 from rankscope.monitor.ask.cause import CauseFinder, find_baseline_span
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -14,6 +13,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.round import make_finder
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace

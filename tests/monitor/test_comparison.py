@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rankscope.errors import EmptyError, LimitError, UsageError
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 
 from tests.monitor.served import DAYS, FALL, RELEASE, START, open_served
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.demo import Story
-    from rankscope.monitor.alerts.incidents.incident import Event, Incident
+    from rankscope.monitor.incidents.incident import Event, Incident
 
 AT_ONCE = 2_000
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, read_clock
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.server.settings import Settings

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 import httpx
 import pytest
@@ -108,11 +109,9 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
     assert seen == []
 
 
-def twin(page: Page) -> Any:  # noqa: ANN401 - as JSON has it
-    """What a page says, as JSON, for who is signed in."""
-    link = page.get_by_role("link", name="This page as JSON").get_attribute("href")
-    assert link is not None
-    answer = page.request.get(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + link)
+def read(page: Page, path: str) -> Any:  # noqa: ANN401 - as JSON has it
+    """What the API says to a browser that is signed in."""
+    answer = page.request.get(urljoin(page.url, path))
     assert answer.status == 200
     return answer.json()
 
@@ -223,7 +222,7 @@ def check_overview(page: Page, production: Production, searches: list[JudgedSear
 
 def check_incident(page: Page, production: Production) -> None:
     """What is wrong, for whom, and since when, and that its rule tells the same."""
-    said = twin(page)["incident"]
+    said = read(page, f"/v1{urlsplit(page.url).path}")
     heading = page.get_by_role("heading", level=1).inner_text()
     assert heading.startswith(f"{MEASURE} fell for ")
     assert page.locator(".lead").first.inner_text().startswith(said["reason"].rstrip("."))
@@ -238,19 +237,15 @@ def check_incident(page: Page, production: Production) -> None:
 
 def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
     """The cause, the kind of loss, and that all parts add up."""
-    said = twin(page)
+    trace = read(page, f"/v1/trace?measure={quote(MEASURE)}")
     spans = []
-    for which, version in zip(("before", "after"), VERSIONS, strict=True):
-        since, until = (
-            read_time(f"{said['fields'][f'{which}_{end}']}:00Z", end)[0]
-            for end in ("since", "until")
-        )
-        assert said["fields"][f"{which}_version"] == version
+    for named, version in zip(trace["between"], VERSIONS, strict=True):
+        since, until = (read_time(named[end], end)[0] for end in ("since", "until"))
+        assert named["version"] == version
         spans.append([each for each in list_final(searches, version) if since <= each.time < until])
     before, after = spans
     means = mean(before, MEASURE), mean(after, MEASURE)
     change = means[1] - means[0]
-    trace = said["trace"]
     assert trace["decomposition"]["means"] == pytest.approx(means, abs=1e-12)
     assert trace["decomposition"]["change"] == pytest.approx(change, abs=1e-12)
     figure = page.locator("#answer ~ .figure").inner_text()
@@ -271,7 +266,8 @@ def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
 
 def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
     """The list rank by rank, with what it is worth and what its order loses."""
-    said = twin(page)["ranking"]
+    (ranking,) = parse_qs(urlsplit(page.url).query)["id"]
+    said = read(page, f"/v1/rankings/{quote(ranking, safe='')}?measure={quote(MEASURE)}")
     search = next(each for each in searches if each.name == said["ranking_id"])
     assert search.query == EXAMPLE
     assert search.version == VERSIONS[1]
@@ -296,7 +292,7 @@ def test_the_incidents_are_one_group_and_say_who_was_notified(
     assert page.get_by_role("heading", level=1).inner_text().startswith(f"{len(active)} active")
     assert page.locator("article.incident").count() == 1
     page.locator("article.incident h2 a").first.click()
-    told = twin(page)["incident"]["notified"]
+    told = read(page, f"/v1{urlsplit(page.url).path}")["notified"]
     rows = page.get_by_role("region", name="Notifications").locator("tbody tr").all()
     reminders = [each for each in told if each["event"] == "reminded"]
     count = f", {len(reminders)} times" if len(reminders) > 1 else ""

@@ -9,13 +9,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from rankscope.monitor.alerts.incidents.notice import Notice
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.notice import Notice
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.pages.render import write_sentence
 from rankscope.monitor.server.run.service import make_server
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
 
     from tests.monitor.outages import Fault
 

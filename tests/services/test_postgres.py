@@ -36,6 +36,7 @@ from rankscope.monitor.store.postgres.store import PostgresStore
 from rankscope.monitor.store.records import Progress, Webhook
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.version import UNRELEASED, VERSION
 from rankscope.records import replace
 from rankscope.testing.store import StoreConformance, make_label, make_ranking, read_back
 from sqlalchemy import event, select, text, update
@@ -304,8 +305,8 @@ def test_a_commit_without_an_answer_is_not_acknowledged_and_can_be_sent_again(ur
 
 def test_a_store_that_a_newer_release_upgrades_takes_nothing_more(url: str) -> None:
     with open_store(url) as store:
-        newer = update(schema.meta).where(schema.meta.c.name == "schema_version")
-        newer = newer.values(value=str(schema.VERSION + 1))
+        newer = update(schema.meta).where(schema.meta.c.name == "version")
+        newer = newer.values(value=str(VERSION + 1))
         store.transact(lambda one: one.connection.execute(newer).rowcount).result()
         for _ in range(2):
             with pytest.raises(FileError, match="upgraded the store to version") as refused:
@@ -409,14 +410,21 @@ def test_processes_that_make_a_store_at_the_same_time_make_one(url: str) -> None
     assert len(stores) == 4
 
 
-@pytest.mark.parametrize("version", [0, schema.VERSION + 1])
-def test_a_store_of_another_version_is_refused_and_stays_as_it_was(url: str, version: int) -> None:
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"value": str(VERSION + 1)}, f"the store has version {VERSION + 1};"),
+        ({"name": UNRELEASED}, "before the first release"),
+    ],
+)
+def test_a_store_of_another_version_is_refused_and_stays_as_it_was(
+    url: str, changed: dict[str, str], message: str
+) -> None:
+    other = update(schema.meta).where(schema.meta.c.name == "version").values(changed)
     with open_store(url) as store:
-        changed = update(schema.meta).where(schema.meta.c.name == "schema_version")
-        changed = changed.values(value=str(version))
-        store.transact(lambda one: one.connection.execute(changed).rowcount).result()
+        store.transact(lambda one: one.connection.execute(other).rowcount).result()
     for opens in (open_store, open_reader):
-        with pytest.raises(FileError, match=f"the store has version {version};") as refused:
+        with pytest.raises(FileError, match=message) as refused:
             opens(url)
         assert refused.value.code == "store_version"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rankscope.demo.story import ATTRIBUTES, WINDOW, define_story
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import count_micros, to_datetime
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rankscope.demo.story import Story
-    from rankscope.monitor.alerts.incidents.incident import Event, Incident
+    from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.intake.ingestion import Ingested
     from rankscope.monitor.monitor import Monitor
 

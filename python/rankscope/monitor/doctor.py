@@ -10,12 +10,12 @@ from functools import partial
 from itertools import groupby
 
 from rankscope.errors import FileError
-from rankscope.monitor.alerts.notify.webhook import find_webhook
 from rankscope.monitor.evaluate.days import find_closed, sum_day
 from rankscope.monitor.evaluate.refresh import read_slicing
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
+from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts

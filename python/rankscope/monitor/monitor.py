@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.alerts import management, response
 from rankscope.monitor.archiving import archive_project, erase_rankings
 from rankscope.monitor.choosing import choose_rankings
 from rankscope.monitor.definition.configuration import find_expected
@@ -19,6 +18,7 @@ from rankscope.monitor.events.times import (
     read_moment,
     to_micros,
 )
+from rankscope.monitor.incidents import management, response
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.lake import connect_lake
 from rankscope.monitor.intake.sets import SETS, SetSink
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Literal, Self
 
-    from rankscope.monitor.alerts.incidents.incident import Incident
-    from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.events.times import Duration, Time
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.intake.ingestion import Ingested, Sink
     from rankscope.monitor.intake.sets import SetName
     from rankscope.monitor.round import Replay, Round
+    from rankscope.monitor.rules.kinds import Rule
     from rankscope.monitor.store.lake.address import Layout
     from rankscope.monitor.store.records import Archived, Deleted
     from rankscope.monitor.store.store import Store, StoreReader

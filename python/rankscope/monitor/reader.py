@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 
 from rankscope.hints import Hinted
-from rankscope.monitor.alerts import management, response
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
 from rankscope.monitor.ask.comparison import compare_served
 from rankscope.monitor.ask.explanation import explain_logged
@@ -19,17 +18,13 @@ from rankscope.monitor.evaluate.stored_baseline import read_baseline
 from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import read_clock, read_span
+from rankscope.monitor.incidents import management, response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.incidents.incident import Change, Incident
-    from rankscope.monitor.alerts.management import Notification
-    from rankscope.monitor.alerts.response import Chosen
-    from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.ask.quality import Quality
@@ -41,6 +36,11 @@ if TYPE_CHECKING:
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.events.times import Time
+    from rankscope.monitor.incidents.incident import Change, Incident
+    from rankscope.monitor.incidents.management import Notification
+    from rankscope.monitor.incidents.response import Chosen
+    from rankscope.monitor.rules.kinds import Rule
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.records import Coverage, Exported
     from rankscope.monitor.store.store import StoreReader
     from rankscope.output.table import Table

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.advance import advance_rules, replay_rules
-from rankscope.monitor.alerts.data_run import add_data_rule
-from rankscope.monitor.alerts.management import summarize_rules
 from rankscope.monitor.ask.cause import CauseFinder
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
+from rankscope.monitor.incidents.advance import advance_rules, replay_rules
+from rankscope.monitor.incidents.management import summarize_rules
 from rankscope.monitor.intake.lake import scan_lake
+from rankscope.monitor.rules.data.run import add_data_rule
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.incidents.conclusion import FindCause
-    from rankscope.monitor.alerts.incidents.incident import Event, Incident
     from rankscope.monitor.ask.shared_fall import FallComparison
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.incidents.conclusion import FindCause
+    from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.intake.lake import Scan
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.store import Store, StoreReader
 
 

@@ -46,13 +46,14 @@ def estimate_mean(
     clusters: NDArray[Any],
     interval: Interval = DEFAULT,
     threads: int = 1,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> Mean:
     """Return the mean over rankings, with a confidence interval over clusters.
 
     Each cluster is weighted by its number of rankings. The t interval uses the cluster-robust
     standard error (Liang and Zeger, *Longitudinal data analysis using generalized linear models*,
     1986). `"bca"` resamples whole clusters, which is slower. With thousands of clusters, `"t"`
-    gives almost the same result.
+    gives almost the same result. `"bounded"` needs the limits of values.
 
     Examples:
         >>> import numpy as np
@@ -75,7 +76,7 @@ def estimate_mean(
             means.value,
             weights,
             None,
-            (-math.inf, math.inf),
+            limits,
             interval.level,
             interval.method,
             interval.resamples,

@@ -7,13 +7,13 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from rankscope.monitor.alerts.watches.counts import TOTAL, Counts, DayCounts, Place
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import NameCounts
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Segment
 from rankscope.monitor.store.records import LabelCount, LeftOut, Version
 from rankscope.records import record
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope.monitor.alerts.incidents.finding import StreamKey
     from rankscope.monitor.events.mismatch import Mismatch
+    from rankscope.monitor.rules.finding import StreamKey
 
     Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
 
@@ -138,8 +138,8 @@ class FaultyCounts(Counts):
         counts = DayCounts({TOTAL: [0] * 24}, {}, {}, {}, [*(1 for _ in AGES), 0])
         for hour in range(24):
             found = self._count(day + hour * HOUR)
-            for place, number in found.rankings.items():
-                counts.rankings.setdefault(place, [0] * 24)[hour] = number
+            for segment, number in found.rankings.items():
+                counts.rankings.setdefault(segment, [0] * 24)[hour] = number
             for summed, more in zip(counts[1:4], found[1:4], strict=True):
                 for model, number in more.items():
                     summed[model] = summed.get(model, 0) + number
@@ -169,9 +169,9 @@ class FaultyCounts(Counts):
 
 
 class Counted(NamedTuple):
-    """What is shown in an hour, by place and by model."""
+    """What is shown in an hour, by segment and by model."""
 
-    rankings: Mapping[Place, int]
+    rankings: Mapping[Segment, int]
     sizes: Mapping[str, int]
     labelled: Mapping[str, int]
     empty: Mapping[str, int]
@@ -182,18 +182,18 @@ class Counted(NamedTuple):
 def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
     """Count what is shown in an hour with faults."""
     shown = show(hour, faults)
-    places = Counter(
-        place
+    segments = Counter(
+        segment
         for each in shown
-        for place in (
+        for segment in (
             TOTAL,
-            Place(each.model),
-            Place(each.model, each.version),
-            Place(slice=(("device", each.device or MISSING),)),
+            Segment(each.model),
+            Segment(each.model, each.version),
+            Segment(slice=(("device", each.device or MISSING),)),
         )
     )
     return Counted(
-        places,
+        segments,
         Counter(each.model for each in shown),
         Counter(each.model for each in shown if each.clicks),
         Counter(each.model for each in shown if not each.clicks or each.label != "click"),
@@ -202,11 +202,11 @@ def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
 
 
 def find_ratio(faults: Sequence[Fault]) -> float:
-    """Return which part of the usual number comes of the place that the last fault is about."""
+    """Return which part of the usual number comes of the segment that the last fault is about."""
     _, model, version, where = faults[-1].key
-    place = Place(model, version, where)
+    segment = Segment(model, version, where)
     left, usual = (
-        sum(count(hour, each).rankings.get(place, 0) for hour in range(REPEATED))
+        sum(count(hour, each).rankings.get(segment, 0) for hour in range(REPEATED))
         for each in (tuple(faults), ())
     )
     return left / usual

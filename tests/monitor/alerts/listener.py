@@ -6,7 +6,7 @@ import socket
 import threading
 from contextlib import contextmanager, suppress
 
-from rankscope.monitor.alerts.notify.http import Poster
+from rankscope.monitor.notify.http import Poster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

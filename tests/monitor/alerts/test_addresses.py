@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 import pytest
-from rankscope.monitor.alerts.notify.addresses import is_loopback, is_public
+from rankscope.monitor.notify.addresses import is_loopback, is_public
 
 PRIVATE = [
     "0.0.0.0",  # noqa: S104 - it is judged, not listened on

@@ -9,14 +9,14 @@ import threading
 from itertools import count
 
 import pytest
-from rankscope.monitor.alerts.notify.channels import Channel, Channels
-from rankscope.monitor.alerts.notify.delivery import MOST_AGE, Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.http import Reply
-from rankscope.monitor.alerts.notify.sender import Attempt
-from rankscope.monitor.alerts.notify.sending import send_test
-from rankscope.monitor.alerts.notify.status import list_channel_states
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.notify.channels import Channel, Channels
+from rankscope.monitor.notify.delivery import MOST_AGE, Deliverer, LogChannel
+from rankscope.monitor.notify.http import Reply
+from rankscope.monitor.notify.sender import Attempt
+from rankscope.monitor.notify.sending import send_test
+from rankscope.monitor.notify.status import list_channel_states
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.tables.outbox import insert_notifications
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from rankscope.monitor.alerts.notify.chart import Chart
-    from rankscope.monitor.alerts.notify.http import Poster
-    from rankscope.monitor.alerts.notify.message import Message
+    from rankscope.monitor.notify.chart import Chart
+    from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.message import Message
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 URL = "https://rankscope.example.com"

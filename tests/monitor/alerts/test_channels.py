@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from rankscope import FileError, FormatError, RankscopeError, UsageError
-from rankscope.monitor.alerts.notify.channels import Channels, read_channels, read_public_url
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.notify.channels import Channels, read_channels, read_public_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

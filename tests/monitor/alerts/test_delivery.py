@@ -10,17 +10,17 @@ from itertools import pairwise
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts.management import list_notifications
-from rankscope.monitor.alerts.notify.delivery import MOST_AGE, RETRIES, Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.http import PostError, Reply
-from rankscope.monitor.alerts.notify.webhook import (
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.management import list_notifications
+from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, LogChannel
+from rankscope.monitor.notify.http import PostError, Reply
+from rankscope.monitor.notify.webhook import (
     find_webhook,
     remove_webhook,
     set_webhook,
     try_webhook,
 )
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import NoticeRow, RuleRow
@@ -44,7 +44,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankscope.monitor.alerts.notify.http import Poster, Target
+    from rankscope.monitor.notify.http import Poster, Target
     from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 

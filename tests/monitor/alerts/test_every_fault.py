@@ -6,14 +6,15 @@ from functools import cache
 from itertools import permutations
 
 import pytest
-from rankscope.monitor.alerts.incidents.conclusion import Check, conclude
-from rankscope.monitor.alerts.incidents.incident import Incident
-from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.hour import WATCHES
-from rankscope.monitor.alerts.watches.surprise import FALLEN, RISEN
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.conclusion import conclude
+from rankscope.monitor.incidents.incident import Incident
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.hour import WATCHES
+from rankscope.monitor.rules.data.surprise import FALLEN, RISEN
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.run import Check
 from rankscope.records import replace
 
 from tests.monitor.alerts.faults import (
@@ -28,7 +29,7 @@ from tests.monitor.alerts.faults import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.incidents.finding import StreamKey
+    from rankscope.monitor.rules.finding import StreamKey
 
 FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
 """The hours at which the first and the second fault begin."""

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 import random
-import zlib
-from base64 import b64decode
 
 import pytest
-from rankscope.monitor.alerts.advance import advance_rules
-from rankscope.monitor.alerts.detect.findings import make_findings
-from rankscope.monitor.alerts.detect.grades import compare_grades
-from rankscope.monitor.alerts.detect.progress import PACKED, RuleProgress
-from rankscope.monitor.alerts.detect.stream import ALL
-from rankscope.monitor.alerts.management import set_rule
-from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import set_rule
+from rankscope.monitor.incidents.response import list_incidents
+from rankscope.monitor.rules.drop.findings import make_findings
+from rankscope.monitor.rules.drop.grades import compare_grades
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
@@ -45,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from rankscope.monitor.alerts.detect.stream import Stream
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.rules.stream import Stream
 
 SLOW = define(measures=["RR@3"], positive="click", window=DAY // 1_000_000)
 BY_VERSION = Configuration(
@@ -358,7 +356,7 @@ def test_a_drop_of_a_slice_that_stops_is_not_over(store: SQLiteStore) -> None:
     assert state_of(store).state == "ALERT"
 
 
-def test_evidence_comes_back_from_its_text_and_from_plain_json(store: SQLiteStore) -> None:
+def test_evidence_comes_back_from_its_text(store: SQLiteStore) -> None:
     place(store, slices=("device",), lanes=("15m", "4h"))
     store.append(PROJECT, make_searches(START, RELEASE, seed=1, version="1", every=HOUR))
     later = make_searches(RELEASE, RELEASE + 3 * DAY, seed=2, version="2", every=HOUR)
@@ -368,24 +366,8 @@ def test_evidence_comes_back_from_its_text_and_from_plain_json(store: SQLiteStor
     progress = RuleProgress.from_text(row.progress)
     assert progress.to_text() == row.progress
     assert RuleProgress.from_text(progress.to_text()) == progress
-    # As earlier versions wrote it.
-    plain = zlib.decompress(b64decode(row.progress.removeprefix(PACKED))).decode()
-    assert RuleProgress.from_text(plain) == progress
-    assert len(row.progress) < len(plain) / 2
+    assert len(row.progress) < len(progress.to_json()) / 2
     assert {len(one.lanes) for one in progress.streams} == {1, 3}
-
-
-def test_streams_of_earlier_versions_are_read_without_their_evidence() -> None:
-    old = (
-        '{"basis":"x","first":0,"following":0,"labelled":0,"late_rankings":0,"newest_labelled":0,'
-        '"newest_rankings":0,"passed_over":0,"rankings":0,"seq":0,"streams":[{"model":"m",'
-        '"version":"1","slice":[["device","tv"]],"state":"ALERT","reason":"","floor":0.5,'
-        '"baseline":null,"detector":null,"needed":null,"is_named":true,"moments":[],'
-        '"value":null,"at":null,"since":null,"absent":0}]}'
-    )
-    (stream,) = RuleProgress.from_text(old).streams
-    assert stream.key == ("m", "1", (("device", "tv"),))
-    assert (stream.state, stream.has_baseline) == ("INSUFFICIENT", False)
 
 
 def test_a_set_with_other_grades_than_production_is_a_warning(store: SQLiteStore) -> None:

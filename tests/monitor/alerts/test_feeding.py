@@ -7,12 +7,12 @@ import random
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.advance import advance_rules
-from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import Detector
@@ -177,17 +177,6 @@ def test_a_version_that_is_gone_is_watched_no_more(store: SQLiteStore) -> None:
     state = state_of(store)
     assert [stream.version for stream in state.streams] == ["1"]
     assert state.state == "OK"
-
-
-def test_a_threshold_without_enough_users_in_its_baseline_says_so(store: SQLiteStore) -> None:
-    put(store, make_rule(kind="threshold", slices=("device",), fewest=60))
-    store.append(PROJECT, make_day(0, device="tv", users=70))
-    advance(store, known_at(0))
-    whole, tv = sorted(state_of(store).streams, key=lambda one: one.slice)
-    assert (whole.state, tv.state) == ("OK", "INSUFFICIENT")
-    assert tv.reason == "the baseline has 40 users or queries with a value, and needs 60"
-    assert (tv.floor, tv.periods) == (None, 0)
-    assert state_of(store).state == "OK"
 
 
 CARS = Slicing(values=(("device", ("car", "phone", "tv")),))

@@ -8,33 +8,35 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts.detect import nightly
-from rankscope.monitor.alerts.detect.feed import _follow
-from rankscope.monitor.alerts.detect.grades import compare_grades
-from rankscope.monitor.alerts.detect.labels import check_labels
-from rankscope.monitor.alerts.detect.lane import Lane
-from rankscope.monitor.alerts.detect.name import _may_inherit
-from rankscope.monitor.alerts.detect.nightly import SliceNight
-from rankscope.monitor.alerts.detect.progress import begin
-from rankscope.monitor.alerts.detect.state import decide
-from rankscope.monitor.alerts.detect.step import Step
-from rankscope.monitor.alerts.detect.stream import Inherited, Stream
-from rankscope.monitor.alerts.incidents import transitions
-from rankscope.monitor.alerts.incidents.conclusion import Check, conclude
-from rankscope.monitor.alerts.incidents.finding import Finding
-from rankscope.monitor.alerts.incidents.grouping import are_related
-from rankscope.monitor.alerts.notify.http import read_url
-from rankscope.monitor.alerts.notify.markup import Name, Paragraph, Text, write_text, write_title
-from rankscope.monitor.alerts.notify.message import write_message
-from rankscope.monitor.alerts.rule import Rule, check_rule, choose_lanes
-from rankscope.monitor.alerts.watches import labels
-from rankscope.monitor.alerts.watches.check import default_rule
-from rankscope.monitor.alerts.watches.counts import TOTAL
-from rankscope.monitor.alerts.watches.progress import RateDay, WatchProgress
-from rankscope.monitor.alerts.watches.surprise import WINDOWS, find_fall, find_rise, find_start
-from rankscope.monitor.alerts.watches.usual import learn_usual
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents import transitions
+from rankscope.monitor.incidents.conclusion import conclude
+from rankscope.monitor.incidents.grouping import are_related
+from rankscope.monitor.notify.http import read_url
+from rankscope.monitor.notify.markup import Name, Paragraph, Text, write_text, write_title
+from rankscope.monitor.notify.message import write_message
+from rankscope.monitor.rules.data import labels
+from rankscope.monitor.rules.data.check import default_rule
+from rankscope.monitor.rules.data.counts import TOTAL
+from rankscope.monitor.rules.data.progress import RateDay, WatchProgress
+from rankscope.monitor.rules.data.surprise import WINDOWS, find_fall, find_rise, find_start
+from rankscope.monitor.rules.data.usual import learn_usual
+from rankscope.monitor.rules.drop.feed import _follow
+from rankscope.monitor.rules.drop.grades import compare_grades
+from rankscope.monitor.rules.drop.labels import check_labels
+from rankscope.monitor.rules.drop.name import _may_inherit
+from rankscope.monitor.rules.drop.progress import begin
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.state import decide
+from rankscope.monitor.rules.drop.step import Step
+from rankscope.monitor.rules.evidence import Evidence
+from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.run import Check
+from rankscope.monitor.rules.stream import Inherited, Stream
+from rankscope.monitor.rules.trace.nights import SliceNight, _compare
+from rankscope.monitor.rules.trace.rule import TraceRule
 from rankscope.monitor.store.records import Version
 from rankscope.records import replace
 
@@ -43,7 +45,7 @@ from tests.monitor.alerts.world import CONFIGURATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
 
 START = 20_000 * DAY
 NOW = datetime(2026, 11, 8, tzinfo=UTC)
@@ -166,7 +168,7 @@ def test_a_muted_slice_learns_its_fall_for_a_week() -> None:
 def test_a_slice_has_recovered_after_two_clean_nights() -> None:
     night = SliceNight(model="m", slice=(("device", "tv"),), fall=0.1, reason="")
     for clean, verdicts in ((0, []), (1, ["good"]), (2, ["good"])):
-        found = nightly._compare([replace(night, clean=clean)], [], [])
+        found = _compare([replace(night, clean=clean)], [], [])
         assert [one.verdict for one in found] == verdicts
 
 
@@ -183,7 +185,7 @@ def test_a_fall_is_inherited_for_a_week() -> None:
     stream = Stream(model="m", version="2", inherited=Inherited("1", came, came))
     week = timedelta(days=7)
     for passed, may in ((week - MICROSECOND, True), (week, False), (week + MICROSECOND, False)):
-        assert _may_inherit(replace(stream, lanes=(Lane(at=came + passed),))) == may
+        assert _may_inherit(replace(stream, lanes=(Evidence(at=came + passed),))) == may
     assert not _may_inherit(replace(stream, inherited=None))
 
 
@@ -192,7 +194,7 @@ def test_a_fall_is_that_of_the_version_before_if_it_began_on_the_first_day() -> 
     fall = Inherited("1", came - timedelta(days=3), came)
     stream = Stream(model="m", version="2", inherited=fall)
     for passed in (timedelta(days=1) - MICROSECOND, timedelta(days=1)):
-        fallen = replace(stream, lanes=(Lane(since=came + passed),))
+        fallen = replace(stream, lanes=(Evidence(since=came + passed),))
         is_same = passed < timedelta(days=1)
         assert fallen.since == (fall.since if is_same else came + passed)
 
@@ -266,7 +268,7 @@ NOW_OPENED = make_incident().opened
 def is_rule(**said: object) -> bool:
     """Whether a rule can be made."""
     try:
-        Rule(**{"name": "quality", "measure": "nDCG@5"} | said)  # type: ignore[arg-type]
+        Rule.from_dict({"name": "quality", "measure": "nDCG@5"} | said)
     except UsageError:
         return False
     return True
@@ -284,28 +286,26 @@ def is_rule(**said: object) -> bool:
         ("remind", 8760.0, 8760.001),
         ("remind", 0.0, -0.001),
         ("run_length", 2.0, 1.999),
-        ("fewest", 2, 1),
     ],
 )
 def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> None:
-    kind = {"kind": "threshold"} if field == "fewest" else {}
-    assert is_rule(**{field: at}, **kind)
-    assert not is_rule(**{field: above}, **kind)
+    assert is_rule(**{field: at})
+    assert not is_rule(**{field: above})
 
 
 def test_a_trace_promises_at_most_2_500_nights() -> None:
-    rule = Rule(name="nights", measure="nDCG@3", kind="trace", run_length=2500.0)
-    assert check_rule(rule, CONFIGURATION) == rule
+    rule = TraceRule(name="nights", measure="nDCG@3", kind="trace", run_length=2500.0)
+    assert rule.check(CONFIGURATION) == rule
     with pytest.raises(UsageError, match="at most 2500 nights"):
-        check_rule(replace(rule, run_length=2500.5), CONFIGURATION)
+        rule.replace(run_length=2500.5).check(CONFIGURATION)
 
 
 def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window() -> None:
-    rule = Rule(name="quality", measure="nDCG@5")
+    rule = DropRule(name="quality", measure="nDCG@5")
     ages = (15 * MINUTE, HOUR, 4 * HOUR)
     for at, age in enumerate(ages):
-        assert choose_lanes(rule, 4 * age - 1) == ages[max(at - 2, 0) : at]
-        assert choose_lanes(rule, 4 * age) == ages[max(at - 1, 0) : at + 1]
+        assert rule.choose_ages(4 * age - 1) == ages[max(at - 2, 0) : at]
+        assert rule.choose_ages(4 * age) == ages[max(at - 1, 0) : at + 1]
 
 
 def make_days(count: int, *, empty: int = 0) -> WatchProgress:

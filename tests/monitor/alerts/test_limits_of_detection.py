@@ -8,29 +8,30 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts import management
-from rankscope.monitor.alerts.detect import check, nightly
-from rankscope.monitor.alerts.detect.check import _add_hour, _compare
-from rankscope.monitor.alerts.detect.feed import feed
-from rankscope.monitor.alerts.detect.floors import Floors, Held, _fit_length, _Wanted
-from rankscope.monitor.alerts.detect.lane import Lane
-from rankscope.monitor.alerts.detect.mix import choose_mix
-from rankscope.monitor.alerts.detect.nightly import NightlyTrace, SliceNight
-from rankscope.monitor.alerts.detect.progress import RuleProgress
-from rankscope.monitor.alerts.detect.sample import Sample, _discount
-from rankscope.monitor.alerts.detect.state import decide
-from rankscope.monitor.alerts.detect.step import Step
-from rankscope.monitor.alerts.detect.stream import ALL, Stream
-from rankscope.monitor.alerts.nightly_run import NightlyProgress, decide_night
-from rankscope.monitor.alerts.periods import PeriodReader
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import BaselineChoice
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents import management
+from rankscope.monitor.rules.drop import check
+from rankscope.monitor.rules.drop.check import _add_hour
+from rankscope.monitor.rules.drop.feed import feed
+from rankscope.monitor.rules.drop.floors import Floor, Floors, _fit_length, _Wanted
+from rankscope.monitor.rules.drop.mix import choose_mix
+from rankscope.monitor.rules.drop.periods import PeriodReader
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.sample import Sample, _discount
+from rankscope.monitor.rules.drop.state import decide
+from rankscope.monitor.rules.drop.step import Step
+from rankscope.monitor.rules.evidence import Evidence
+from rankscope.monitor.rules.stream import ALL, Stream
+from rankscope.monitor.rules.trace import nights as nightly
+from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
+from rankscope.monitor.rules.trace.rule import TraceRule
+from rankscope.monitor.rules.trace.run import NightlyProgress, decide_night
 from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
-from rankscope.stats.means import Mean
 
 from tests.monitor.alerts.world import CLICKS, CONFIGURATION
 
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 
 WEEK = 7 * DAY
 START = 2857 * WEEK
-RULE = Rule(name="quality", measure="RR@3", slices=("device",), lanes=())
-TRACE = Rule(name="nights", measure="RR@3", kind="trace", run_length=100.0)
+RULE = DropRule(name="quality", measure="RR@3", slices=("device",), lanes=())
+TRACE = TraceRule(name="nights", measure="RR@3", kind="trace", run_length=100.0)
 
 
 def make_sample(contexts: int, *, times: int = START) -> Sample:
@@ -79,7 +80,7 @@ def test_a_rule_watches_400_streams(known: int) -> None:
     )
     contexts, slicing = make_contexts(1)
     floors: Any = SimpleNamespace(
-        window=HOUR, has_anchor=lambda _: False, hold=lambda *_: Held(lane=Lane())
+        window=HOUR, has_anchor=lambda _: False, find=lambda *_: Floor(lane=Evidence())
     )
     after = feed(
         RuleProgress(basis="", first=START, following=START, streams=streams),
@@ -123,7 +124,7 @@ def test_the_gains_of_an_hour_are_those_of_the_day_before(back: int, *, is_kept:
     old = START // HOUR - back, 5, 2.5
     step = Step(due=START, start=START, until=START + HOUR)
     new = START // HOUR, 2, 2.0
-    found = _add_hour(Lane(recent=(old,)), step, np.ones(2))
+    found = _add_hour(Evidence(recent=(old,)), step, np.ones(2))
     assert found == ((old, new) if is_kept else (new,))
 
 
@@ -284,19 +285,6 @@ def test_a_project_has_at_most_1_000_rules(count: int, monkeypatch: pytest.Monke
         management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
 
 
-@pytest.mark.parametrize("users", [29, 30, 31])
-def test_a_threshold_needs_30_users(users: int) -> None:
-    found = _compare(
-        Stream(model="m", version="1"),
-        Lane(mean=Mean(1.0, 1.0, 1.0, 0.95, 100, 100)),
-        Rule(name="quality", measure="RR@3", kind="threshold"),
-        Step(due=START + DAY, start=START, until=START + DAY),
-        values=np.ones(users),
-        clusters=np.arange(users),
-    )
-    assert (found.state == "INSUFFICIENT") == (users < 30)
-
-
 def test_the_value_of_a_period_has_the_interval_of_95_in_100(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -306,7 +294,7 @@ def test_the_value_of_a_period_has_the_interval_of_95_in_100(
     monkeypatch.setattr(check, "advance", lambda *_: detector)
     monkeypatch.setattr(check, "_count_users", lambda _: 1)
     usual, seen = SimpleNamespace(discount=None), SimpleNamespace(value=[0.5])
-    lane: Any = Lane(usual=usual)  # type: ignore[arg-type]  # enough of one
+    lane: Any = Evidence(usual=usual)  # type: ignore[arg-type]  # enough of one
     step = Step(due=START + HOUR, start=START, until=START + HOUR)
     ones: Any = np.ones(1)
     given: Any = seen

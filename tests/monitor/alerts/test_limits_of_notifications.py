@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import FormatError, UsageError
-from rankscope.monitor.alerts.notify import http
-from rankscope.monitor.alerts.notify.channels import is_service, read_channels, read_public_url
-from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.http import Poster, _read_wait
-from rankscope.monitor.alerts.notify.sender import AppriseSender, Attempt
-from rankscope.monitor.alerts.notify.sending import judge_reply
-from rankscope.monitor.alerts.notify.webhook import check_secret
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.notify import http
+from rankscope.monitor.notify.channels import is_service, read_channels, read_public_url
+from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.http import Poster, _read_wait
+from rankscope.monitor.notify.sender import AppriseSender, Attempt
+from rankscope.monitor.notify.sending import judge_reply
+from rankscope.monitor.notify.webhook import check_secret
 from rankscope.monitor.server.run import charts
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import OutboxRow
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.alerts.notify.channels import Channels
+    from rankscope.monitor.notify.channels import Channels
 
 NOW = 20_000 * DAY
 

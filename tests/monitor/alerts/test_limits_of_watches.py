@@ -8,27 +8,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.watches import attributes, labels, silence
-from rankscope.monitor.alerts.watches.attributes import advance_missing, find_values, is_new_over
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
-from rankscope.monitor.alerts.watches.files import watch_files
-from rankscope.monitor.alerts.watches.hour import HourCheck
-from rankscope.monitor.alerts.watches.names import watch_names
-from rankscope.monitor.alerts.watches.progress import (
-    RateDay,
-    Restart,
-    Trouble,
-    UnusualTime,
-    WatchProgress,
-)
-from rankscope.monitor.alerts.watches.traffic import Traffic
-from rankscope.monitor.alerts.watches.words import code, name
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.rules.data import attributes, labels, silence
+from rankscope.monitor.rules.data.attributes import advance_missing, find_values, is_new_over
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
+from rankscope.monitor.rules.data.files import watch_files
+from rankscope.monitor.rules.data.hour import HourCheck
+from rankscope.monitor.rules.data.names import watch_names
+from rankscope.monitor.rules.data.progress import (
+    Anomaly,
+    RateDay,
+    Restart,
+    UnusualTime,
+    WatchProgress,
+)
+from rankscope.monitor.rules.data.traffic import Traffic
+from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.store.records import LeftOut
 
 from dev.simulate.volumes import START, DrawnCounts
@@ -38,24 +38,24 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from rankscope.monitor.alerts.incidents.finding import Finding
-    from rankscope.monitor.alerts.watches.counts import DayCounts
+    from rankscope.monitor.rules.data.counts import DayCounts
+    from rankscope.monitor.rules.finding import Finding
 
 FAULT = 29 * HOURS
 """The hour in which something changes."""
 PHONE, NEW, MISSING = (
-    Place(slice=(("device", value),)) for value in ("phone", "television", "<missing>")
+    Segment(slice=(("device", value),)) for value in ("phone", "television", "<missing>")
 )
 
 
-def watch(place: Place, counts: Sequence[int], *, total: int) -> list[Finding]:
+def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Finding]:
     """What is found if a value has these counts, among so many rankings an hour."""
     hours = {
-        each: np.full(FAULT + HOURS, total, dtype=np.int64) for each in (TOTAL, Place("a"), PHONE)
+        each: np.full(FAULT + HOURS, total, dtype=np.int64) for each in (TOTAL, Segment("a"), PHONE)
     }
-    hours[place] = np.zeros(FAULT + HOURS, dtype=np.int64)
-    hours[place][FAULT : FAULT + len(counts)] = counts
-    hours[PHONE] = hours[TOTAL] - hours[place]
+    hours[segment] = np.zeros(FAULT + HOURS, dtype=np.int64)
+    hours[segment][FAULT : FAULT + len(counts)] = counts
+    hours[PHONE] = hours[TOTAL] - hours[segment]
     counted = DrawnCounts(hours, attributes=("device",))
     progress, found = "", []
     for hour in range(FAULT - 2, FAULT + len(counts)):
@@ -92,7 +92,7 @@ def test_an_attribute_is_missing_in_20_rankings_at_least(count: int, *, is_found
 def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
     """What each hour from the fault on finds, if all rankings of a model have these counts."""
     counts = np.asarray(hours, dtype=np.int64)
-    counted = DrawnCounts({TOTAL: counts, Place("a"): counts})
+    counted = DrawnCounts({TOTAL: counts, Segment("a"): counts})
     progress, found = "", []
     for hour in range(FAULT - 1, len(counts)):
         findings, progress = check_data(
@@ -147,14 +147,14 @@ class Unlabelled(DrawnCounts):
     """Counts of rankings of which only those of some hours have labels.
 
     Args:
-        hours: By place, the counts of hours.
+        hours: By segment, the counts of hours.
         labelled: The hours that have labels, counted from `START`.
         labels: The number of labels of each day.
     """
 
     def __init__(
         self,
-        hours: Mapping[Place, np.ndarray],
+        hours: Mapping[Segment, np.ndarray],
         labelled: Collection[int],
         labels: np.ndarray | None = None,
     ) -> None:
@@ -170,7 +170,7 @@ class Unlabelled(DrawnCounts):
 def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
     counts = np.full(18 * HOURS, 100, dtype=np.int64)
     number = np.full(18, 100 * HOURS, dtype=np.int64)
-    counted = Unlabelled({TOTAL: counts, Place("a"): counts}, range(12 * HOURS), number)
+    counted = Unlabelled({TOTAL: counts, Segment("a"): counts}, range(12 * HOURS), number)
     progress, found = "", []
     for hour in range(18 * HOURS):
         findings, progress = check_data(
@@ -194,7 +194,7 @@ def test_what_was_found_is_over_two_hours_later_at_the_earliest() -> None:
 
 
 def make_traffic(
-    hours: Mapping[Place, Sequence[int] | np.ndarray],
+    hours: Mapping[Segment, Sequence[int] | np.ndarray],
     *,
     hour: int,
     progress: WatchProgress | None = None,
@@ -203,8 +203,8 @@ def make_traffic(
     counted = DrawnCounts(
         # A model has all of them, unless models are given.
         {
-            place: np.asarray(counts, dtype=np.int64)
-            for place, counts in ({Place("a"): hours[TOTAL]} | dict(hours)).items()
+            segment: np.asarray(counts, dtype=np.int64)
+            for segment, counts in ({Segment("a"): hours[TOTAL]} | dict(hours)).items()
         },
         attributes=("device",),
     )
@@ -232,8 +232,8 @@ END = 40 * HOURS
 
 @pytest.mark.parametrize("count", [49, 50, 51])
 def test_50_values_are_watched_those_with_the_most_rankings(count: int) -> None:
-    values = [Place(slice=(("device", f"{number:02}"),)) for number in range(count)]
-    hours = {place: fill(1 + number) for number, place in enumerate(values)}
+    values = [Segment(slice=(("device", f"{number:02}"),)) for number in range(count)]
+    hours = {segment: fill(1 + number) for number, segment in enumerate(values)}
     traffic = make_traffic({TOTAL: fill(10_000), **hours}, hour=END)
     assert find_values(traffic) == values[max(count - 50, 0) :]
 
@@ -243,7 +243,7 @@ def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
     daily: float, *, is_watched: bool
 ) -> None:
     traffic: Any = SimpleNamespace(counts=[NEW], usual=lambda _: SimpleNamespace(daily=daily))
-    assert silence._is_steady(traffic, Place("a")) == is_watched
+    assert silence._is_steady(traffic, Segment("a")) == is_watched
     assert find_values(traffic) == [NEW] * is_watched
 
 
@@ -258,8 +258,8 @@ def test_a_value_is_new_for_a_week(age: int, *, is_new: bool) -> None:
 def test_a_new_value_is_known_after_a_week(age: int, *, is_over: bool) -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
     began = traffic.moment - age * HOUR
-    trouble = Trouble(kind="attributes", place=NEW, began=began, found=began, ratio=0.0)
-    assert is_new_over(traffic, trouble) == is_over
+    anomaly = Anomaly(kind="attributes", segment=NEW, began=began, found=began, ratio=0.0)
+    assert is_new_over(traffic, anomaly) == is_over
 
 
 @pytest.mark.parametrize(("apart", "is_named"), [(-1, True), (0, True), (1, False)])
@@ -278,7 +278,7 @@ def test_a_value_is_renamed_at_an_evidence_of_five(
     monkeypatch.setattr(attributes, "_find_renamed", lambda *_: (PHONE, evidence))
     hours = {TOTAL: fill(100), NEW: fill(50, since=END - 30), PHONE: fill(50, until=END - 30)}
     (found,) = attributes.watch_new_values(make_traffic(hours, hour=END), ())
-    assert found.place == (PHONE if is_renamed else NEW)
+    assert found.segment == (PHONE if is_renamed else NEW)
 
 
 @pytest.mark.parametrize(("age", "is_told"), [(23, False), (24, True), (25, True)])
@@ -329,18 +329,21 @@ def test_something_is_as_usual_again_at_an_evidence_of_seven(back: float, *, is_
     # An hour in which nothing usually comes tells nothing.
     day = np.tile([100, *[0] * (HOURS - 1)], 40)
     traffic = make_traffic({TOTAL: day, MISSING: 0 * day}, hour=END - 1)
-    for place, advance in ((TOTAL, traffic.advance), (MISSING, partial(advance_missing, traffic))):
+    for segment, advance in (
+        (TOTAL, traffic.advance),
+        (MISSING, partial(advance_missing, traffic)),
+    ):
         began = START + 39 * DAY
-        trouble = Trouble(
+        anomaly = Anomaly(
             kind="volume",
-            place=place,
+            segment=segment,
             began=began,
             found=began,
             ratio=0.5,
             back=back,
             evidence={"usual": 0.0},
         )
-        assert (advance(trouble) is None) == is_over
+        assert (advance(anomaly) is None) == is_over
 
 
 @pytest.mark.parametrize(("before", "is_heir"), [(167, True), (168, False), (169, False)])
@@ -350,10 +353,10 @@ def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before(
     stopped = END - 30
     hours = {
         TOTAL: fill(100),
-        Place("a"): fill(100, until=stopped),
-        Place("b"): fill(100, since=stopped - before),
+        Segment("a"): fill(100, until=stopped),
+        Segment("b"): fill(100, since=stopped - before),
     }
-    assert silence._has_heir(make_traffic(hours, hour=END), Place("a")) == is_heir
+    assert silence._has_heir(make_traffic(hours, hour=END), Segment("a")) == is_heir
 
 
 def test_what_is_usual_is_learned_from_28_days() -> None:
@@ -460,8 +463,8 @@ def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do(
     counted = Unlabelled({TOTAL: fill(100)}, {END - 1, END - back})
     traffic = Traffic(counted, default_rule(), make_rates(), START + END * HOUR)
     began = START + 30 * DAY
-    trouble = Trouble(kind="label_freshness", place=TOTAL, began=began, found=began, ratio=0.0)
-    assert labels.is_silence_over(traffic, trouble) == is_over
+    anomaly = Anomaly(kind="label_freshness", segment=TOTAL, began=began, found=began, ratio=0.0)
+    assert labels.is_silence_over(traffic, anomaly) == is_over
 
 
 class Prompt(Unlabelled):

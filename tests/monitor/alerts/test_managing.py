@@ -6,15 +6,15 @@ from functools import partial
 
 import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.alerts import management
-from rankscope.monitor.alerts.management import (
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.incidents import management
+from rankscope.monitor.incidents.management import (
     list_rules,
     remove_rule,
     resolve_rule,
     silence_rule,
 )
-from rankscope.monitor.alerts.response import list_incidents
-from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import rules as rule_rows
 

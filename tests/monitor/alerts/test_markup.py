@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from linkify_it import LinkifyIt
 from linkify_it.tlds import TLDS
 from markdown_it import MarkdownIt
-from rankscope.monitor.alerts.incidents.notice import make_notice
-from rankscope.monitor.alerts.notify.markup import (
+from rankscope.monitor.incidents.notice import make_notice
+from rankscope.monitor.notify.markup import (
     BREAK,
     MOST_TITLE,
     Link,
@@ -29,13 +29,13 @@ from rankscope.monitor.alerts.notify.markup import (
     write_text,
     write_title,
 )
-from rankscope.monitor.alerts.notify.message import write_message, write_test
+from rankscope.monitor.notify.message import write_message, write_test
 
 from tests.monitor.alerts.notices import HOSTILE, NOW, make_incident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.notify.message import Message
+    from rankscope.monitor.notify.message import Message
 
 URL = "https://rankscope.example.com"
 LINK = f"{URL}/incidents/incident_1"

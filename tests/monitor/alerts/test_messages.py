@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from rankscope.monitor.alerts.incidents.finding import KINDS
-from rankscope.monitor.alerts.incidents.incident import EVENTS
-from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS, WORDS, write_message
+from rankscope.monitor.incidents.incident import EVENTS
+from rankscope.monitor.notify.message import WORDS, write_message
+from rankscope.monitor.rules.kinds import PROBLEMS
 
 from tests.monitor.alerts.notices import BEGAN, NOW, make, make_incident
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 URL = "https://rankscope.example.com"
 CAUSE = {"sentence": "All of it is version 42 on televisions.", "share": 1.0}
@@ -32,6 +36,19 @@ def test_one_incident_is_described_in_plain_text() -> None:
         "\n"
         f"Open the incident: {URL}/incidents/incident_1"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ({"measure": "empty"}, "empty rose for device=tv, gbdt 42"),
+        ({"version": "<all>"}, "nDCG@5 fell for device=tv, gbdt"),
+        ({"slice": (), "model": "", "version": "<all>"}, "nDCG@5 fell for all rankings"),
+    ],
+)
+def test_a_title_names_the_problem_and_whom_it_is_about(said: dict[str, Any], title: str) -> None:
+    message = write_message([make(("opened", make_incident(**said))).to_json()])
+    assert message.title == f"New incident: {title} (music)"
 
 
 def test_formats_say_the_same() -> None:
@@ -68,8 +85,8 @@ def test_missing_data_decide_what_to_do_about_a_group() -> None:
         ("opened", make_incident(incident_id="incident_2", kind="labels", reason="Labels fell.")),
     )
     message = write_message([notice.to_json()], URL)
-    assert STEPS["labels"] in message.text
-    assert STEPS["quality"] not in message.text
+    assert PROBLEMS["labels"].step in message.text
+    assert PROBLEMS["quality"].step not in message.text
 
 
 def test_a_recovery_says_how_long_it_lasted_and_asks_for_nothing() -> None:
@@ -107,9 +124,9 @@ def test_lost_notifications_are_counted() -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PROBLEMS)
 def test_every_event_of_every_kind_has_words(kind: str, event: str) -> None:
     incident = make_incident(kind=kind, measure="", reason="", slice=(), model="", version="")
     message = write_message([make((event, incident)).to_json()], URL)
     assert message.title.startswith(WORDS[event])
-    assert f"{PROBLEMS[kind]} for all rankings" in message.title
+    assert f"{PROBLEMS[kind].name} for all rankings" in message.title

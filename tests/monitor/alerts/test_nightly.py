@@ -9,8 +9,15 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.advance import advance_rules, replay_rules
-from rankscope.monitor.alerts.detect.nightly import (
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules, replay_rules
+from rankscope.monitor.incidents.management import list_states, resolve_rule, set_rule
+from rankscope.monitor.incidents.response import list_incidents, resolve_incident
+from rankscope.monitor.rules.trace.nights import (
     CHANGED,
     CLEAN_NIGHTS,
     DAYS,
@@ -19,15 +26,8 @@ from rankscope.monitor.alerts.detect.nightly import (
     NightlyTrace,
     SliceNight,
 )
-from rankscope.monitor.alerts.management import list_states, resolve_rule, set_rule
-from rankscope.monitor.alerts.nightly_run import NightlyProgress
-from rankscope.monitor.alerts.response import list_incidents, resolve_incident
-from rankscope.monitor.alerts.rule import MOST_NIGHTS, Rule, check_rule
-from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.trace.rule import MOST_NIGHTS, TraceRule
+from rankscope.monitor.rules.trace.run import NightlyProgress
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.trace.compute import TraceChoices
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slice
 
 DEFINITION = define(measures=["nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
-RULE = Rule(name="night", measure="nDCG@5", kind="trace", run_length=100.0)
+RULE = TraceRule(name="night", measure="nDCG@5", kind="trace", run_length=100.0)
 COUNT = 600
 START = 28 * DAY
 EVENTS = [
@@ -162,16 +162,16 @@ def test_a_night_without_a_baseline_says_so(store: SQLiteStore) -> None:
     [
         ({"measure": "RR@5"}, "measure: expected one whose losses add up to 1"),
         ({"measure": "empty"}, "measure: unknown measure 'empty'"),
-        ({"slices": ("device",)}, "slices: expected none for a trace"),
-        ({"period": "hour"}, "period: expected day for a trace"),
+        ({"slices": ("device",)}, "slices: expected a field of the kind trace"),
+        ({"period": "hour"}, "period: expected a field of the kind trace"),
         ({"run_length": 2501.0}, "run_length: expected at most 2500 nights"),
     ],
 )
 def test_what_a_trace_cannot_do_is_refused(given: dict[str, Any], message: str) -> None:
     configuration = Configuration(definition=DEFINITION, attributes=("device",))
-    assert check_rule(RULE, configuration) == RULE
+    assert RULE.check(configuration) == RULE
     with pytest.raises(UsageError, match=message):
-        check_rule(replace(RULE, **given), configuration)
+        RULE.replace(**given).check(configuration)
 
 
 def test_the_rarest_p_value_can_be_reached_for_all_models() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.monitor.alerts.advance import advance_rules
-from rankscope.monitor.alerts.management import set_rule
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import set_rule
 from rankscope.records import replace
 
 from tests.monitor.alerts.world import (
@@ -75,9 +75,8 @@ def test_the_values_of_a_pair_are_watched_together(store: SQLiteStore) -> None:
     assert fallen == {(("device", "tv"), ("country", "jp"))}
 
 
-@pytest.mark.parametrize("kind", ["drop", "threshold"])
-def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore, kind: str) -> None:
-    put(store, make_rule(measure="empty", kind=kind, tolerance=0.1))
+def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore) -> None:
+    put(store, make_rule(measure="empty", tolerance=0.1))
     store.append(PROJECT, make_day(0, ALL))
     advance(store, known_at(0))
     state = state_of(store)
@@ -102,12 +101,9 @@ def test_more_rankings_without_a_relevant_document_are_worse(store: SQLiteStore,
     )
 
 
-@pytest.mark.parametrize("kind", ["drop", "threshold"])
-def test_fewer_rankings_without_a_relevant_document_are_no_alert(
-    store: SQLiteStore, kind: str
-) -> None:
+def test_fewer_rankings_without_a_relevant_document_are_no_alert(store: SQLiteStore) -> None:
     store.append(PROJECT, make_day(-29, (1, 0), environment="validation"))
-    put(store, make_rule(measure="empty", kind=kind))
+    put(store, make_rule(measure="empty"))
     for day in range(4):
         store.append(PROJECT, make_day(day))
         advance(store, known_at(day))

@@ -7,8 +7,8 @@ import random
 from itertools import pairwise
 
 import pytest
-from rankscope.monitor.alerts.response import find_incident, list_incidents
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.incidents.response import find_incident, list_incidents
 
 from tests.monitor.alerts.plain import PlainRule, PlainUsual
 from tests.monitor.alerts.world import (
@@ -24,8 +24,8 @@ from tests.monitor.alerts.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.detect.stream import Stream
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.rules.stream import Stream
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 DAYS = 7

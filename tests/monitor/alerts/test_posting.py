@@ -11,8 +11,8 @@ import threading
 
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts.notify import http as posting
-from rankscope.monitor.alerts.notify.http import (
+from rankscope.monitor.notify import http as posting
+from rankscope.monitor.notify.http import (
     MOST_BYTES,
     Poster,
     PostError,

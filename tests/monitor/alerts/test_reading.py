@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.alerts.detect.floors import at_age
-from rankscope.monitor.alerts.detect.sample import COLUMNS, View, collect_sample, collect_samples
 from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.rules.drop.floors import at_age
+from rankscope.monitor.rules.drop.sample import COLUMNS, View, collect_sample, collect_samples
 
 from tests.monitor.alerts.world import (
     CLICKS,

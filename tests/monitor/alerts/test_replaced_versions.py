@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.monitor.alerts.advance import advance_rules
-from rankscope.monitor.alerts.detect.name import INHERIT
-from rankscope.monitor.alerts.detect.progress import RuleProgress
-from rankscope.monitor.alerts.management import set_rule
-from rankscope.monitor.alerts.response import list_incidents
 from rankscope.monitor.definition.configuration import BASELINES
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import set_rule
+from rankscope.monitor.incidents.response import list_incidents
+from rankscope.monitor.rules.drop.name import INHERIT
+from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.records import replace
 from rankscope.stats.sequential.recovery import NEEDED
 
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 DAYS = 86_400_000_000

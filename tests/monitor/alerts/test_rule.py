@@ -6,10 +6,11 @@ import json
 
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.alerts.rule import Rule, check_rule, choose_lanes, find_dimension
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.drop.dimensions import find_dimension
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.records import replace
 
 from tests.monitor.alerts.world import CLICKS, CONFIGURATION, make_rule
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
 RULES = [
     make_rule(),
     make_rule(since=None, model="m", slices=("device",), period="hour", channels=("log",)),
-    make_rule(
+    Rule(
+        name="arrivals",
         kind="data",
-        measure="",
         severity="critical",
         channels=(),
         remind=0.0,
         watches=("volume", "labels"),
     ),
     make_rule(measure="empty", lanes=("15m", "4h"), anchor=False, slices=("device:country",)),
-    make_rule(kind="threshold", tolerance=0.1, is_relative=True, needs="value", fewest=2),
+    make_rule(tolerance=0.1, is_relative=True),
+    Rule(name="night", kind="trace", measure="RR@3", run_length=2500.0, model="m"),
 ]
 
 
@@ -75,9 +77,6 @@ def test_a_rule_comes_back_from_its_json(rule: Rule) -> None:
         ("tolerance", True),
         ("run_length", 1),
         ("run_length", float("inf")),
-        ("fewest", 1),
-        ("fewest", 2.5),
-        ("needs", "all"),
         ("since", "yesterday"),
         ("since", "2026-11-21T00:00:00"),
         ("webhook", "yes"),
@@ -133,7 +132,7 @@ def test_a_share_is_below_1() -> None:
 )
 def test_what_is_not_measured_is_refused(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(UsageError) as refused:
-        check_rule(make_rule(**changes), CONFIGURATION)
+        make_rule(**changes).check(CONFIGURATION)
     assert refused.value.message.startswith(field)
 
 
@@ -142,14 +141,14 @@ PAIRED = replace(CONFIGURATION, attributes=("device", "country", "plan"))
 
 @pytest.mark.parametrize("name", ["device:country", "country:device"])
 def test_a_pair_has_one_name(name: str) -> None:
-    checked = check_rule(make_rule(slices=("plan", name)), PAIRED)
+    checked = make_rule(slices=("plan", name)).check(PAIRED)
     assert checked.slices == ("plan", "device:country")
 
 
 def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are() -> None:
     configuration = replace(PAIRED, pairs=(("plan", "device"),))
     with pytest.raises(UsageError) as refused:
-        check_rule(make_rule(slices=("device:country",)), configuration)
+        make_rule(slices=("device:country",)).check(configuration)
     assert "plan:device" in refused.value.message
     assert "pair" in str(refused.value.hint)
 
@@ -157,42 +156,34 @@ def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are() -> 
 def test_an_attribute_may_have_a_colon_in_its_name() -> None:
     configuration = replace(CONFIGURATION, attributes=("client:app", "os"))
     assert find_dimension("client:app", configuration.attributes) == ("client:app",)
-    checked = check_rule(make_rule(slices=("client:app:os", "client:app")), configuration)
+    checked = make_rule(slices=("client:app:os", "client:app")).check(configuration)
     assert checked.slices == ("client:app:os", "client:app")
-
-
-def test_rules_are_read_that_were_stored_with_a_webhook() -> None:
-    given = {"name": "quality", "measure": "RR@3"}
-    assert Rule.from_dict(given | {"webhook": True}) == Rule.from_dict(given)
-    assert Rule.from_dict(given | {"webhook": False}).channels == ("log",)
 
 
 def test_early_ages_are_at_most_a_quarter_of_the_window() -> None:
     rule = make_rule(lanes=None)
-    assert choose_lanes(rule, HOUR - 1) == ()
-    assert choose_lanes(rule, HOUR) == (15 * MINUTE,)
-    assert choose_lanes(rule, 16 * HOUR - 1) == (15 * MINUTE, HOUR)
-    assert choose_lanes(rule, 16 * HOUR) == (HOUR, 4 * HOUR)
-    assert choose_lanes(make_rule(lanes=("2h", "20m")), 3 * HOUR) == (20 * MINUTE, 2 * HOUR)
-    assert choose_lanes(make_rule(kind="threshold", lanes=None), 16 * HOUR) == ()
+    assert rule.choose_ages(HOUR - 1) == ()
+    assert rule.choose_ages(HOUR) == (15 * MINUTE,)
+    assert rule.choose_ages(16 * HOUR - 1) == (15 * MINUTE, HOUR)
+    assert rule.choose_ages(16 * HOUR) == (HOUR, 4 * HOUR)
+    assert make_rule(lanes=("2h", "20m")).choose_ages(3 * HOUR) == (20 * MINUTE, 2 * HOUR)
 
 
 def test_the_share_of_rankings_without_relevant_documents_is_a_measure() -> None:
-    assert check_rule(make_rule(measure="empty"), CONFIGURATION).is_rise_bad
-    assert not check_rule(make_rule(), CONFIGURATION).is_rise_bad
+    assert make_rule(measure="empty").check(CONFIGURATION).is_rise_bad
+    assert not make_rule().check(CONFIGURATION).is_rise_bad
 
 
 def test_a_measure_has_one_name() -> None:
-    assert check_rule(make_rule(measure="mrr@3"), CONFIGURATION).measure == "RR@3"
+    assert make_rule(measure="mrr@3").check(CONFIGURATION).measure == "RR@3"
 
 
 def test_a_drop_is_of_values_from_0_to_1() -> None:
     gains = define(measures="DCG@3", positive="click", window=CLICKS.window)
     configuration = replace(CONFIGURATION, definition=gains)
     with pytest.raises(UsageError) as refused:
-        check_rule(make_rule(measure="DCG@3"), configuration)
+        make_rule(measure="DCG@3").check(configuration)
     assert refused.value.code == "bad_rule"
-    assert check_rule(make_rule(measure="DCG@3", kind="threshold"), configuration)
 
 
 @pytest.mark.parametrize(
@@ -213,4 +204,4 @@ def test_a_drop_is_of_values_from_0_to_1() -> None:
     ],
 )
 def test_what_is_measured_is_told_from_what_is_not(change: dict[str, Any], is_other: bool) -> None:
-    assert (replace(make_rule(), **change).digest != make_rule().digest) is is_other
+    assert (make_rule().replace(**change).digest != make_rule().digest) is is_other

@@ -16,12 +16,12 @@ pytest.importorskip("apprise", reason="channels need Apprise")
 
 import requests
 from rankscope import UsageError
-from rankscope.monitor.alerts.notify import apprise_process
-from rankscope.monitor.alerts.notify.apprise_process import ALLOWED, REFUSED, Guard, describe, send
-from rankscope.monitor.alerts.notify.channels import Channel, Channels
-from rankscope.monitor.alerts.notify.message import write_message, write_test
-from rankscope.monitor.alerts.notify.sender import AppriseSender
-from rankscope.monitor.alerts.notify.sending import check_services
+from rankscope.monitor.notify import apprise_process
+from rankscope.monitor.notify.apprise_process import ALLOWED, REFUSED, Guard, describe, send
+from rankscope.monitor.notify.channels import Channel, Channels
+from rankscope.monitor.notify.message import write_message, write_test
+from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import check_services
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.alerts.listener import listening
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.alerts.notify.message import Message
+    from rankscope.monitor.notify.message import Message
 
 # Apprise imports it where it is still there, for a library that isn't installed here.
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")

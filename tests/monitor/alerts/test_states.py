@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.detect.lane import Lane
-from rankscope.monitor.alerts.detect.name import name_drops
-from rankscope.monitor.alerts.detect.stream import Stream
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.drop.name import name_drops
+from rankscope.monitor.rules.evidence import Evidence
+from rankscope.monitor.rules.stream import Stream
 from rankscope.records import replace
 from rankscope.stats.sequential.detector import Detector
 from rankscope.stats.sequential.detector import advance as look
@@ -86,7 +86,7 @@ def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(
 @pytest.mark.parametrize("days", [1, 2, 60])
 def test_a_drop_is_over_the_day_after_it_was_fixed_however_long_it_was(days: int) -> None:
     stream = replace(
-        Stream(model="m", version="1"), lanes=(Lane(detector=Detector(run_length=100.0)),)
+        Stream(model="m", version="1"), lanes=(Evidence(detector=Detector(run_length=100.0)),)
     )
     rule = make_rule()
     good, bad = (np.tile([1 / rank for rank in ranks], 10) for ranks in (GOOD, BAD))
@@ -104,32 +104,6 @@ def test_a_drop_is_over_the_day_after_it_was_fixed_however_long_it_was(days: int
         (stream,) = name_drops([stream.set_lane(lane)], rule)
         states.append(stream.state)
     assert states == ["ALERT"] * days + ["OK", "OK"]
-
-
-def test_a_threshold_flaps_neither_in_between(store: SQLiteStore) -> None:
-    # 0.875 is the baseline: the limit is 0.7. The interval of 0.675 reaches above it.
-    near = (1, 3, 1, 3, 1, 3, 2, 2)
-    put(store, make_rule(kind="threshold", tolerance=0.175, fewest=30))
-    states = play(store, [GOOD, near, BAD, near, BAD, near, GOOD, near])
-    assert states == ["OK", "OK", "ALERT", "ALERT", "ALERT", "ALERT", "OK", "OK"]
-    assert list_turns(store)[:2] == ["opened", "recovered"]
-
-
-def test_a_threshold_needs_enough_users(store: SQLiteStore) -> None:
-    put(store, make_rule(kind="threshold", tolerance=0.1))
-    store.append(PROJECT, make_day(0, BAD, users=10))
-    advance(store, known_at(0))
-    state = state_of(store)
-    assert state.state == "INSUFFICIENT"
-    assert state.reason == "the period has 10 users or queries with a value, and needs 30"
-
-
-def test_few_users_are_no_end_of_an_alert(store: SQLiteStore) -> None:
-    put(store, make_rule(kind="threshold", tolerance=0.1))
-    store.append(PROJECT, make_day(0, BAD) + make_day(1, GOOD, users=10))
-    advance(store, known_at(0))
-    advance(store, known_at(1))
-    assert state_of(store).state == "ALERT"
 
 
 def test_two_whole_periods_without_rankings_are_no_data(store: SQLiteStore) -> None:
@@ -196,11 +170,10 @@ def test_one_event_is_not_enough_for_an_alert(store: SQLiteStore) -> None:
     assert state_of(store).state == "OK"
 
 
-@pytest.mark.parametrize("kind", ["drop", "threshold"])
 def test_a_value_that_jumps_up_and_down_is_told_no_oftener_than_its_state_changes(
-    store: SQLiteStore, kind: str
+    store: SQLiteStore,
 ) -> None:
-    put(store, make_rule(kind=kind))
+    put(store, make_rule())
     states = [one == "ALERT" for one in ("OK", *play(store, [GOOD, BAD] * 5))]
     turns = sum(one != other for one, other in pairwise(states))
     assert len(list_told(store)) == turns

@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.watches.surprise import (
+from rankscope.monitor.rules.data.surprise import (
     WINDOWS,
     expect_windows,
     find_fall,
@@ -16,7 +16,7 @@ from rankscope.monitor.alerts.watches.surprise import (
     measure_surprise,
     weigh_return,
 )
-from rankscope.monitor.alerts.watches.usual import (
+from rankscope.monitor.rules.data.usual import (
     LEAST_VARIANCE,
     _measure_variance,
     learn_usual,

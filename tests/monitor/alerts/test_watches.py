@@ -6,17 +6,17 @@ from functools import cache
 
 import numpy as np
 import pytest
-from rankscope.monitor.alerts.rule import Rule
-from rankscope.monitor.alerts.watches.check import (
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.data.check import (
     check_data,
     default_rule,
     restart_stream,
     summarize,
 )
-from rankscope.monitor.alerts.watches.counts import HOURS, TOTAL, Place
-from rankscope.monitor.alerts.watches.progress import WatchProgress
-from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
+from rankscope.monitor.rules.data.progress import WatchProgress
+from rankscope.monitor.rules.kinds import Rule
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from numpy.typing import NDArray
-    from rankscope.monitor.alerts.incidents.finding import Finding
+    from rankscope.monitor.rules.finding import Finding
 
-    Hours: TypeAlias = dict[Place, NDArray[np.int64]]
+    Hours: TypeAlias = dict[Segment, NDArray[np.int64]]
 
 DAYS, FAULT = 36, 29
 """How many days there are, and on which one a fault begins."""
 TV, PHONE, NEW, MISSING = (
-    Place(slice=(("device", value),)) for value in ("tv", "phone", "television", "<missing>")
+    Segment(slice=(("device", value),)) for value in ("tv", "phone", "television", "<missing>")
 )
 USUAL = Traffic("2,000 a day", 2_000, share=0.5)
 
@@ -48,13 +48,13 @@ def draw() -> Hours:
 
 def change(**factors: float) -> Hours:
     """Change the parts of all rankings that the models have, from the fault on for two days."""
-    hours = {place: counts.copy() for place, counts in draw().items()}
+    hours = {segment: counts.copy() for segment, counts in draw().items()}
     fault = slice(FAULT * HOURS, (FAULT + 2) * HOURS)
     for model, factor in factors.items():
-        place = Place(model)
-        hours[place][fault] = np.round(hours[place][fault] * factor)
+        segment = Segment(model)
+        hours[segment][fault] = np.round(hours[segment][fault] * factor)
     before = hours[TOTAL].copy()
-    hours[TOTAL] = hours[Place("a")] + hours[Place("b")]
+    hours[TOTAL] = hours[Segment("a")] + hours[Segment("b")]
     # Devices stay what they are.
     shrunk = hours[TOTAL] / np.maximum(before, 1)
     hours[TV] = np.round(hours[TV] * shrunk).astype(np.int64)
@@ -123,7 +123,7 @@ def test_a_model_that_stops_is_named_and_not_what_follows_from_it() -> None:
     assert found[0][1].reason.startswith("Model a has shown no rankings since")
 
 
-def test_a_model_that_stops_is_reported_although_the_other_takes_its_place() -> None:
+def test_a_model_that_stops_is_reported_although_the_other_takes_its_segment() -> None:
     assert names(watch(change(a=0, b=2))) == [("versions", "a", "bad")]
 
 
@@ -131,23 +131,25 @@ def test_a_model_that_hands_over_gradually_is_not_reported() -> None:
     hours = change(a=0, b=2)
     for day, left in ((FAULT - 2, 0.7), (FAULT - 1, 0.2)):
         span = slice(day * HOURS, (day + 1) * HOURS)
-        moved = np.round(hours[Place("a")][span] * (1 - left)).astype(np.int64)
-        hours[Place("a")][span] -= moved
-        hours[Place("b")][span] += moved
+        moved = np.round(hours[Segment("a")][span] * (1 - left)).astype(np.int64)
+        hours[Segment("a")][span] -= moved
+        hours[Segment("b")][span] += moved
     assert watch(hours, (FAULT - 2) * HOURS, (FAULT + 2) * HOURS) == []
 
 
 def test_a_model_that_is_replaced_by_a_new_one_is_not_reported() -> None:
     hours = change(a=0)
-    lost = draw()[Place("a")] - hours[Place("a")]
-    new = {place: counts + lost if place == TOTAL else counts for place, counts in hours.items()}
+    lost = draw()[Segment("a")] - hours[Segment("a")]
+    new = {
+        segment: counts + lost if segment == TOTAL else counts for segment, counts in hours.items()
+    }
     # Devices are as before.
-    new |= {TV: draw()[TV], PHONE: draw()[PHONE], Place("c"): lost}
+    new |= {TV: draw()[TV], PHONE: draw()[PHONE], Segment("c"): lost}
     assert watch(new) == []
 
 
 def test_a_renamed_value_is_one_finding_that_names_both() -> None:
-    hours = {place: counts.copy() for place, counts in draw().items()}
+    hours = {segment: counts.copy() for segment, counts in draw().items()}
     hours[NEW] = np.zeros_like(hours[TV])
     hours[NEW][FAULT * HOURS :] = hours[TV][FAULT * HOURS :]
     hours[TV][FAULT * HOURS :] = 0
@@ -159,7 +161,7 @@ def test_a_renamed_value_is_one_finding_that_names_both() -> None:
 
 
 def test_a_value_that_vanishes_is_reported() -> None:
-    hours = {place: counts.copy() for place, counts in draw().items()}
+    hours = {segment: counts.copy() for segment, counts in draw().items()}
     hours[PHONE][FAULT * HOURS :] += hours[TV][FAULT * HOURS :]
     hours[TV][FAULT * HOURS :] = 0
     ((_, bad),) = watch(hours)
@@ -168,7 +170,7 @@ def test_a_value_that_vanishes_is_reported() -> None:
 
 
 def test_a_new_value_is_reported_until_it_is_known() -> None:
-    hours = {place: counts.copy() for place, counts in draw().items()}
+    hours = {segment: counts.copy() for segment, counts in draw().items()}
     hours[NEW] = np.zeros_like(hours[TV])
     hours[NEW][(FAULT - 1) * HOURS :] = hours[PHONE][(FAULT - 1) * HOURS :] // 5
     hours[PHONE] -= hours[NEW]
@@ -181,7 +183,7 @@ def test_a_new_value_is_reported_until_it_is_known() -> None:
 
 
 def test_a_missing_attribute_is_reported_once_and_not_for_each_value() -> None:
-    hours = {place: counts.copy() for place, counts in draw().items()}
+    hours = {segment: counts.copy() for segment, counts in draw().items()}
     hours[MISSING] = np.zeros_like(hours[TV])
     span = slice(FAULT * HOURS, (FAULT + 1) * HOURS)
     hours[MISSING][span] = hours[TOTAL][span]
@@ -230,9 +232,9 @@ def test_a_project_without_rankings_says_so() -> None:
 def test_few_rankings_with_quiet_nights_and_a_holiday_are_not_reported(a_day: int) -> None:
     hours = draw_hours(np.random.default_rng(5), Traffic("few", a_day), DAYS)
     holiday = slice((FAULT + 1) * HOURS, (FAULT + 2) * HOURS)
-    for place in (Place("a"), Place("b")):
-        hours[place][holiday] //= 2
-    hours[TOTAL] = hours[Place("a")] + hours[Place("b")]
+    for segment in (Segment("a"), Segment("b")):
+        hours[segment][holiday] //= 2
+    hours[TOTAL] = hours[Segment("a")] + hours[Segment("b")]
     assert watch(hours, FAULT * HOURS, DAYS * HOURS) == []
 
 
@@ -275,9 +277,9 @@ def test_a_rule_about_one_model_reports_nothing_else() -> None:
 def test_what_comes_back_only_in_part_says_so() -> None:
     hours = change(a=0, b=0)
     span = slice((FAULT + 1) * HOURS, (FAULT + 2) * HOURS)
-    for place, counts in draw().items():
-        hours[place][span] = counts[span] // 10
-    hours[TOTAL][span] = hours[Place("a")][span] + hours[Place("b")][span]
+    for segment, counts in draw().items():
+        hours[segment][span] = counts[span] // 10
+    hours[TOTAL][span] = hours[Segment("a")][span] + hours[Segment("b")][span]
     drawn = DrawnCounts(hours)
     found = [check_data(drawn, default_rule(), "", START + FAULT * DAY)]
     for hour in range(FAULT * HOURS, (FAULT + 2) * HOURS):
@@ -293,14 +295,14 @@ def test_a_version_that_falls_back_to_an_older_one_is_reported_and_a_release_is_
     old, new = (np.zeros_like(one) for _ in range(2))
     half = 7 * HOURS
     old[:half], new[half:] = one[:half], one[half:]
-    release: Hours = {TOTAL: one, Place("m"): one, Place("m", "1"): old, Place("m", "2"): new}
+    release: Hours = {TOTAL: one, Segment("m"): one, Segment("m", "1"): old, Segment("m", "2"): new}
     assert watch(release, FAULT * HOURS, (FAULT + 1) * HOURS) == []
-    back = {place: counts.copy() for place, counts in release.items()}
-    back[Place("m", "1")][FAULT * HOURS :] = one[FAULT * HOURS :]
-    back[Place("m", "2")][FAULT * HOURS :] = 0
+    back = {segment: counts.copy() for segment, counts in release.items()}
+    back[Segment("m", "1")][FAULT * HOURS :] = one[FAULT * HOURS :]
+    back[Segment("m", "2")][FAULT * HOURS :] = 0
     ((_, bad),) = watch(back)
     assert (bad.kind, bad.model, bad.version) == ("versions", "m", "2")
-    assert "older versions are shown in its place" in bad.reason
+    assert "older versions are shown in its segment" in bad.reason
 
 
 def test_after_months_without_rankings_nothing_is_watched_and_hours_take_no_time() -> None:
@@ -314,9 +316,11 @@ def test_after_months_without_rankings_nothing_is_watched_and_hours_take_no_time
 
 
 def test_silence_that_lasts_counts_as_usual_after_three_weeks() -> None:
-    hours = {place: counts.copy() for place, counts in draw().items()}
-    more = {place: np.zeros(30 * HOURS, dtype=np.int64) for place in hours}
-    counts = DrawnCounts({place: np.concatenate([hours[place], more[place]]) for place in hours})
+    hours = {segment: counts.copy() for segment, counts in draw().items()}
+    more = {segment: np.zeros(30 * HOURS, dtype=np.int64) for segment in hours}
+    counts = DrawnCounts(
+        {segment: np.concatenate([hours[segment], more[segment]]) for segment in hours}
+    )
     progress, verdicts = "", []
     for hour in range((DAYS - 1) * HOURS, (DAYS + 25) * HOURS):
         findings, progress = check_data(counts, default_rule(), progress, START + hour * HOUR)

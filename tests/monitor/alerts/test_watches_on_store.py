@@ -6,8 +6,6 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
-from rankscope.monitor.alerts.watches.check import check_data, default_rule
-from rankscope.monitor.alerts.watches.counts import TOTAL, DataReader, Place
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -15,6 +13,8 @@ from rankscope.monitor.evaluate.refresh import refresh
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
 from rankscope.monitor.store.records import LabelCount
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -95,15 +95,15 @@ def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(
     after = DataReader(store, PROJECT, CONFIGURATION, SLICING, threads=1).read_day(START)
     assert before == after
     # One ranking a minute, from midnight on, and one at five; those of the validation set are none.
-    counts = {place: sum(hours) for place, hours in after.rankings.items()}
+    counts = {segment: sum(hours) for segment, hours in after.rankings.items()}
     assert counts == {
         TOTAL: 41,
-        Place("m"): 41,
-        Place("m", "1"): 31,
-        Place("m", "2"): 10,
-        Place(slice=(("device", "phone"),)): 30,
-        Place(slice=(("device", "tv"),)): 10,
-        Place(slice=(("device", "<missing>"),)): 1,
+        Segment("m"): 41,
+        Segment("m", "1"): 31,
+        Segment("m", "2"): 10,
+        Segment(slice=(("device", "phone"),)): 30,
+        Segment(slice=(("device", "tv"),)): 10,
+        Segment(slice=(("device", "<missing>"),)): 1,
     }
     assert after.rankings[TOTAL][0] == 40
     assert after.rankings[TOTAL][5] == 1

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.advance import Advanced, advance_rules
-from rankscope.monitor.alerts.incidents.notice import Notice
-from rankscope.monitor.alerts.management import list_notifications, list_states, set_rule
-from rankscope.monitor.alerts.response import find_incident, list_incidents
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import Advanced, advance_rules
+from rankscope.monitor.incidents.management import list_notifications, list_states, set_rule
+from rankscope.monitor.incidents.notice import Notice
+from rankscope.monitor.incidents.response import find_incident, list_incidents
+from rankscope.monitor.rules.drop.rule import DropRule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.events.event import Environment, Event
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 PROJECT = "music"
@@ -96,10 +96,10 @@ VALIDATION = [
 ]
 
 
-def make_rule(**said: Any) -> Rule:  # noqa: ANN401 - whatever a rule has
+def make_rule(**said: Any) -> DropRule:  # noqa: ANN401 - whatever a rule has
     """A rule about the reciprocal rank, one final day after another, without reminders."""
     since = said.pop("since", START)
-    return Rule(
+    return DropRule(
         **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "remind": 0.0}
         | {"lanes": ()}
         | {"since": to_datetime(since) if isinstance(since, int) else since}
@@ -107,7 +107,7 @@ def make_rule(**said: Any) -> Rule:  # noqa: ANN401 - whatever a rule has
     )
 
 
-def put(store: SQLiteStore, rule: Rule, now: int = START) -> None:
+def put(store: SQLiteStore, rule: DropRule, now: int = START) -> None:
     """Make or change a rule."""
     set_rule(store, PROJECT, CONFIGURATION, rule, now=now, actor="ada")
 

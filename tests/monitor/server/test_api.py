@@ -10,13 +10,13 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import POLICY, define
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.http.schema import describe_type
 from rankscope.records import replace
 
@@ -225,7 +225,7 @@ def test_hostile_text_is_answered_everywhere(reader: Reader) -> None:
     texts = cycle(HOSTILE)
     headers = reader.service.headers(reader.key)
     for endpoint in list_endpoints():
-        if endpoint.method != "GET" or endpoint.kind not in {"api", "twin"}:
+        if endpoint.method != "GET" or endpoint.kind != "api":
             continue
         plain = path_of(endpoint)
         asked = [re.sub(r"{[^}]*}", quote(text, safe=""), endpoint.path) for text in HOSTILE]
@@ -570,7 +570,8 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
         ("a", RULE | {"slices": ["country"]}),
         ("a", RULE | {"slices": "device"}),
         ("a", RULE | {"run_length": 0}),
-        ("a", RULE | {"fewest": 0}),
+        ("a", RULE | {"watches": ["volume"]}),
+        ("a", {"kind": "limit", "measure": "empty"}),
         ("a", RULE | {"since": "yesterday"}),
         ("a", RULE | {"model": "\ud800"}),
         ("a", RULE | {"model": "a\0"}),
@@ -585,6 +586,14 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
 def test_a_rule_that_cannot_be_is_not_made(reader: Reader, name: str, body: dict[str, Any]) -> None:
     assert change(reader, "PUT", f"/v1/rules/{name}", body).status_code == 422
     assert [one["rule"]["name"] for one in reader.read("/v1/rules")["rules"]] == ["data"]
+
+
+def test_a_limit_is_set_over_http(own: Reader) -> None:
+    body = {"kind": "limit", "measure": "empty", "above": 0.05, "hours": 12}
+    made = change(own, "PUT", "/v1/rules/empty", body)
+    assert made.status_code == 200
+    assert made.json().items() >= body.items()
+    assert own.read("/v1/rules/empty")["rule"] == made.json()
 
 
 def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:

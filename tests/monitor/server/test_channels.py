@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.monitor.alerts.notify.channels import Channel, Channels
-from rankscope.monitor.alerts.notify.sender import Attempt
+from rankscope.monitor.notify.channels import Channel, Channels
+from rankscope.monitor.notify.sender import Attempt
 from rankscope.monitor.server.settings import Settings
 from rankscope.monitor.store.keys import Secret
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rankscope.monitor.alerts.notify.chart import Chart
-    from rankscope.monitor.alerts.notify.message import Message
+    from rankscope.monitor.notify.chart import Chart
+    from rankscope.monitor.notify.message import Message
 
 TOKEN = "the-token-of-the-team"  # noqa: S105 - of nobody
 CHANNELS = Channels(

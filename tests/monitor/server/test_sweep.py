@@ -190,13 +190,32 @@ def test_forms_change_nothing_of_another_project(changing: World) -> None:
     assert changing.digest() == before
 
 
-def test_a_session_opens_pages_and_no_routes_for_programs(world: World) -> None:
+def test_a_session_reads_and_neither_administers_nor_changes_anything(changing: World) -> None:
+    before = changing.digest()
+    browser = changing.service.browser()
+    browser.sign_in(changing.own)
+    for endpoint in list_endpoints():
+        path = address_of(endpoint, changing.key_id)
+        if endpoint.method == "GET":
+            needs_key = endpoint.kind == "api" and endpoint.scope not in {None, "read"}
+            assert (browser.get(path).status_code == 401) == needs_key, path
+        elif endpoint.kind == "api":
+            headers = {"content-type": "application/json"}
+            answer = browser._ask(endpoint.method, path, b"{}", headers)
+            assert answer.status_code == 401, path
+    assert changing.digest() == before
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_others_read_nothing_with_a_session(world: World, site: str) -> None:
     browser = world.service.browser()
     browser.sign_in(world.own)
     for endpoint in list_endpoints():
-        if endpoint.method == "GET" and endpoint.scope == "read":
-            answer = browser.get(address_of(endpoint, world.key_id))
-            assert (answer.status_code == 401) == (endpoint.kind == "api")
+        if endpoint.method == "GET" and endpoint.scope == "read" and endpoint.kind == "api":
+            path = address_of(endpoint, world.key_id)
+            answer = browser.get(path, sec_fetch_site=site)
+            assert answer.status_code == 403
+            assert MARK not in answer.text.replace(path, "")
 
 
 def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rankscope.monitor.alerts.notify.http import Poster, Reply
+from rankscope.monitor.notify.http import Poster, Reply
 
 from tests.monitor.server.service import Service
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
-    from rankscope.monitor.alerts.notify.http import Target
+    from rankscope.monitor.notify.http import Target
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 URL = "https://example.com/hook/of/the/team?token=abc"

@@ -25,7 +25,7 @@ from rankscope.monitor.store.sqlite.lock import LOCKS_ARE_APART, InodeLock
 from rankscope.monitor.store.sqlite.log import measure_log
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.retention import AT_ONCE
-from rankscope.monitor.store.tables.schema import VERSION
+from rankscope.monitor.store.tables.version import UNRELEASED, VERSION
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
 
 TYPE_CHECKING = False
@@ -594,16 +594,26 @@ def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path: Path)
         assert read_back(copy, "music", 100).keys() == {f"ranking-{n}" for n in range(seq)}
 
 
-def test_a_store_of_another_version_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changed", "message", "hint"),
+    [
+        (f"value = '{VERSION + 1}'", f"version {VERSION + 1}; this release", "use the version"),
+        (f"name = '{UNRELEASED}'", "before the first release", "ingest the events again"),
+    ],
+)
+def test_a_store_of_another_version_is_left_alone(
+    tmp_path: Path, changed: str, message: str, hint: str
+) -> None:
     path = tmp_path / "events.db"
     SQLiteStore(path).close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema_version'")
-    connection.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"UPDATE meta SET {changed} WHERE name = 'version'")  # noqa: S608
     before = path.read_bytes()
-    with pytest.raises(FileError, match=f"99; this release uses version {VERSION}") as refused:
-        SQLiteStore(path)
-    assert refused.value.code == "store_version"
+    for opens in (SQLiteStore, open_sqlite_reader):
+        with pytest.raises(FileError, match=message) as refused:
+            opens(path)
+        assert refused.value.code == "store_version"
+        assert hint in refused.value.hint
     assert path.read_bytes() == before
 
 

@@ -27,13 +27,11 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.export import export_parquet
 from rankscope.monitor.store.history import archiver
 from rankscope.monitor.store.history.files import name_hour
-from rankscope.monitor.store.history.manifest import list_with_rankings, mark_users
+from rankscope.monitor.store.history.manifest import list_with_rankings
 from rankscope.monitor.store.records import Archived, Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
-from rankscope.monitor.store.tables.schema import history_ids
 from rankscope.records import replace
 from rankscope.testing.store.samples import make_label, make_ranking, read_back
-from sqlalchemy import delete
 
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
 
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.monitor.store.history.files import HistoryFolder
-    from rankscope.monitor.store.tables.transaction import Transaction
 
 FULL = Ranking(
     "an event of its own",
@@ -483,8 +480,7 @@ def test_what_belongs_to_a_user_is_deleted_from_tables_and_files(tmp_path: Path)
         assert deleted.delete(user="nobody") == Deleted(0, 0)
 
 
-@pytest.mark.parametrize("is_older", [False, True])
-def test_deletion_reads_only_the_files_that_it_touches(tmp_path: Path, *, is_older: bool) -> None:
+def test_deletion_reads_only_the_files_that_it_touches(tmp_path: Path) -> None:
     shown = [
         replace(FULL, event_id=f"{at}", ranking_id=f"{at}", time=at * HOUR, user_id=user)
         for at, user in enumerate(("ada", "ben", "ada", ""))
@@ -497,30 +493,15 @@ def test_deletion_reads_only_the_files_that_it_touches(tmp_path: Path, *, is_old
             path.write_bytes(b"damaged")
         monitor = Monitor(store, "music")
         assert monitor.delete(rankings=["2"]) == Deleted(1, 0)
-        if is_older:
-            # Users of hours that were archived by an earlier version are not listed.
-            store.transact(partial(_forget_users, start=HOUR)).result()
-            with pytest.raises(FileError, match="damaged"):
-                monitor.delete(user="ada")
-        else:
-            assert monitor.delete(user="ada") == Deleted(1, 0)
-            assert monitor.delete(user="nobody") == Deleted(0, 0)
-            with pytest.raises(FileError, match="damaged"):
-                monitor.delete(user="ben")
+        assert monitor.delete(user="ada") == Deleted(1, 0)
+        assert monitor.delete(user="nobody") == Deleted(0, 0)
+        with pytest.raises(FileError, match="damaged"):
+            monitor.delete(user="ben")
 
 
-def _forget_users(transaction: Transaction, start: int) -> None:
-    mark = mark_users(transaction.project("music"))
-    transaction.connection.execute(
-        delete(history_ids).where(history_ids.c.key == mark, history_ids.c.start == start)
-    )
-
-
-def test_users_of_an_older_file_are_listed_when_it_is_written_again(store: SQLiteStore) -> None:
+def test_users_of_a_file_are_listed_when_it_is_written_again(store: SQLiteStore) -> None:
     find = partial(list_with_rankings, project="music", chosen=Chosen(user_id="nobody"))
     assert store.query(find) == []
-    store.transact(partial(_forget_users, start=HOUR)).result()
-    assert len(store.query(find)) == 1
     store.append("music", [Label("late", "r1", "c", HOUR + 8, ("click",))])
     store.archive("music", DAY)
     assert store.query(find) == []

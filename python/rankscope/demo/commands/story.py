@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankscope.demo.playback import PlayedStep
     from rankscope.demo.story import Story
-    from rankscope.monitor.alerts.incidents.incident import Event, Incident
+    from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.monitor import Monitor
 
 FILE = "story.db"

@@ -46,7 +46,7 @@ class Answer:
 
 
 @record(frozen=True, slots=True)
-class Told:
+class JsonAnswer:
     """What the service has said in JSON.
 
     Args:
@@ -120,11 +120,11 @@ class HTTPTransport:
         counts, items, mismatches = _read_answer(said) if status == 200 else ({}, (), ())
         return Answer(status, counts, seconds, items, mismatches)
 
-    def put_lines(self, path: str, body: bytes) -> Told:
+    def put_lines(self, path: str, body: bytes) -> JsonAnswer:
         """Send a gzipped body of JSON lines that takes the place of what is there."""
         return _tell(*self._ask("PUT", path, body, PACKED_LINES))
 
-    def ask(self, method: str, path: str, said: object = None) -> Told:
+    def ask(self, method: str, path: str, said: object = None) -> JsonAnswer:
         """Send JSON if there is some, and read JSON."""
         if said is None:
             return _tell(*self._ask(method, path, None, {}))
@@ -145,12 +145,12 @@ class HTTPTransport:
             return answer.status, said, _read_seconds(answer.getheader("retry-after", ""))
 
 
-def _tell(status: int, said: bytes, seconds: float) -> Told:
+def _tell(status: int, said: bytes, seconds: float) -> JsonAnswer:
     try:
         value = json.loads(said)
     except (ValueError, RecursionError):
         value = None
-    return Told(status, value if isinstance(value, dict) else {}, seconds)
+    return JsonAnswer(status, value if isinstance(value, dict) else {}, seconds)
 
 
 def _read_answer(

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from rankscope.monitor.client import batches
-    from rankscope.monitor.client.http import Answer, Told
+    from rankscope.monitor.client.http import Answer, JsonAnswer
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.events.rejection import Reading
 
     class Transport(batches.Transport, Protocol):
         """Sends bodies, and asks for answers."""
 
-        def put_lines(self, path: str, body: bytes) -> Told:
+        def put_lines(self, path: str, body: bytes) -> JsonAnswer:
             """Send a gzipped body of JSON lines that takes the place of what is there."""
 
-        def ask(self, method: str, path: str, said: object = None) -> Told:
+        def ask(self, method: str, path: str, said: object = None) -> JsonAnswer:
             """Send JSON if there is some, and read JSON."""
 
 
@@ -124,11 +124,11 @@ class ServiceSink:
     def _ask(self, method: str, path: str, said: object = None) -> Mapping[str, Any]:
         return self._retry(lambda: self._transport.ask(method, path, said), "a request")
 
-    def _retry(self, ask: Callable[[], Told], what: str) -> Mapping[str, Any]:
+    def _retry(self, ask: Callable[[], JsonAnswer], what: str) -> Mapping[str, Any]:
         """Ask until the service answers, and return the answer."""
         problem = hint = ""
         for failures in range(1, MOST_TRIES + 1):
-            told: Told | None = None
+            told: JsonAnswer | None = None
             try:
                 told = ask()
             except (OSError, HTTPException) as error:

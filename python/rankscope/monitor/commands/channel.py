@@ -7,15 +7,15 @@ from urllib.parse import quote
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.notify.channels import read_channels
-from rankscope.monitor.alerts.notify.http import Poster
-from rankscope.monitor.alerts.notify.sender import AppriseSender
-from rankscope.monitor.alerts.notify.sending import check_services, send_test
-from rankscope.monitor.alerts.notify.status import list_channel_states
-from rankscope.monitor.alerts.notify.webhook import try_webhook
 from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import add_store_arguments, open_reader
 from rankscope.monitor.events.times import format_time, to_micros
+from rankscope.monitor.notify.channels import read_channels
+from rankscope.monitor.notify.http import Poster
+from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import check_services, send_test
+from rankscope.monitor.notify.status import list_channel_states
+from rankscope.monitor.notify.webhook import try_webhook
 from rankscope.monitor.store.records import WEBHOOK
 from rankscope.output.table import Table
 

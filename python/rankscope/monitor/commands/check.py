@@ -7,7 +7,6 @@ import sys
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.alerts.watches.check import default_rule
 from rankscope.monitor.commands.incidents import describe_incident, join_reason
 from rankscope.monitor.commands.store import (
     add_store_arguments,
@@ -19,6 +18,7 @@ from rankscope.monitor.commands.store import (
 from rankscope.monitor.commands.times import read_duration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.rules.data.check import default_rule
 from rankscope.output.text import show
 from rankscope.records import replace
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
-    from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
 
 STATES = ("ALERT", "NO_DATA", "STALE", "INSUFFICIENT")
 FAILING = ("ALERT", "NO_DATA", "STALE")

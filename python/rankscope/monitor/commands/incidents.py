@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.incidents.incident import STATUSES
 from rankscope.monitor.commands.service import SERVICE, ask_service, is_service
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -19,6 +18,7 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
+from rankscope.monitor.incidents.incident import STATUSES
 from rankscope.output.text import show
 
 TYPE_CHECKING = False

@@ -8,7 +8,6 @@ from datetime import timedelta
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, OnceList, listed
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.incidents.notice import write_part
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -20,6 +19,7 @@ from rankscope.monitor.commands.store import (
 from rankscope.monitor.commands.times import read_duration, write_moment
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.incidents.notice import write_part
 from rankscope.monitor.store.lake.address import LAYOUTS
 from rankscope.names import quote
 from rankscope.output.text import show

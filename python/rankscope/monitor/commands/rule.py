@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from datetime import timedelta
 
-from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once, OnceFlag, OnceList, listed, read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.rule import FEWEST, KINDS, SEVERITIES, USED_BY, WATCHES, Rule
 from rankscope.monitor.commands.store import (
     ACTOR,
     add_store_arguments,
@@ -19,6 +16,9 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.rules.fields import FIELDS
+from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.rule import DROP
 from rankscope.names import quote
 from rankscope.output.table import Table
 from rankscope.output.text import show
@@ -29,16 +29,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.cli.parser import Parser
+    from rankscope.monitor.rules.fields import RuleField
 
 TIMES = ("since", "silenced_until")
-DEFAULTS = {
-    "model": "all",
-    "since": "the newest period",
-    "channels": "all",
-    "lanes": "default",
-    "watches": "everything",
-}
-"""What a field means that isn't set."""
 
 
 def add_list(parser: Parser) -> None:
@@ -85,132 +78,13 @@ def _add_rule(parser: Parser) -> None:
 def add_add(parser: Parser) -> None:
     """Add the arguments of `rule add`."""
     _add_rule(parser)
-    add_measure_option(
-        parser,
-        "a measure of the project, or empty for the share of rankings without a relevant document "
-        "(required, except for kind data)",
-        is_required=False,
-    )
+    kinds = "; ".join(f"{name} {kind.text}" for name, kind in KINDS.items())
     parser.add_argument(
-        "--kind",
-        action=Once,
-        choices=KINDS,
-        default="drop",
-        metavar="KIND",
-        help="drop collects evidence over several periods and has a stated false-alarm rate; "
-        "threshold checks each period on its own; data checks that rankings and labels arrive as "
-        "usual; trace searches all slices every night for one that fell more than everything did",
+        "--kind", action=Once, choices=tuple(KINDS), default=DROP, metavar="KIND", help=kinds
     )
-    parser.add_argument(
-        "--severity",
-        action=Once,
-        choices=SEVERITIES,
-        default="warning",
-        metavar="SEVERITY",
-        help="severity of the incidents of this rule",
-    )
-    parser.add_argument(
-        "--model", action=Once, type=read_word, metavar="NAME", help="check only this model"
-    )
-    parser.add_argument(
-        "--slice",
-        action=OnceList,
-        nargs="+",
-        type=listed(),
-        default=[],
-        metavar="NAME",
-        help="attributes whose values are also checked one by one, such as device, and pairs of "
-        "attributes whose values are checked together, such as device:country",
-    )
-    parser.add_argument(
-        "--period",
-        action=Once,
-        choices=("day", "hour"),
-        default="day",
-        metavar="PERIOD",
-        help="length of a period",
-    )
-    parser.add_argument(
-        "--tolerance",
-        action=Once,
-        type=_read_tolerance,
-        default="0.02",
-        metavar="N",
-        help="tolerated drop below the baseline: a value such as 0.02, or a share of the baseline "
-        "such as 5%",
-    )
-    parser.add_argument(
-        "--run-length",
-        action=Once,
-        type=read_number,
-        default=1800.0,
-        metavar="N",
-        help="kinds drop and trace: average number of periods, or nights, between false alarms",
-    )
-    parser.add_argument(
-        "--fewest",
-        action=Once,
-        type=read_integer,
-        default=FEWEST,
-        metavar="N",
-        help="kind threshold: smallest number of users or queries of a period and its baseline",
-    )
-    parser.add_argument(
-        "--needs",
-        action=Once,
-        choices=("interval", "value"),
-        default="interval",
-        metavar="WHAT",
-        help="kind threshold: what must be below the threshold, the whole confidence interval or "
-        "the value",
-    )
-    parser.add_argument(
-        "--since",
-        action=Once,
-        type=read_moment,
-        metavar="TIME",
-        help=f"start of the first period: {TIME_HELP} (default: the newest period)",
-    )
-    parser.add_argument(
-        "--early",
-        action=Once,
-        nargs="*",
-        type=_read_lane,
-        metavar="AGE",
-        help="kind drop: check early values at these ages, too, such as 15m; without an age, check "
-        "only final values (default: the last two of 15m, 1h and 4h that are at most a quarter of "
-        "the attribution window)",
-    )
-    parser.add_argument(
-        "--no-anchor",
-        action=OnceFlag,
-        help="kind drop: don't compare with the long-term baseline, which releases don't renew",
-    )
-    parser.add_argument(
-        "--watch",
-        action=Once,
-        nargs="+",
-        choices=WATCHES,
-        default=[],
-        metavar="WHAT",
-        help="kind data: what to watch (default: everything)",
-    )
-    parser.add_argument(
-        "--channels",
-        action=Once,
-        nargs="*",
-        metavar="NAME",
-        help="channels that are notified, such as log or webhook (default: all)",
-    )
-    parser.add_argument(
-        "--remind",
-        action=Once,
-        type=read_number,
-        default=24.0,
-        metavar="HOURS",
-        help="hours after which an incident that nobody acknowledged is notified again; 0 for "
-        "never",
-    )
+    for field in FIELDS.values():
+        if field.name not in {"name", "is_relative"}:
+            _add_field(parser, field)
     parser.add_examples(
         "rankscope monitor rule add music.db quality -m nDCG@5 --slice device device:country",
         "rankscope monitor rule add music.db quality -m nDCG@5 --tolerance 5% --severity critical",
@@ -219,35 +93,64 @@ def add_add(parser: Parser) -> None:
     parser.set_defaults(run=run_add)
 
 
+def _add_field(parser: Parser, field: RuleField) -> None:
+    """Add the option of a field; what isn't given is the default of its kind."""
+    setting, default = field.setting, field.setting.unset
+    if not default and field.default is not None and field.control not in {"boxes", "flag"}:
+        default = f"{field.default:g}" if field.control == "number" else str(field.default)
+    kinds = "" if field.kinds == tuple(KINDS) else f"kind {', '.join(field.kinds)}: "
+    text = kinds + setting.text.replace("`", "") + (f" (default: {default})" if default else "")
+    if field.control == "time":
+        text = text.replace(" (default", f": {TIME_HELP} (default")
+    names = [setting.option or f"--{field.name.replace('_', '-')}"]
+    if field.name == "measure":
+        names.insert(0, "-m")
+    if field.control == "flag":
+        parser.add_argument(
+            f"--no-{field.name}",
+            action=OnceFlag,
+            dest=field.name,
+            help=f"{kinds}don't {setting.text}",
+        )
+        return
+    how: dict[str, dict[str, Any]] = {
+        "boxes": {"nargs": "+", "choices": field.choices}
+        if field.choices
+        else {"nargs": "+", "action": OnceList, "type": listed()},
+        "list": {"nargs": "*"},
+        "choice": {"choices": field.choices or None},
+        "number": {"type": _read_tolerance if field.name == "tolerance" else read_number},
+        "integer": {"type": read_integer},
+        "time": {"type": read_moment},
+        "text": {"type": read_word},
+    }
+    options: dict[str, Any] = {
+        "action": Once,
+        "dest": field.name,
+        "metavar": field.metavar,
+        "help": text,
+    }
+    parser.add_argument(*names, **options | how[field.control])
+
+
 def run_add(options: Namespace) -> int:
     """Create or replace a rule, and print it."""
-    if options.measure is None and options.kind != "data":
-        raise UsageError(
-            f"a rule of the kind {options.kind} needs a measure",
-            hint="name one of the project, such as --measure nDCG@5, or --measure empty",
-            code="usage",
-        )
-    tolerance, is_relative = options.tolerance
-    rule = Rule(
-        name=options.name,
-        measure=options.measure or "",
-        kind=options.kind,
-        model=options.model,
-        slices=tuple(options.slice),
-        period=options.period,
-        tolerance=tolerance,
-        is_relative=is_relative,
-        run_length=options.run_length,
-        fewest=options.fewest,
-        needs=options.needs,
-        since=options.since,
-        severity=options.severity,
-        channels=None if options.channels is None else tuple(options.channels),
-        remind=options.remind,
-        lanes=None if options.early is None else tuple(options.early),
-        anchor=not options.no_anchor,
-        watches=tuple(options.watch),
-    )
+    given: dict[str, Any] = {"kind": options.kind}
+    for name, field in FIELDS.items():
+        value = getattr(options, name, None)
+        if field.control == "flag":
+            given |= {name: False} if value else {}
+        elif value is not None:
+            given[name] = tuple(value) if isinstance(value, list) else value
+        elif field.is_required and options.kind in field.kinds:
+            raise UsageError(
+                f"a rule of the kind {options.kind} needs a {name}",
+                hint=f"pass --{name}, such as --measure nDCG@5 or --measure empty",
+                code="usage",
+            )
+    if "tolerance" in given:
+        given["tolerance"], given["is_relative"] = given["tolerance"]
+    rule = Rule(**given)
     with open_writer(options) as monitor:
         monitor.set_rule(rule, actor=ACTOR)
         (stored,) = (each for each in monitor.rules() if each.name == rule.name)
@@ -264,11 +167,7 @@ def run_list(options: Namespace) -> int:
     elif rules:
         names = ("name", "measure", "kind", "period", "slices", "tolerance")
         shown = [
-            {
-                name: _show(rule, name) if rule["kind"] in USED_BY.get(name, KINDS) else "-"
-                for name in names
-            }
-            for rule in rules
+            {name: _show(rule, name) if name in rule else "-" for name in names} for rule in rules
         ]
         print(Table({name: [row[name] for row in shown] for name in names}))
     return 0
@@ -307,8 +206,7 @@ def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
         print_json(fields)
         return
     for name in fields:
-        if "kind" not in fields or fields["kind"] in USED_BY.get(name, KINDS):
-            print(f"{name}\t{show(_show(fields, name))}")
+        print(f"{name}\t{show(_show(fields, name))}")
 
 
 def _show(fields: dict[str, Any], name: str) -> str:
@@ -322,12 +220,10 @@ def _show(fields: dict[str, Any], name: str) -> str:
     if name in TIMES and value is not None:
         return write_moment(read_time(value, name)[0])
     shown = ", ".join(value) if isinstance(value, list) else value
+    unset = FIELDS[name].setting.unset if name in FIELDS else ""
     # Without lanes there are no early values, and without channels only the log.
-    return str(shown or (DEFAULTS.get(name, "-") if value is None or name == "watches" else "-"))
-
-
-def _read_lane(text: str) -> timedelta:
-    return timedelta(microseconds=read_duration(text))
+    is_unset = value is None or name == "watches"
+    return str(shown or (unset if is_unset else "") or "-")
 
 
 def _read_tolerance(text: str) -> tuple[float, bool]:

@@ -6,7 +6,6 @@ from contextlib import closing
 
 from rankscope.cli.parser import Once, OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.notify.channels import read_channels
 from rankscope.monitor.commands.store import (
     PROJECT,
     STORE_HELP,
@@ -15,6 +14,7 @@ from rankscope.monitor.commands.store import (
     read_project,
 )
 from rankscope.monitor.commands.times import read_duration
+from rankscope.monitor.notify.channels import read_channels
 from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store import open_store

@@ -7,7 +7,6 @@ import sys
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import Once
-from rankscope.monitor.alerts.incidents.notice import write_part
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.commands.store import (
     add_store_arguments,
@@ -18,6 +17,7 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.commands.times import write_moment
 from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.incidents.notice import write_part
 from rankscope.output.table import Table
 
 TYPE_CHECKING = False

@@ -6,15 +6,15 @@ import os
 
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import OnceFlag
-from rankscope.monitor.alerts.notify.http import Poster, read_url
-from rankscope.monitor.alerts.notify.webhook import (
+from rankscope.monitor.commands.store import ACTOR, add_store_arguments, open_reader, open_writer
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.notify.http import Poster, read_url
+from rankscope.monitor.notify.webhook import (
     find_webhook,
     remove_webhook,
     set_webhook,
     try_webhook,
 )
-from rankscope.monitor.commands.store import ACTOR, add_store_arguments, open_reader, open_writer
-from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.keys import Secret
 from rankscope.output.text import show
 

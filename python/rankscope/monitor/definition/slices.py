@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import TypeAlias
 
     from rankscope.monitor.store.records import Context
 
-    Slice: TypeAlias = tuple[tuple[str, str], ...]
+Slice: TypeAlias = tuple[tuple[str, str], ...]
 
 MISSING = "<missing>"
 MOST = 50

@@ -114,7 +114,7 @@ def pack_hour(
     start: int, ages: Sequence[int], late: int, unshown: int, folded: Folded | None = None
 ) -> HourRow:
     """Pack what is known of an hour besides its cells."""
-    # Most hours fold nothing, and those that were stored by earlier versions do not say.
+    # Most hours fold nothing, and do not say it.
     return HourRow(start, _pack("q", (*ages, *(folded or ()))), late, unshown)
 
 

@@ -279,3 +279,17 @@ def describe_duration(duration: int | Duration) -> str:
     units = ((days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"))
     parts = [f"{count:,} {unit}" for count, unit in units if count]
     return " ".join([*parts, *([f"{rest / SECOND:g} s"] if rest or not parts else [])])
+
+
+def describe_length(duration: int | timedelta) -> str:
+    """Return how long something has lasted, in its two largest units.
+
+    Examples:
+        >>> [describe_length(minutes * MINUTE) for minutes in (0, 5, 90, 3125, 20_000)]
+        ['less than a minute', '5 min', '1 h 30 min', '2 days 4 h', '13 days']
+    """
+    length = duration if isinstance(duration, int) else duration // MICROSECOND
+    if length < MINUTE:
+        return "less than a minute"
+    unit = DAY if length >= 7 * DAY else HOUR if length >= DAY else MINUTE
+    return describe_duration(length - length % unit)

@@ -11,9 +11,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from rankscope.errors import DeadlineError
-from rankscope.monitor.alerts.notify.http import Poster
-from rankscope.monitor.alerts.notify.sender import AppriseSender
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.notify.http import Poster
+from rankscope.monitor.notify.sender import AppriseSender
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access_log import AccessLog, write_stderr
 from rankscope.monitor.server.api import (
@@ -26,7 +26,7 @@ from rankscope.monitor.server.api import (
     webhook,
 )
 from rankscope.monitor.server.api.channels import ChannelRoutes
-from rankscope.monitor.server.api.fields import Object, Status
+from rankscope.monitor.server.api.fields import Status
 from rankscope.monitor.server.api.ingest import Ingest
 from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.api.route import make_endpoints
@@ -35,7 +35,7 @@ from rankscope.monitor.server.deadlines import Deadlines
 from rankscope.monitor.server.http.body import MemoryBudget
 from rankscope.monitor.server.http.problems import as_late
 from rankscope.monitor.server.metrics import Metrics
-from rankscope.monitor.server.pages.overview import OVERVIEW
+from rankscope.monitor.server.pages.overview import ROUTES as OVERVIEW
 from rankscope.monitor.server.pages.pages import Pages
 from rankscope.monitor.server.pages.sign_in import SignIn
 from rankscope.monitor.server.readiness import Readiness
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.alerts.notify.sender import Sender
+    from rankscope.monitor.notify.sender import Sender
     from rankscope.monitor.server.api.ingest import Answer
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.store import Store
@@ -129,15 +129,7 @@ class Service:
             *Metrics(pool).endpoints,
             *SignIn(authenticator, pages.show_sign_in).endpoints,
             *pages.endpoints,
-            Endpoint(
-                "GET",
-                "/v1/overview",
-                "read",
-                pages.tell(OVERVIEW),
-                summary=OVERVIEW.summary,
-                query=OVERVIEW.query,
-                result=Object,
-            ),
+            *make_endpoints(OVERVIEW, pool),
             Endpoint(
                 "GET",
                 "/healthz",

@@ -14,13 +14,13 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from starlette.responses import Response
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.incidents.finding import KINDS
-from rankscope.monitor.alerts.incidents.incident import LASTING, STATUSES
 from rankscope.monitor.ask.series import SUMMED, find_newest_cells, sum_window
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import EPOCH, to_datetime, to_micros
+from rankscope.monitor.incidents.incident import LASTING, STATUSES
+from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.server.routing.dispatcher import PREFIX
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.deadline import check_deadline
@@ -299,7 +299,7 @@ def _tell_incidents(monitor: Monitor) -> Metric:
     )
     counted = monitor.store.count_incidents(monitor.project)
     for state in STATUSES:
-        for kind in KINDS if state in LASTING else ():
+        for kind in PROBLEMS if state in LASTING else ():
             incidents.add_metric([state, kind], counted.get((state, kind), 0))
     return incidents
 

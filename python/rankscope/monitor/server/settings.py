@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.alerts.notify.channels import Channels
 from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.notify.channels import Channels
 from rankscope.records import record
 
 MIB = 1 << 20

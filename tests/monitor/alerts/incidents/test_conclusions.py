@@ -8,25 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope import UsageError
-from rankscope.monitor.alerts.incidents import transitions
-from rankscope.monitor.alerts.incidents.conclusion import Check, conclude, find_next, settle
-from rankscope.monitor.alerts.incidents.finding import Finding
-from rankscope.monitor.alerts.incidents.incident import LASTING, Change, Incident
-from rankscope.monitor.alerts.incidents.transitions import RESOLVE_AFTER
-from rankscope.monitor.alerts.notify.message import write_message
-from rankscope.monitor.alerts.rule import Rule
+from rankscope.monitor.incidents import transitions
+from rankscope.monitor.incidents.conclusion import conclude, find_next, settle
+from rankscope.monitor.incidents.incident import LASTING, Change, Incident
+from rankscope.monitor.incidents.transitions import RESOLVE_AFTER
+from rankscope.monitor.notify.message import write_message
+from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.run import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.monitor.alerts.incidents.conclusion import Conclusion
-    from rankscope.monitor.alerts.incidents.notice import Notice
+    from rankscope.monitor.incidents.conclusion import Conclusion
+    from rankscope.monitor.incidents.notice import Notice
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 RULE = Rule(name="quality", measure="nDCG@5")
-DATA = Rule(name="data", measure="", kind="data")
+DATA = Rule(name="data", kind="data")
 TV, PHONE = (("device", "tv"),), (("device", "phone"),)
 
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.monitor.alerts.incidents.finding import KINDS, Finding
-from rankscope.monitor.alerts.incidents.incident import (
+from rankscope.monitor.incidents.incident import (
     ACTIVE,
     EVENTS,
     STATUSES,
@@ -15,7 +14,9 @@ from rankscope.monitor.alerts.incidents.incident import (
     Incident,
     Notified,
 )
-from rankscope.monitor.alerts.incidents.notice import Notice, make_notice
+from rankscope.monitor.incidents.notice import Notice, make_notice
+from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.records import replace
 
 NOW = datetime(2026, 11, 8, 9, tzinfo=UTC)
@@ -28,7 +29,7 @@ INCIDENTS = st.builds(
     project=TEXTS,
     rule=TEXTS,
     measure=TEXTS,
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(tuple(PROBLEMS)),
     model=TEXTS,
     version=TEXTS,
     slice=st.dictionaries(TEXTS, TEXTS, max_size=2).map(lambda pairs: tuple(pairs.items())),

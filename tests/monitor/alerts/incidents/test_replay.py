@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
 
 DAYS = 4
 HOUR = timedelta(hours=1)
@@ -53,7 +53,7 @@ def open_log(path: Path, clock: Clock) -> Monitor:
         tv = BAD if day == 2 else GOOD
         events = make_day(day, device="phone") + make_day(day, tv, device="tv")
         monitor.writer.append("music", events)
-    rule = make_rule(kind="threshold", slices=("device",), tolerance=0.1, remind=24.0)
+    rule = make_rule(slices=("device",), tolerance=0.1, remind=24.0)
     monitor.set_rule(rule)
     return monitor
 
@@ -113,7 +113,7 @@ def test_a_rule_that_names_no_first_period_is_replayed_from_the_first_ranking(
     tmp_path: Path,
 ) -> None:
     with open_log(tmp_path / "events.db", Clock(END + timedelta(days=90))) as monitor:
-        monitor.set_rule(make_rule(name="late", kind="threshold", slices=("device",), since=None))
+        monitor.set_rule(make_rule(name="late", slices=("device",), since=None))
         found = {one.rule for one in monitor.replay(END).incidents}
         assert "late" in found
         assert min(to_micros(one.opened) for one in monitor.replay(END).incidents) < START + 5 * DAY

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from rankscope.monitor.alerts.incidents.incident import Change, Incident
-from rankscope.monitor.alerts.incidents.rows import write_change, write_incident
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.incident import Change, Incident
+from rankscope.monitor.incidents.rows import write_change, write_incident
 
 from tests.monitor.server.service import NOW
 

@@ -7,13 +7,13 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
 
 from tests.monitor.server.service import NOW
 

@@ -59,9 +59,9 @@ def test_channels_are_listed_without_their_addresses(operated: Operated) -> None
     for text in ("hook", "inner", "oncall", "Slack", "critical"):
         assert text in reader.text
     assert TOKEN not in page
-    twin = operated.browser().get("/channels.json")
-    assert [one["name"] for one in as_json(twin)["channels"]] == ["log", "hook", "inner", "oncall"]
-    assert TOKEN not in twin.text
+    told = operated.browser().get("/v1/channels")
+    assert [one["name"] for one in as_json(told)["channels"]] == ["log", "hook", "inner", "oncall"]
+    assert TOKEN not in told.text
 
 
 def test_a_test_message_is_sent_and_the_page_says_what_came_of_it(operated: Operated) -> None:

@@ -1,4 +1,4 @@
-"""Two versions beside each other as a page and as JSON."""
+"""Two versions beside each other as a page."""
 
 from __future__ import annotations
 
@@ -61,8 +61,6 @@ def test_the_page_says_which_version_is_worse(served: Service, monitor: Monitor)
     assert found.sentence in reader.text
     assert "Version 4 is worse" in reader.text
     assert len(reader.all("tr")) == 1 + len(found.days)
-    said = as_json(served.browser().get("/comparison.json"))
-    assert said["comparison"] == found.to_dict()
 
 
 def test_the_overview_links_to_it(served: Service) -> None:

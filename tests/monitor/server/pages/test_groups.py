@@ -7,10 +7,10 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from rankscope.monitor.alerts.incidents.finding import KINDS
-from rankscope.monitor.alerts.incidents.incident import STATUSES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.server.pages.groups import (
     describe_evidence,
     group_incidents,
@@ -61,7 +61,7 @@ def test_a_group_lasts_while_any_part_does_and_began_with_the_first_of_those() -
     assert not over.is_active
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PROBLEMS)
 def test_each_kind_has_a_name_and_something_to_do(kind: str) -> None:
     incident = make_incident(kind=kind, measure="" if kind != "quality" else "nDCG@5")
     assert name_problem(incident)[0].isupper() or kind == "quality"

@@ -6,10 +6,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from rankscope.monitor.alerts.incidents.incident import Change, Notified
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.incident import Change, Notified
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import describe_evidence
 from rankscope.monitor.server.pages.incident import IncidentView
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import httpx
-    from rankscope.monitor.alerts.incidents.finding import Kind
+    from rankscope.monitor.rules.finding import Kind
 
     from tests.monitor.server.service import Service
 
@@ -79,9 +79,13 @@ def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) ->
     assert "/rules/new" in find_links(reader)
 
 
-def test_the_page_of_alerts_leads_to_the_incidents(site: Service) -> None:
-    answer = site.browser().get("/alerts")
-    assert (answer.status_code, answer.headers["location"]) == (308, "/incidents")
+@pytest.mark.parametrize(("page", "group"), [(PATH, "one"), ("/incidents", "{}")])
+def test_the_rest_of_a_long_list_is_a_link_away(site: Service, page: str, group: str) -> None:
+    open_monitor(site.store)
+    parts = [make_incident(at, group=group.format(at)) for at in range(1, 24)]
+    put_incidents(site, *parts)
+    (link,) = (each for each in find_links(check_page(get(site, page))) if each[:4] == "/v1/")
+    assert len(as_json(site.browser().get(link))["incidents"]) == len(parts)
 
 
 def test_a_group_is_one_entry_with_its_parts(site: Service) -> None:
@@ -112,11 +116,8 @@ def test_past_incidents_are_on_pages_of_their_own(site: Service) -> None:
         found = [
             link for link in find_links(reader) if re.fullmatch("/incidents/incident_.*", link)
         ]
-        told = as_json(site.browser().get(f"/incidents.json?page={page}"))
-        listed = [one["id"] for group in told["past"] for one in group["incidents"]]
-        assert [f"/incidents/{each}" for each in listed] == found
-        seen += listed
-    assert seen == [f"incident_{at}" for at in range(25)]
+        seen += dict.fromkeys(found)
+    assert seen == [f"/incidents/incident_{at}" for at in range(25)]
 
 
 @pytest.mark.parametrize("page", ["0", "-1", "x", "1e3", "999999"])
@@ -168,20 +169,6 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) ->
         assert mark in page
 
 
-def test_the_twin_has_the_incident_its_history_and_its_values(story: Service) -> None:
-    monitor = open_monitor(story.store)
-    incident = make_incident()
-    put_incidents(story, incident, incident_1=(Change(BEGAN, "opened", "rankscope"),))
-    told = as_json(story.browser().get(f"{PATH}.json"))
-    assert told["incident"] == incident.to_dict()
-    assert [each["action"] for each in told["history"]] == ["opened"]
-    series = monitor.series(
-        "nDCG@5", every="day", model="m", version="4", slice=(("device", "tv"),),
-        since=BEGAN - timedelta(days=7),
-    )  # fmt: skip
-    assert told["series"]["values"] == list(series.values)
-
-
 @pytest.mark.parametrize(
     "kind", ["volume", "labels", "relevance", "freshness", "attributes", "versions"]
 )
@@ -203,14 +190,13 @@ def test_an_incident_without_values_has_a_page_too(site: Service) -> None:
 def test_an_incident_that_is_not_there_is_not_found(site: Service) -> None:
     open_monitor(site.store)
     check_page(get(site, PATH, 404))
-    assert site.browser().get(f"{PATH}.json").status_code == 404
 
 
 def test_an_incident_of_another_project_is_not_found(site: Service) -> None:
     open_monitor(site.store)
     put_incidents(site, make_incident())
     key = site.make_key("other", "read")
-    assert site.ask("GET", f"{PATH}.json", key=key).status_code == 404
+    assert site.ask("GET", PATH, key=key).status_code == 404
 
 
 def test_an_incident_is_acknowledged_snoozed_and_resolved(watched: Service) -> None:
@@ -281,8 +267,8 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
         assert len(reader.all("script")) == 1
         assert "\u202e" not in page
         assert "\u0007" not in page
-    told = as_json(hostile.browser().get(f"{PATH}.json"))
-    assert told["incident"]["reason"] == text
+    told = as_json(hostile.browser().get(f"/v1{PATH}"))
+    assert told["reason"] == text
 
 
 def test_reminders_do_not_make_the_history_longer() -> None:

@@ -24,5 +24,5 @@ def test_the_overview_names_them_whatever_they_contain(site: Service) -> None:
     assert "Label 'Click' isn't configured, so it doesn't count (1 of 2 labels)" in text
     assert "it looks like 'click'" in text
     assert "Attribute 'device' is missing in the only ranking; 'Device' looks like it." in text
-    told = as_json(site.browser().get("/overview.json"))["mismatches"]
+    told = as_json(site.browser().get("/v1/overview"))["mismatches"]
     assert ("Click", "click") in {(one["name"], one["like"]) for one in told}

@@ -9,7 +9,7 @@ from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import format_time, to_datetime
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
@@ -56,7 +56,7 @@ def test_a_ranking_of_long_ago_shows_all_there_is(site: Service) -> None:
     shown = Ranking("e1", "r1", NOW - 300 * DAY, Items(("a",), (1,)))
     site.store.append("default", [shown, Label("l", "r1", "a", NOW - 300 * DAY, ("buy",))])
     open_monitor(site.store)
-    assert as_json(site.browser().get("/overview.json"))["range"] == "all"
+    assert as_json(site.browser().get("/v1/overview"))["range"] == "all"
     reader = check_page(get(site, "/?range=7d"))
     assert "No rankings in this range" in reader.text
 
@@ -68,7 +68,7 @@ def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(stor
     value = series.values[final]
     discount = 1 / math.log2(3 + 1)
     assert math.isclose(value, (1 + discount) / 2)
-    told = as_json(story.browser().get("/overview.json?every=day"))
+    told = as_json(story.browser().get("/v1/overview?every=day"))
     measure = told["measures"][1]
     assert measure["newest"]["value"] == value
     assert measure["baseline"]["value"] == 1
@@ -80,9 +80,9 @@ def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(stor
         assert str(count) in reader.text
 
 
-def test_the_twin_says_what_the_monitor_says(story: Service) -> None:
+def test_the_api_says_what_the_monitor_says(story: Service) -> None:
     monitor = open_monitor(story.store)
-    told = as_json(story.browser().get("/overview.json?range=30d&every=hour&version=4"))
+    told = as_json(story.browser().get("/v1/overview?range=30d&every=hour&version=4"))
     since, until = to_datetime(NOW - 31 * DAY), to_datetime(NOW + HOUR)
     for measure in told["measures"]:
         own = monitor.series(
@@ -93,6 +93,12 @@ def test_the_twin_says_what_the_monitor_says(story: Service) -> None:
     slices = monitor.slices("nDCG@5", since=midnight, until=until, version="4")
     assert [row["slice"] for row in told["slices"]] == list(slices.column("slice"))
     assert told["configuration"] == write_configuration(CONFIGURATION)
+    assert told["definition"] == CONFIGURATION.definition.hash
+    assert told["digest"] == CONFIGURATION.digest.hex()
+    assert told["deleted_before"] is None
+    story.store.delete_before("default", NOW)
+    told = as_json(story.browser().get("/v1/overview"))
+    assert told["deleted_before"] == format_time(NOW)
 
 
 def test_a_new_version_is_marked_where_it_begins(story: Service) -> None:
@@ -110,7 +116,7 @@ def test_versions_shown_at_a_time_have_lines_of_their_own(story: Service) -> Non
     ]
     story.store.append("default", late)
     open_monitor(story.store)
-    told = as_json(story.browser().get("/overview.json?range=30d&every=day"))
+    told = as_json(story.browser().get("/v1/overview?range=30d&every=day"))
     assert [one["version"] for one in told["measures"][0]["series"]] == [None, "3", "4"]
     page = get(story, "/?range=30d&every=day")
     assert 'class="line n2"' in page
@@ -122,9 +128,9 @@ def test_what_cannot_be_shown_is_said_on_a_page(site: Service, query: str) -> No
     open_monitor(site.store)
     reader = check_page(get(site, f"/?{query}", 422))
     assert "Invalid request" in reader.text
-    twin = site.browser().get(f"/overview.json?{query}")
-    assert twin.status_code == 422
-    assert as_json(twin)["error"]["message"]
+    told = site.browser().get(f"/v1/overview?{query}")
+    assert told.status_code == 422
+    assert as_json(told)["error"]["message"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -137,7 +143,7 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
     assert not reader.all("img")
     assert "\u202e" not in page
     assert "\u0007" not in page
-    told = as_json(hostile.browser().get("/overview.json?range=30d"))
+    told = as_json(hostile.browser().get("/v1/overview?range=30d"))
     assert told["versions"][-1]["version"] == text
     for link in find_links(reader):
         if "version=" in link:
@@ -147,7 +153,7 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
 def test_other_projects_are_not_shown(story: Service) -> None:
     open_monitor(story.store)
     reader = story.make_key("other", "read")
-    answer = story.ask("GET", "/overview.json", key=reader)
+    answer = story.ask("GET", "/v1/overview", key=reader)
     assert as_json(answer)["configuration"] is None
     assert as_json(answer)["versions"] == []
 
@@ -155,7 +161,7 @@ def test_other_projects_are_not_shown(story: Service) -> None:
 def test_attributes_may_be_none(site: Service) -> None:
     log_story(site.store)
     open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
-    told = as_json(site.browser().get("/overview.json"))
+    told = as_json(site.browser().get("/v1/overview"))
     assert told["slices"] is None
     assert told["baseline"] is None
     assert "Slices" not in check_page(get(site, "/")).text

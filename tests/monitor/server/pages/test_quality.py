@@ -39,8 +39,8 @@ def test_what_was_not_taken_is_counted_by_reason(story: Service) -> None:
     assert quality.pending_labels == 1
     assert "Free disk space" in reader.text
     assert "labels waiting for their ranking" in reader.text
-    told = as_json(story.browser().get("/quality.json?range=30d"))
-    assert told["quality"]["events"] == dict(quality.events)
+    told = as_json(story.browser().get("/v1/quality"))
+    assert told["events"] == dict(quality.events)
 
 
 def test_shares_have_their_denominators(story: Service) -> None:
@@ -67,10 +67,8 @@ def test_files_of_a_lake_that_are_left_out_are_on_the_pages(site: Service, tmp_p
     assert "bad.parquet" in told.replace("\u200b", "")
     assert "1 of 2 files of the data lake can’t be read" in check_page(get(site, "/")).text
     browser = site.browser()
-    for path in ("/quality.json", "/v1/quality"):
-        answer = as_json(browser.get(path))
-        coverage = answer.get("quality", answer)["coverage"]
-        assert (coverage["files"], coverage["share"]) == (2, 0.5)
+    coverage = as_json(browser.get("/v1/quality"))["coverage"]
+    assert (coverage["files"], coverage["share"]) == (2, 0.5)
     series = as_json(browser.get(f"/v1/series?measure={quote(monitor.measures[0])}&every=day"))
     assert series["coverage"] == coverage
     assert coverage["left_out"][0]["path"].endswith("bad.parquet")

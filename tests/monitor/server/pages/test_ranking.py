@@ -45,7 +45,7 @@ def test_it_shows_each_number_of_the_value(site: Service) -> None:
     assert f"{1 - discount:.4f}" in reader.text  # what is lost by ordering
     assert "not observable" in reader.text
     assert "after the attribution window" in reader.text
-    told = as_json(site.browser().get("/rankings.json?id=r1&measure=nDCG@5"))["ranking"]
+    told = as_json(site.browser().get("/v1/rankings/r1?measure=nDCG@5"))
     assert told["value"] == discount
     assert [each["contribution"] for each in told["documents"]] == [0, 0, 3 * discount]
 
@@ -75,7 +75,6 @@ def test_a_ranking_that_is_not_there_is_not_found(site: Service) -> None:
     log(site)
     reader = check_page(get(site, "/rankings?id=r2", 404))
     assert "Page not found" in reader.text
-    assert site.browser().get("/rankings.json?id=r2").status_code == 404
 
 
 def test_a_project_that_is_not_configured_explains_nothing(site: Service) -> None:
@@ -85,7 +84,7 @@ def test_a_project_that_is_not_configured_explains_nothing(site: Service) -> Non
 def test_a_ranking_of_another_project_is_not_found(site: Service) -> None:
     log(site)
     key = site.make_key("other", "read")
-    assert site.ask("GET", "/rankings.json?id=r1", key=key).status_code == 409
+    assert site.ask("GET", "/rankings?id=r1", key=key).status_code == 409
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -97,5 +96,5 @@ def test_any_id_has_a_page(site: Service, text: str) -> None:
     assert len(reader.all("script")) == 1
     assert "\u202e" not in page
     assert "\u0007" not in page
-    told = as_json(site.browser().get(f"/rankings.json?id={quote(text, safe='')}"))
-    assert told["ranking"]["ranking_id"] == text
+    told = as_json(site.browser().get(f"/v1/rankings/{quote(text, safe='')}"))
+    assert told["ranking_id"] == text

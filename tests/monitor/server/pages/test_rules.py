@@ -6,12 +6,16 @@ import re
 from urllib.parse import quote
 
 import pytest
-from rankscope.monitor.alerts.rule import Rule
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.data.rule import DataRule
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.groups import write_multiple
+from rankscope.monitor.server.pages.incident import _name_chart
+from rankscope.monitor.server.pages.render import write_field
 from rankscope.monitor.server.pages.rule import fill_form, read_form
 
+from tests.monitor.alerts.notices import make_incident
 from tests.monitor.server.pages.site import (
     as_json,
     check_page,
@@ -25,8 +29,8 @@ from tests.monitor.server.service import NOW
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import httpx
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
 
     from tests.monitor.server.service import Service
 
@@ -37,8 +41,6 @@ FIELDS = {
     "period": "day",
     "tolerance": "0.02",
     "run_length": "1800",
-    "fewest": "30",
-    "needs": "interval",
     "severity": "warning",
     "remind": "24",
     "channels": "",
@@ -129,18 +131,6 @@ def test_evidence_is_told_with_what_is_needed(watched: Service) -> None:
             assert f"{stream.floor:.4f}" in reader.text
 
 
-def test_the_twins_tell_the_same(watched: Service) -> None:
-    monitor = open_monitor(watched.store)
-    told = as_json(watched.browser().get("/rules.json"))
-    assert [one["rule"]["name"] for one in told["rules"]] == ["quality"]
-    one = as_json(watched.browser().get("/rules/quality.json"))
-    assert one["state"]["rule"] == state_of(monitor).rule.to_dict()
-    ids = {each.incident_id for each in monitor.incidents("all", rule="quality")}
-    assert {each["id"] for each in one["incidents"]} == ids
-    listed = as_json(watched.browser().get("/incidents.json"))
-    assert {each["id"] for group in listed["active"] for each in group["incidents"]} == ids
-
-
 def test_a_rule_is_made_by_the_form(site: Service) -> None:
     monitor = open_monitor(site.store)
     answer = send(site, "/rules/new", FIELDS)
@@ -184,13 +174,11 @@ def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
         ("tolerance", "much", "Enter a number"),
         ("tolerance", "-1", "0 or more"),
         ("run_length", "1", "2 periods or more"),
-        ("fewest", "2.5", "whole number"),
-        ("fewest", "5", "kind threshold"),
         ("since", "yesterday", "Enter a time"),
         ("slices", "country", "device"),
         ("remind", "soon", "number of hours"),
         ("lanes", "soon", "15m"),
-        ("kind", "rise", "drop or threshold"),
+        ("kind", "rise", "drop or"),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
@@ -205,7 +193,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert said in reader.text
     assert f"{field}-wrong" in {each.get("id") for each in reader.all("span")}
     values = {each.get("name"): each.get("value") for each in reader.all("input")}
-    for name in ("name", "tolerance", "run_length", "fewest", "model"):
+    for name in ("name", "tolerance", "run_length", "model"):
         assert values[name] == sent[name].strip()
     assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
@@ -264,7 +252,6 @@ def test_who_may_only_read_sees_no_forms(watched: Service) -> None:
 def test_a_rule_that_is_not_there_is_not_found(site: Service) -> None:
     open_monitor(site.store)
     check_page(get(site, "/rules/none", 404))
-    assert site.browser().get("/rules/none.json").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -279,7 +266,7 @@ def test_any_name_of_a_rule_has_a_page(story: Service, name: str) -> None:
         assert not reader.all("img")
         assert name in reader.text
         assert path in [link["href"] for link in reader.all("a")] or page == path
-    assert as_json(story.browser().get(f"{path}.json"))["state"]["rule"]["name"] == name
+    assert as_json(story.browser().get(f"/v1{path}"))["rule"]["name"] == name
     assert send(story, f"{path}/resolve", {}, path).status_code == 303
 
 
@@ -287,15 +274,12 @@ def test_a_form_is_read_as_it_was_filled() -> None:
     rule = Rule(
         name="a",
         measure="nDCG@5",
-        kind="threshold",
         model="m",
         slices=("device", "country", "device:country"),
         period="hour",
         tolerance=0.125,
         is_relative=True,
         run_length=360.0,
-        fewest=7,
-        needs="value",
         since=to_datetime(NOW // DAY * DAY),
         severity="critical",
         channels=("log", "chat"),
@@ -304,21 +288,18 @@ def test_a_form_is_read_as_it_was_filled() -> None:
         anchor=False,
     )
     form = fill_form(rule)
-    fields = {name: (text,) for name, text in form.texts.items()}
-    fields |= dict.fromkeys(form.flags, ("yes",)) | {"slices": form.slices}
-    read, again = read_form(fields)
+    read, again = read_form(form.values)
     assert read == rule
     assert again == form
 
 
 def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
     monitor = open_monitor(site.store)
-    watched = Rule(name="arrivals", kind="data", watches=("freshness", "labels"))
+    watched = DataRule(name="arrivals", kind="data", watches=("freshness", "labels"))
     monitor.set_rule(watched)
     form = fill_form(watched)
-    fields = {name: (text,) for name, text in form.texts.items()} | {"watches": form.watches}
     # A browser sends the fields of other kinds, too.
-    fields |= {"measure": ("nDCG@5",), "slices": ("device",)}
+    fields = {**form.values, "measure": ("nDCG@5",), "slices": ("device",)}
     assert read_form(fields)[0] == watched
     boxes = {
         each["value"]
@@ -340,3 +321,39 @@ def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story: Service) -
     told = [warning for stream in state.streams for warning in stream.warnings]
     assert all(warning[1:] in text for warning in told)
     assert not told or "Warning:" in text
+
+
+def test_a_limit_is_set_by_the_form_and_its_incident_has_a_chart(story: Service) -> None:
+    monitor = open_monitor(story.store)
+    since = to_datetime(NOW // DAY * DAY - 10 * DAY)
+    form = FIELDS | {"kind": "limit", "below": "0.9", "hours": "24", "since": write_field(since)}
+    answer = send(story, "/rules/new", form)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/rules/quality")
+    (rule,) = list_rules(monitor)
+    assert rule == Rule(name="quality", kind="limit", measure="nDCG@5", below=0.9, since=since)
+    assert read_form(fill_form(rule).values)[0] == rule
+    monitor.evaluate()
+    (incident,) = monitor.incidents()
+    assert incident.evidence["limit"] == 0.9
+    reader = check_page(get(story, incident.link))
+    assert "nDCG@5 crossed its limit" in reader.text
+    assert "below the limit of 0.9000" in reader.text
+    assert "nDCG@5 over time" in reader.text
+    assert "hourly limit" in reader.text  # the legend: the values, and the line across them
+    assert any(line.get("class") == "level" for line in reader.all("line"))
+    for path in ("/rules", "/rules/quality"):
+        assert "nDCG@5 of the last 24 hours is below 0.9000" in check_page(get(story, path)).text
+
+
+@pytest.mark.parametrize(
+    ("measure", "title"),
+    [
+        ("empty", "Rankings without relevant documents over time"),
+        ("no_results", "Rankings that show nothing over time"),
+        ("unjudged", "Documents without a grade over time"),
+        ("rankings", "Rankings over time"),
+    ],
+)
+def test_an_incident_of_a_share_or_a_count_has_a_chart_of_it(measure: str, title: str) -> None:
+    incident = make_incident(kind="limit", measure=measure)
+    assert _name_chart(incident) == title

@@ -171,16 +171,6 @@ def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Servic
     assert "recomputes every value" in reader.text
 
 
-def test_the_twin_tells_the_same(site: Service) -> None:
-    told = as_json(site.browser().get("/settings.json"))
-    assert told["configuration"] is told["definition"] is told["digest"] is None
-    open_monitor(site.store)
-    told = as_json(site.browser().get("/settings.json"))
-    assert told["configuration"] == write_configuration(CONFIGURATION)
-    assert told["definition"] == CONFIGURATION.definition.hash
-    assert told["digest"] == CONFIGURATION.digest.hex()
-
-
 def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     monitor = open_monitor(site.store)
     answer = send(site, FIELDS)
@@ -307,9 +297,8 @@ def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
     reader = check_page(page)
     assert not reader.all("img")
     assert len(reader.all("script")) == 1
-    assert as_json(site.browser().get("/settings.json"))["configuration"] == write_configuration(
-        configured
-    )
+    told = as_json(site.browser().get("/v1/configuration"))
+    assert told == write_configuration(configured)
     fields = read_fields(reader)
     assert send(site, fields).status_code == 303
     assert Monitor(site.store).configuration == configured

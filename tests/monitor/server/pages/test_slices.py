@@ -6,8 +6,9 @@ import math
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.server.pages.overview_range import Choice
 from rankscope.monitor.server.pages.slice_rows import read_slice
-from rankscope.monitor.server.pages.slices import find_dimension
+from rankscope.monitor.server.pages.slices import find_dimension, view_slices
 
 from tests.monitor.server.pages.incidents import make_incident, put_incidents
 from tests.monitor.server.pages.site import (
@@ -40,7 +41,7 @@ def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_u
     story: Service,
 ) -> None:
     open_monitor(story.store)
-    told = as_json(story.browser().get("/slices.json?range=30d&every=day"))
+    told = as_json(story.browser().get("/v1/overview?range=30d&every=day"))
     rows = told["slices"]
     assert [row["slice"] for row in rows] == ["device=tv", "device=phone"]
     # Each ranking has one device, so that contributions of devices add up to the whole change.
@@ -56,7 +57,7 @@ def test_the_cause_of_an_active_incident_comes_first(story: Service) -> None:
     open_monitor(story.store)
     cause = {"sentence": "x", "slice": {"device": "phone", "version": "4"}}
     put_incidents(story, make_incident(cause=cause))
-    told = as_json(story.browser().get("/slices.json?range=30d&every=day"))
+    told = as_json(story.browser().get("/v1/overview?range=30d&every=day"))
     found = [(row["slice"], row["is_confirmed"]) for row in told["slices"]]
     assert found == [("device=phone", True), ("device=tv", False)]
     assert "cause of an incident" in check_page(get(story, "/slices?range=30d")).text
@@ -69,10 +70,12 @@ def test_each_row_of_slices_leads_to_the_slice_over_time(story: Service) -> None
         assert any("slice=device%3Dtv" in link for link in links)
         for link in links:
             check_page(get(story, link))
-    told = as_json(story.browser().get("/slices.json?range=30d&every=day&slice=device%3Dtv"))
+    choice = Choice(range="30d", every="day")
+    measure = view_slices(monitor, choice, (("device", "tv"),)).measures[1]
     series = monitor.series("nDCG@5", every="day", slice=(("device", "tv"),))
-    assert told["measures"][1]["series"][0]["values"] == list(series.values)
-    assert told["measures"][1]["baseline"]["value"] == 1.0
+    assert measure.series[0].values == series.values
+    assert measure.baseline is not None
+    assert measure.baseline.value == 1.0
 
 
 def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:

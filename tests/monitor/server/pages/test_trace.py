@@ -59,9 +59,9 @@ def test_the_story_is_told(story: Service) -> None:
     assert "device=tv, version=4" in reader.text
     assert "not observable" in reader.text
     assert "ordering" in reader.text
-    told = as_json(story.browser().get("/trace.json?measure=nDCG@5"))
-    assert told["trace"]["decomposition"]["change"] == trace.change
-    assert told["trace"]["causes"][0]["name"] == "device=tv, version=4"
+    told = as_json(story.browser().get("/v1/trace?measure=nDCG@5"))
+    assert told["decomposition"]["change"] == trace.change
+    assert told["causes"][0]["name"] == "device=tv, version=4"
 
 
 def test_what_the_page_shows_adds_up(story: Service) -> None:
@@ -129,8 +129,8 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
     assert not reader.all("img")
     assert len(reader.all("script")) == 1
     assert "\u202e" not in re.sub(r'value="[^"]*"', "", page)
-    told = as_json(hostile.browser().get("/trace.json?measure=nDCG@5"))
-    assert told["trace"]["causes"][0]["slice"]["device"] == text
+    told = as_json(hostile.browser().get("/v1/trace?measure=nDCG@5"))
+    assert told["causes"][0]["slice"]["device"] == text
 
 
 def test_the_week_before_a_span_is_held_against_it(story: Service) -> None:

@@ -59,30 +59,32 @@ class Authenticator:
         """Admit a request to a route that needs no key."""
         _refuse_often(self._passing.take(_address_of(request)))
 
-    async def enter(self, request: Request, scope: Scope) -> Principal:
-        """Authenticate a request by the key in its header.
+    async def enter(self, request: Request, scope: Scope, *, by_session: bool = False) -> Principal:
+        """Authenticate a request by the key in its header, or else by the session of a browser.
 
         A valid key is admitted however many invalid ones came from its address.
         """
         principal = None
         if "authorization" not in request.headers:
-            principal = await self._open.find_principal(request)
+            principal = (
+                await self.find_principal(request)
+                if by_session
+                else await self._open.find_principal(request)
+            )
             if principal is not None:
                 refuse_other_origins(request)
         if principal is None:
             principal = principal_of(await self.find_key(request, _read_bearer(request)))
         return self._admit(request, principal, scope)
 
-    async def enter_page(self, request: Request, scope: Scope, *, sends: bool = True) -> Principal:
-        """Authenticate a request by the key in its header, or else by the session of a browser."""
+    async def enter_page(self, request: Request, scope: Scope) -> Principal:
+        """Authenticate a request as `enter` does, or send the browser to the sign-in page."""
         if "authorization" in request.headers:
             return await self.enter(request, scope)
         principal = await self.find_principal(request)
         if principal is not None:
             return self._admit(request, principal, scope)
-        if sends:
-            raise send_to_sign_in(request)
-        return await self.enter(request, scope)
+        raise send_to_sign_in(request)
 
     async def find_principal(self, request: Request) -> Principal | None:
         """Return who is signed in, or the local principal where no key is needed."""

@@ -8,10 +8,10 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.notify.sending import check_services, send_test
-from rankscope.monitor.alerts.notify.status import list_channel_states
-from rankscope.monitor.alerts.notify.webhook import try_webhook
 from rankscope.monitor.events.times import format_time, to_micros
+from rankscope.monitor.notify.sending import check_services, send_test
+from rankscope.monitor.notify.status import list_channel_states
+from rankscope.monitor.notify.webhook import try_webhook
 from rankscope.monitor.server.api.fields import Count, Time
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.api.webhook import TestDelivery
@@ -19,11 +19,11 @@ from rankscope.monitor.store.records import LOG, WEBHOOK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.notify.channels import Channels
-    from rankscope.monitor.alerts.notify.http import Poster
-    from rankscope.monitor.alerts.notify.sender import Sender
-    from rankscope.monitor.alerts.notify.status import ChannelState
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.notify.channels import Channels
+    from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.notify.status import ChannelState
     from rankscope.monitor.server.routing.endpoint import Call
 
 

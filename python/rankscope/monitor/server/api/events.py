@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, with_config
 
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import LIMITS, Id, Part
-from rankscope.monitor.server.http.schema import described, make_record
+from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.settings import Settings
 
 TYPE_CHECKING = False

@@ -8,28 +8,22 @@ from pydantic import Field, PlainValidator
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.rule import NAME_BYTES
 from rankscope.monitor.events.fields import read_id, read_text
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
 from rankscope.monitor.events.times import format_time, read_time
+from rankscope.monitor.rules.settings import NAME_SCHEMA, NO_NUL, TimeText, described
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.server.http.schema import WHOLE, described, make_record
+from rankscope.monitor.server.http.schema import WHOLE, make_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LIMITS = Limits()
-NO_NUL = "^[^\\u0000]*$"
-PRINTABLE = "\\u0000-\\u0020\\u007f-\\u00a0\\u00ad\\u2028\\u2029"
-"""What a name may not begin or end with, and, but for the space, not have at all. Unicode has more
-characters that can't be printed than a pattern can list; a name with one of those is refused, too.
-"""
-
 # The largest numbers of characters are numbers of bytes in UTF-8, so that a text of other than
 # ASCII characters may be refused although it fits the schema.
-Time = Annotated[str, described(format="date-time", maxLength=64, pattern="^[1-8][0-9]{3}-")]
+Time = TimeText
 Count = Annotated[int, Field(ge=0), WHOLE]
 Object = dict[str, Any]
 Id = Annotated[str, described(minLength=1, maxLength=LIMITS.id_bytes, pattern="^[^\\u0000]+$")]
@@ -40,14 +34,7 @@ Attribute = Annotated[
 Every = Literal["hour", "day"]
 Pair = Annotated[list[Attribute], Field(min_length=2, max_length=2)]
 RuleName = Annotated[
-    str,
-    described(
-        minLength=1,
-        maxLength=NAME_BYTES,
-        pattern=f"^(?!(?:new|\\.\\.?)$)(?!.*\\.json$)[^{PRINTABLE}/\\\\]"
-        f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
-    ),
-    Field(description="A line of text that can stand in an address."),
+    str, NAME_SCHEMA, Field(description="A line of text that can stand in an address.")
 ]
 
 

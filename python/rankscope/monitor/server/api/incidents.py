@@ -7,31 +7,22 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.monitor.alerts.incidents.transitions import MOST_NOTE
 from rankscope.monitor.events.times import read_time, to_datetime
-from rankscope.monitor.server.api.fields import NO_NUL, Limit, Name, Object, Time
+from rankscope.monitor.incidents.transitions import MOST_NOTE
+from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.settings import NO_NUL, described
+from rankscope.monitor.server.api.fields import Limit, Name, Object, Time
 from rankscope.monitor.server.api.route import Route
-from rankscope.monitor.server.http.schema import described, extensible
+from rankscope.monitor.server.http.schema import OneOf, extensible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
 
 Status = Literal["open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"]
-Kind = Literal[
-    "quality",
-    "volume",
-    "labels",
-    "label_freshness",
-    "relevance",
-    "freshness",
-    "files",
-    "attributes",
-    "versions",
-    "names",
-]
+Kind = Annotated[str, OneOf(*PROBLEMS)]
 Event = Literal["opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"]
 Note = Annotated[
     str,

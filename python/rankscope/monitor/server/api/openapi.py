@@ -59,7 +59,7 @@ SECURITY = {
 
 TEXT = {"type": "string"}
 PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
-REDIRECTS = frozenset({303, 308})
+SEE_OTHER = 303
 REDIRECT = {
     "description": "Go on at the address in `location`; to the sign-in page without a session.",
     "headers": {"location": {"required": True, "schema": TEXT}},
@@ -195,7 +195,7 @@ def _list_answers(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]
     """Describe what is answered if all is well, and what only this route answers."""
     answers: dict[str, Any] = {str(endpoint.status): _answer(endpoint, records)}
     for status, kind in endpoint.also.items():
-        if status in REDIRECTS:
+        if status == SEE_OTHER:
             answers[str(status)] = REDIRECT
         elif kind is None:
             answers[str(status)] = {"description": "The copy that you have is still current."}
@@ -213,7 +213,7 @@ def _list_answers(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]
 def _answer(endpoint: Endpoint, records: dict[str, Any]) -> dict[str, Any]:
     if endpoint.status == 204:
         return {"description": "Done."}
-    if endpoint.status in REDIRECTS:
+    if endpoint.status == SEE_OTHER:
         return REDIRECT
     kind = endpoint.gives or ("text/html" if endpoint.kind == "page" else JSON)
     schema = _refer(endpoint.result or Object, records) if kind == JSON else TEXT
@@ -250,7 +250,7 @@ def _secure(endpoint: Endpoint) -> list[dict[str, list[str]]]:
     if endpoint.kind == "form":
         return by_session
     by_key: list[dict[str, list[str]]] = [{"key": []}]
-    return by_key if endpoint.kind == "api" else by_key + by_session
+    return by_key + by_session if endpoint.takes_session else by_key
 
 
 def _refuse(status: str, *, is_page: bool = False) -> dict[str, Any]:

@@ -23,9 +23,9 @@ from rankscope.monitor.definition.document import (
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.rejection import CODES
 from rankscope.monitor.events.times import DURATION, format_time
+from rankscope.monitor.rules.settings import PRINTABLE, described
 from rankscope.monitor.server.api.fields import (
     LIMITS,
-    PRINTABLE,
     Attribute,
     Id,
     Pair,
@@ -38,7 +38,6 @@ from rankscope.monitor.server.http.schema import (
     WHOLE,
     Number,
     OneOf,
-    described,
 )
 from rankscope.monitor.store.keys import make_key
 

@@ -2,140 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Union
 
-from pydantic import Field
+from pydantic import Field, WrapValidator
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.rule import (
-    BETWEEN,
-    MOST_CHANNELS,
-    MOST_LANES,
-    MOST_REMIND,
-    NAME_BYTES,
-    Rule,
-)
-from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.events.times import read_time, to_datetime
+from rankscope.monitor.rules.kinds import KINDS, Rule
 from rankscope.monitor.server.api.fields import (
-    LIMITS,
     Count,
-    Every,
     Object,
-    Part,
-    RuleName,
     Time,
 )
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.http.schema import (
-    KEEP_INTEGER,
-    WHOLE,
     Number,
-    described,
     extensible,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.routing.endpoint import Call
 
 State = Literal["OK", "ALERT", "NO_DATA", "STALE", "INSUFFICIENT"]
-Dimension = Annotated[
-    str,
-    described(minLength=1, maxLength=2 * LIMITS.name_bytes + len(BETWEEN), pattern="^[^\\u0000]+$"),
-]
-ChannelName = Annotated[str, described(minLength=1, maxLength=NAME_BYTES, pattern="^[^\\u0000]+$")]
-Lane = Annotated[str, described(maxLength=20, pattern="^[1-9][0-9]*[smhdw]$")]
 
 
-class RuleFields(TypedDict, total=False):
-    """A rule."""
-
-    name: Annotated[RuleName, Field(description="The name that is in the address.")]
-    measure: Annotated[
-        Part,
-        Field(
-            description="One of the measures of the project, or `empty`: the share of rankings "
-            "without a relevant document. Required except for the kind `data`."
-        ),
-    ]
-    kind: Literal["drop", "threshold", "data", "trace"]
-    model: Part | None
-    slices: Annotated[
-        list[Dimension],
-        described(uniqueItems=True),
-        Field(
-            description="Attributes whose values are checked one by one, and pairs of attributes, "
-            "such as `device:country`, whose values are checked together."
-        ),
-    ]
-    period: Every
-    tolerance: Annotated[float, Field(ge=0, description="Below 1 if `is_relative`."), KEEP_INTEGER]
-    is_relative: bool
-    run_length: Annotated[
-        float,
-        Field(
-            ge=2,
-            description="For a drop, the periods, and for a trace, the nights that pass on average "
-            "before a false alarm. Up to 2500 for a trace.",
-        ),
-        KEEP_INTEGER,
-    ]
-    fewest: Annotated[int, Field(ge=2), WHOLE]
-    needs: Literal["interval", "value"]
-    since: Time | None
-    severity: Literal["warning", "critical"]
-    channels: Annotated[
-        Annotated[list[ChannelName], described(uniqueItems=True, maxItems=MOST_CHANNELS)] | None,
-        Field(description="Default: every channel there is."),
-    ]
-    remind: Annotated[
-        float,
-        Field(
-            ge=0,
-            le=MOST_REMIND,
-            description="Hours after which an incident that nobody acknowledged is notified "
-            "again; 0 for never.",
-        ),
-        KEEP_INTEGER,
-    ]
-    lanes: Annotated[
-        Annotated[list[Lane], described(uniqueItems=True, maxItems=MOST_LANES)] | None,
-        Field(
-            description="Ages at which early values are checked, such as `15m`. Default: the last "
-            "two of 15m, 1h and 4h that are at most a quarter of the attribution window."
-        ),
-    ]
-    anchor: Annotated[
-        bool,
-        Field(
-            description="Whether models are also compared with a long-term baseline, which "
-            "releases don't renew."
-        ),
-    ]
-    watches: Annotated[
-        list[
-            Literal[
-                "volume",
-                "freshness",
-                "files",
-                "labels",
-                "label_freshness",
-                "relevance",
-                "attributes",
-                "versions",
-                "names",
-            ]
-        ],
-        described(uniqueItems=True),
-        Field(description="For the kind `data`: what is watched. Default: everything."),
-    ]
+def _keep(value: object, _read: object) -> object:
+    """Keep an object as it is: `Rule.from_dict` reads it, and says what is wrong."""
+    if not isinstance(value, dict):
+        raise ValueError("expected an object")  # noqa: TRY004 - which Pydantic reports
+    return value
 
 
+RuleFields: Any = Union[*(kind.record for kind in KINDS.values())]
 NewRule = Annotated[
-    RuleFields, Field(examples=[{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}])
+    RuleFields,
+    WrapValidator(_keep),
+    Field(examples=[{"measure": "nDCG@10", "period": "hour", "tolerance": 0.02}]),
 ]
 
 
@@ -216,20 +121,20 @@ class SilenceFields(TypedDict):
 Silence = Annotated[SilenceFields, Field(examples=[{"until": "2026-11-21T18:00:00Z"}])]
 
 
-def list_rules(monitor: Monitor, _call: Call) -> RuleStates:
+def list_rules(monitor: Monitor, _call: Call) -> dict[str, Any]:
     """Return the states of all rules."""
-    return {"rules": [write_state(state) for state in monitor.check()]}
+    return {"rules": [state.to_dict() for state in monitor.check()]}
 
 
-def get_rule(monitor: Monitor, call: Call) -> RuleStateFields:
+def get_rule(monitor: Monitor, call: Call) -> dict[str, Any]:
     """Return the state of a rule."""
     for state in monitor.check():
         if state.rule.name == call.part("name"):
-            return write_state(state)
+            return state.to_dict()
     raise UsageError("expected the name of a rule, found another", hint="list them", code="no_rule")
 
 
-def put_rule(monitor: Monitor, call: Call) -> RuleFields:
+def put_rule(monitor: Monitor, call: Call) -> dict[str, Any]:
     """Create or change a rule."""
     name = call.part("name")
     rule = Rule.from_dict({"name": name, **call.body})
@@ -240,8 +145,7 @@ def put_rule(monitor: Monitor, call: Call) -> RuleFields:
             code="bad_rule",
         )
     monitor.set_rule(rule, actor=call.principal.actor)
-    stored = next(one.to_dict() for one in monitor.rules() if one.name == name)
-    return cast("RuleFields", stored)
+    return next(each.to_dict() for each in monitor.rules() if each.name == name)
 
 
 def remove_rule(monitor: Monitor, call: Call) -> None:
@@ -261,20 +165,6 @@ def silence_rule(monitor: Monitor, call: Call) -> None:
 def resolve_rule(monitor: Monitor, call: Call) -> None:
     """Resolve all incidents of a rule: its state is OK, and its evidence starts fresh."""
     monitor.resolve_rule(call.part("name"), actor=call.principal.actor)
-
-
-def write_state(state: RuleState) -> RuleStateFields:
-    """Return the state of a rule, with times as people read them."""
-    said = state.to_dict()
-    for stream in said["streams"]:
-        _write_times(stream, "since", "at", "compared", "last")
-    _write_times(said, "since", "evaluated", "following", "silenced_until")
-    return cast("RuleStateFields", said)
-
-
-def _write_times(said: dict[str, Any], *names: str) -> None:
-    for name in names:
-        said[name] = None if said[name] is None else format_time(said[name])
 
 
 RULE = "/v1/rules/{name}"

@@ -8,24 +8,24 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.monitor.alerts.notify.http import MOST_URL, read_url
-from rankscope.monitor.alerts.notify.webhook import (
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.notify.http import MOST_URL, read_url
+from rankscope.monitor.notify.webhook import (
     find_webhook,
     remove_webhook,
     set_webhook,
     try_webhook,
 )
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Count, ListQuery, Object, Time
 from rankscope.monitor.server.api.route import Route
-from rankscope.monitor.server.http.schema import described
 from rankscope.monitor.store.keys import Secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts import management
-    from rankscope.monitor.alerts.notify.http import Poster
+    from rankscope.monitor.incidents import management
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.notify.http import Poster
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.store.records import Webhook
 

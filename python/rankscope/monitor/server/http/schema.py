@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import (
     BeforeValidator,
     ConfigDict,
-    Field,
     TypeAdapter,
     ValidationError,
     WrapValidator,
@@ -39,11 +38,6 @@ REFS = "#/components/schemas/{model}"
 def extensible(record: T) -> T:
     """Decorate a `TypedDict` that may have other fields; those that aren't decorated may not."""
     return with_config(ConfigDict(extra="allow"))(record)
-
-
-def described(**keywords: Any) -> Any:  # noqa: ANN401 - as `Annotated` takes it
-    """Return keywords of JSON Schema for a type; what reads the value checks them."""
-    return Field(json_schema_extra=keywords)
 
 
 def _read_whole(value: object) -> object:

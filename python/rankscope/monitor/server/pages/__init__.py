@@ -1,1 +1,1 @@
-"""The pages of the service: each a view of a monitor, a template, and a twin in JSON."""
+"""The pages of the service: each a view of a monitor and a template."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from starlette.responses import HTMLResponse
 
-from rankscope.monitor.events.times import format_time, to_micros
-from rankscope.monitor.server.api.channels import write_channel
 from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Page
 from rankscope.monitor.server.routing.endpoint import Endpoint
@@ -18,9 +16,9 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.alerts.management import Notification
-    from rankscope.monitor.alerts.notify.status import ChannelState
+    from rankscope.monitor.incidents.management import Notification
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.notify.status import ChannelState
     from rankscope.monitor.server.api.channels import ChannelRoutes
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
@@ -54,14 +52,6 @@ class ChannelsView:
     is_delivered: bool = False
     told: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "channels": [write_channel(state) for state in self.channels],
-            "notifications": [_tell(each) for each in self.notifications],
-        }
-
 
 class ChannelPages:
     """The page of channels, and the form that tests one.
@@ -83,7 +73,6 @@ class ChannelPages:
         self._fill = fill
         self.page = Page(
             path="/channels",
-            twin="/channels.json",
             here="Settings",
             template="channels.html.j2",
             summary="Where notifications go, and how the last deliveries went.",
@@ -120,17 +109,3 @@ class ChannelPages:
             notifications=monitor.notifications(MOST),
             **tested,
         )
-
-
-def _tell(letter: Notification) -> dict[str, Any]:
-    finished = letter.finished
-    return {
-        "id": letter.notification_id,
-        "channel": letter.channel,
-        "created": format_time(to_micros(letter.created)),
-        "status": letter.status,
-        "attempts": letter.attempts,
-        "due": format_time(to_micros(letter.due)),
-        "finished": None if finished is None else format_time(to_micros(finished)),
-        "problem": letter.problem,
-    }

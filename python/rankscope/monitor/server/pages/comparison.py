@@ -18,7 +18,6 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from rankscope.monitor.ask.comparison import VersionComparison
     from rankscope.monitor.definition.configuration import Configuration
@@ -84,14 +83,6 @@ class ComparisonView:
             with_values=(0.0, *ends),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "fields": dict(self.fields),
-            "wrong": dict(self.wrong),
-            "comparison": None if self.found is None else self.found.to_dict(),
-        }
-
 
 def view_comparison(monitor: Monitor, asked: Mapping[str, str]) -> ComparisonView:
     """Compare what was asked for; by default, the newest versions that serve at the same time."""
@@ -147,7 +138,6 @@ def _view(monitor: Monitor, call: Call) -> ComparisonView:
 PAGES = (
     Page(
         path="/comparison",
-        twin="/comparison.json",
         here="Overview",
         template="comparison.html.j2",
         summary="Two versions over the time in which both serve.",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
-from rankscope.monitor.alerts.incidents.incident import STATUSES
-from rankscope.monitor.alerts.notify.message import PROBLEMS, STEPS
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
+from rankscope.monitor.incidents.incident import STATUSES
+from rankscope.monitor.notify import message
+from rankscope.monitor.notify.message import name_stream
+from rankscope.monitor.rules.finding import LOST_LABELS
+from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.pages.charts.lines import Episode
 from rankscope.monitor.server.pages.render import describe_times, make_address, write_field
 from rankscope.monitor.store.folding import OTHER
@@ -20,9 +23,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
 
-ALL = "<all>"
 """The version of a stream that is watched over all versions."""
 SEVERITIES = ("critical", "warning")
 MOST_TIMES = 1_000_000
@@ -98,19 +100,10 @@ def _urgency(incident: Incident) -> tuple[object, ...]:
 
 
 def name_problem(incident: Incident) -> str:
-    """Name what is wrong, such as `nDCG@5 fell`."""
-    if incident.kind == "quality" and incident.measure:
-        return f"{incident.measure} {'rose' if incident.measure == 'empty' else 'fell'}"
-    problem = PROBLEMS[incident.kind]
-    return problem[:1].upper() + problem[1:]
-
-
-def name_stream(incident: Incident) -> str:
-    """Name whom it is about, such as `device=tv, gbdt 42`."""
-    parts = [f"{name}={value}" for name, value in incident.slice]
-    named = "" if incident.version == ALL else incident.version
-    version = " ".join(filter(None, (incident.model, named)))
-    return ", ".join([*parts, *([version] if version else [])]) or "all rankings"
+    """Name what is wrong, such as `nDCG@5 fell`, where a sentence begins."""
+    problem = message.name_problem(incident)
+    is_of_measure = PROBLEMS[incident.kind].verb and incident.measure
+    return problem if is_of_measure else problem[:1].upper() + problem[1:]
 
 
 def measure_length(incident: Incident, now: int, began: datetime | None = None) -> int:
@@ -222,7 +215,7 @@ def list_steps(incident: Incident, now: int) -> tuple[Step, ...]:
             Step("Acknowledge the incident, so that others know that you take care of it."),
         )
     return (
-        Step(STEPS[incident.kind]),
+        Step(PROBLEMS[incident.kind].step),
         Step("See what arrived, and what was rejected and why.", "/quality", "Data quality"),
         Step("Acknowledge the incident, so that others know that you take care of it."),
     )
@@ -237,7 +230,7 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from rankscope.monitor.alerts.incidents.incident import Incident
+        >>> from rankscope.monitor.incidents.incident import Incident
         >>> incident = Incident(
         ...     incident_id="i",
         ...     project="music",
@@ -252,7 +245,8 @@ def describe_evidence(incident: Incident) -> tuple[tuple[str, str], ...]:
         (('nDCG@5', '0.7045, below the floor of 0.7976'), ('Evidence', '3.3× the alert level'))
     """
     evidence = dict(incident.evidence)
-    said = [] if incident.kind == "quality" else _describe_data(incident, evidence)
+    is_of_measure = bool(PROBLEMS[incident.kind].verb)
+    said = [] if is_of_measure else _describe_data(incident, evidence)
     value, floor = _take(evidence, "value"), _take(evidence, "floor")
     lower, upper = _take(evidence, "lower"), _take(evidence, "upper")
     if value is not None:

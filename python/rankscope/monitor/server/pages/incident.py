@@ -8,16 +8,18 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse
 
-from rankscope.monitor.alerts.incidents.finding import LOST_LABELS
-from rankscope.monitor.alerts.incidents.transitions import find_timer
-from rankscope.monitor.alerts.rule import EMPTY
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.transitions import find_timer
+from rankscope.monitor.rules.finding import LOST_LABELS
+from rankscope.monitor.rules.kinds import PROBLEMS
+from rankscope.monitor.rules.limit import RANKINGS
+from rankscope.monitor.rules.settings import EMPTY
+from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import (
-    ALL,
     Group,
     describe_evidence,
     group_incidents,
@@ -37,9 +39,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from rankscope.monitor.alerts.incidents.finding import Kind
-    from rankscope.monitor.alerts.incidents.incident import Change, Incident, Notified
     from rankscope.monitor.ask.series import Every, Series
+    from rankscope.monitor.incidents.incident import Change, Incident, Notified
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.charts.lines import LineChart
     from rankscope.monitor.server.routing.endpoint import Call
@@ -75,6 +76,11 @@ class IncidentView:
     every: Every
     chart: LineChart | None
     series: Series | None
+
+    @property
+    def is_of_measure(self) -> bool:
+        """Whether the chart shows a measure, and not how many rankings there are."""
+        return find_drawn(self.incident) == "measure"
 
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
@@ -127,19 +133,9 @@ class IncidentView:
         if self.series is None:
             return []
         series = self.series
-        values = [point.value for point in take_points(series, self.incident.kind)]
+        values = [point.value for point in take_points(series, find_drawn(self.incident))]
         columns = (series.times, values, series.rankings, series.is_final)
         return list(zip(*columns, strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "incident": self.incident.to_dict(),
-            "history": [each.to_dict() for each in self.changes],
-            "related": [each.to_dict() for each in self.related],
-            "series": None if self.series is None else self.series.to_dict(),
-        }
 
 
 def view_incident(monitor: Monitor, incident_id: str) -> IncidentView:
@@ -175,37 +171,53 @@ def choose_windows(incident: Incident, now: int) -> tuple[Every, int, int]:
     end = now if over is None else min(now, to_micros(over) + DAY)
     room = min(max(end - began, FEWEST_DAYS * DAY), MOST_DAYS * DAY)
     since = max(began - room, end - 2 * MOST_DAYS * DAY)
-    is_short = (
-        incident.kind in {"volume", "freshness", "versions"} and end - since <= MOST_HOURS * 2
-    )
+    is_short = PROBLEMS[incident.kind].is_hourly and end - since <= MOST_HOURS * 2
     every: Every = "hour" if is_short else "day"
     length = HOUR if is_short else DAY
     return every, since // length * length, -(-end // length) * length
 
 
-def take_points(series: Series, kind: Kind) -> list[Point]:
+SHARES: Mapping[str, tuple[str, str, str]] = {
+    "labelled": ("Rankings with labels", "labelled", "rankings"),
+    "empty": ("Rankings without relevant documents", "empty", "rankings"),
+    "no_results": ("Rankings that show nothing", "missing", "rankings"),
+    "unjudged": ("Documents without a grade", "unjudged", "documents"),
+}
+"""What charts show that is a share: its title, what is counted, and of what."""
+
+
+def find_drawn(incident: Incident) -> str:
+    """Return what the chart of an incident shows: `measure`, `rankings`, or one of `SHARES`."""
+    drawn = PROBLEMS[incident.kind].drawn
+    if drawn != "measure":
+        return drawn
+    measure = incident.measure or EMPTY
+    return measure if measure in {*SHARES, RANKINGS} else drawn
+
+
+def take_points(series: Series, drawn: str) -> list[Point]:
     """Take the points of a chart: those of the measure, or of what was counted."""
     starts = [*map(to_micros, series.times)]
-    if kind == "quality":
+    if drawn == "measure":
         columns = (starts, series.values, series.lower, series.upper, series.is_final)
         return [Point(*row) for row in zip(*columns, strict=True)]
-    if kind in {*LOST_LABELS, "relevance"}:
-        counts = series.empty if kind == "relevance" else series.labelled
-        rows = zip(starts, counts, series.rankings, series.is_final, strict=True)
-        return [Point(start, count / of, is_final=final) for start, count, of, final in rows if of]
+    if drawn in SHARES:
+        _, counted, of = SHARES[drawn]
+        rows = zip(
+            starts, getattr(series, counted), getattr(series, of), series.is_final, strict=True
+        )
+        return [
+            Point(start, count / every, is_final=final)
+            for start, count, every, final in rows
+            if every
+        ]
     return [Point(start, count) for start, count in zip(starts, series.rankings, strict=True)]
 
 
 def _name_chart(incident: Incident) -> str:
-    if incident.kind == "quality" and incident.measure not in {"", EMPTY}:
-        return f"{incident.measure} over time"
-    names: Mapping[str, str] = {
-        "labels": "Rankings with labels over time",
-        "label_freshness": "Rankings with labels over time",
-        "quality": "Rankings without relevant documents over time",
-        "relevance": "Rankings without relevant documents over time",
-    }
-    return names.get(incident.kind, "Rankings over time")
+    drawn = find_drawn(incident)
+    title = incident.measure if drawn == "measure" else SHARES.get(drawn, ["Rankings"])[0]
+    return f"{title} over time"
 
 
 def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineChart]:
@@ -226,17 +238,17 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
     if len(read) > 1 and read[0][measure].rankings == read[1][measure].rankings:
         read = read[:1]
     series = read[0][measure]
-    kind = "relevance" if incident.measure == EMPTY else incident.kind
-    is_share = kind in {*LOST_LABELS, "relevance"}
+    drawn = find_drawn(incident)
+    is_share = drawn in SHARES
     chart = draw_lines(
         [
-            Line(name, tuple(take_points(part[measure], kind)))
+            Line(name, tuple(take_points(part[measure], drawn)))
             for name, part in zip(_name_lines(incident, len(read)), read, strict=True)
         ],
         since=since,
         until=until,
         length=HOUR if every == "hour" else DAY,
-        level=_find_level(incident),
+        level=_find_level(incident, HOUR if every == "hour" else DAY),
         floor=_find_number(incident, "floor"),
         events=[
             Event(to_micros(one.first), " ".join(filter(None, (one.model, one.version))))
@@ -244,8 +256,8 @@ def _draw(monitor: Monitor, incident: Incident, now: int) -> tuple[Series, LineC
             if not one.folded and incident.model in {"", one.model}
         ],
         episodes=list_episodes(_find_marked(monitor, incident)),
-        within=(0.0, 1.0) if kind == "quality" or is_share else (0.0, float("inf")),
-        with_values=() if kind == "quality" else (0.0,),
+        within=(0.0, 1.0) if drawn == "measure" or is_share else (0.0, float("inf")),
+        with_values=() if drawn == "measure" else (0.0,),
         is_share=is_share,
     )
     return series, chart
@@ -269,7 +281,11 @@ def _name_lines(incident: Incident, count: int) -> tuple[str, ...]:
     return (version, "all versions") if count > 1 else ("",)
 
 
-def _find_level(incident: Incident) -> Level | None:
+def _find_level(incident: Incident, length: int) -> Level | None:
+    limit = incident.evidence.get("limit")
+    if isinstance(limit, int | float):
+        # Rankings are limited by hour.
+        return Level("limit", limit * (length // HOUR if incident.measure == RANKINGS else 1))
     baseline = _find_number(incident, "baseline")
     return None if baseline is None else Level("baseline", baseline)
 
@@ -354,7 +370,6 @@ def _view(monitor: Monitor, call: Call) -> IncidentView:
 
 INCIDENT = Page(
     path="/incidents/{incident_id}",
-    twin="/incidents/{incident_id}.json",
     here="Incidents",
     template="incident.html.j2",
     summary="An incident: what happened, why, what to do, and what was done.",

@@ -6,32 +6,26 @@ import re
 from typing import Annotated
 
 from pydantic import Field
-from starlette.responses import RedirectResponse
 
-from rankscope.monitor.alerts.incidents.incident import ACTIVE
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.incidents.incident import ACTIVE
+from rankscope.monitor.notify.message import name_stream
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import described, make_record
+from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.groups import (
     group_incidents,
     list_steps,
     measure_length,
     name_problem,
-    name_stream,
     trace_incident,
 )
 from rankscope.monitor.server.pages.page import Page, read_configuration
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from rankscope.monitor.alerts.incidents.incident import Incident
     from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.routing.endpoint import Call
@@ -78,16 +72,6 @@ class IncidentsView:
     def pages(self) -> int:
         """How many pages the past groups take."""
         return max(-(-len(self.past) // MOST_GROUPS), 1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "active": [group.to_dict() for group in self.active],
-            "past": [group.to_dict() for group in self.shown],
-            "page": self.page,
-            "pages": self.pages,
-        }
 
 
 def view_incidents(monitor: Monitor, page: int = 1) -> IncidentsView:
@@ -144,7 +128,6 @@ WORDS: dict[str, object] = {
 INCIDENTS = Page(
     path="/incidents",
     place=2,
-    twin="/incidents.json",
     here="Incidents",
     template="incidents.html.j2",
     summary="What is wrong, since when, for whom and why.",
@@ -163,11 +146,3 @@ INCIDENTS = Page(
     refresh=60,
 )
 PAGES = (INCIDENTS,)
-
-
-async def _go_on(_call: Call) -> Response:
-    return RedirectResponse(INCIDENTS.path, 308)
-
-
-MOVED = Endpoint("GET", "/alerts", "read", _go_on, "page", "Leads to the incidents.", status=308)
-"""Where incidents were before they had a page of their own."""

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.detect.stream import Stream
     from rankscope.monitor.ask.series import Series
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
+    from rankscope.monitor.rules.stream import Stream
     from rankscope.monitor.server.pages.charts.lines import Episode, LineChart
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.overview_range import Extent
@@ -155,7 +155,7 @@ def view_measures(
     since, until = to_datetime(extent.since), to_datetime(extent.until)
     read = monitor.all_series(parts, every=extent.every, since=since, until=until, slice=slice)
     streams = [
-        (state.rule.measure, stream)
+        (state.rule.subject, stream)
         for state in rules
         for stream in state.streams
         if stream.slice == slice and stream.floor is not None

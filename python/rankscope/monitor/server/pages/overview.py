@@ -6,9 +6,9 @@ from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.server.api.fields import make_query
+from rankscope.monitor.server.api.fields import Object, make_query
 from rankscope.monitor.server.api.plain import make_plain
-from rankscope.monitor.server.api.rules import write_state
+from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
@@ -29,12 +29,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.evaluate.baseline import Baseline
     from rankscope.monitor.evaluate.stored_windows import MaturityCurve
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.pages.measure_view import CountChart, MeasureView
     from rankscope.monitor.server.pages.overview_range import Extent
@@ -157,6 +157,8 @@ class Overview:
             "project": self.project,
             "now": format_time(self.now),
             "configuration": self.configuration and write_configuration(self.configuration),
+            "definition": self.configuration and self.configuration.definition.hash,
+            "digest": self.configuration and self.configuration.digest.hex(),
             "range": extent.range,
             "every": extent.every,
             "since": format_time(extent.since),
@@ -168,7 +170,7 @@ class Overview:
                 for one in self.versions
             ],
             "evaluated": None if self.evaluated is None else format_time(self.evaluated),
-            "rules": [write_state(one) for one in self.rules],
+            "rules": [one.to_dict() for one in self.rules],
             "incidents": [group.to_dict() for group in self.active],
             "measures": [one.to_dict() for one in self.measures],
             "baseline": None
@@ -247,7 +249,6 @@ def _extras(view: Overview) -> dict[str, object]:
 OVERVIEW = Page(
     path="/",
     place=1,
-    twin="/overview.json",
     here="Overview",
     template="overview.html.j2",
     summary="Values now and over time, compared with the baseline.",
@@ -268,3 +269,14 @@ OVERVIEW = Page(
     refresh=60,
 )
 PAGES = (OVERVIEW,)
+
+
+def get_overview(monitor: Monitor, call: Call) -> Object:
+    """Return values now and over time, compared with the baseline, and how they are measured."""
+    deleted = monitor.store.deleted_before(monitor.project)
+    return _view(monitor, call).to_dict() | {
+        "deleted_before": None if deleted is None else format_time(deleted)
+    }
+
+
+ROUTES = (Route("GET", "/v1/overview", get_overview, query=OVERVIEW.query, result=Object),)

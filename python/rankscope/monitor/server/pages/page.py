@@ -1,26 +1,20 @@
-"""A page: what is looked at, how it is shown, and where its twin in JSON is."""
+"""A page: what is looked at, and how it is shown."""
 
 from __future__ import annotations
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.detect.state import STATES
+from rankscope.monitor.rules.state import STATES
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, Protocol
+    from typing import Any
 
-    from rankscope.monitor.alerts.detect.state import RuleState
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.routing.endpoint import Call
-
-    class View(Protocol):
-        """What a page shows."""
-
-        def to_dict(self) -> dict[str, Any]:
-            """Return the view as dicts and lists, for JSON."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -29,7 +23,6 @@ class Page:
 
     Args:
         path: Where it is.
-        twin: Where the same is as JSON; empty where there is nothing but a form.
         here: Which of the places that one can always go to it belongs to.
         template: What is filled.
         summary: What it shows, in a line.
@@ -43,11 +36,10 @@ class Page:
     """
 
     path: str
-    twin: str
     here: str
     template: str
     summary: str
-    view: Callable[[Monitor, Call], View]
+    view: Callable[[Monitor, Call], object]
     query: Any = None
     extras: Callable[[Any], Mapping[str, object]] = lambda _view: {}
     refuses: tuple[int, ...] = ()

@@ -1,21 +1,19 @@
-"""The pages as routes: each looks at a monitor, and answers with HTML or, its twin, with JSON."""
+"""The pages as routes: each looks at a monitor, and answers with HTML."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
-from urllib.parse import quote
 
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from rankscope.derivation.write import html
 from rankscope.monitor.server import pages as package
 from rankscope.monitor.server.pages.channels import ChannelPages
 from rankscope.monitor.server.pages.incident import IncidentForms
-from rankscope.monitor.server.pages.incidents import MOVED
 from rankscope.monitor.server.pages.render import Frame, make_pages
-from rankscope.monitor.server.pages.rule import RuleForms
+from rankscope.monitor.server.pages.rule import RuleForms, show_fields
 from rankscope.monitor.server.pages.settings import SavingSettings
 from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.static import name_files, serve_files
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.server.api.channels import ChannelRoutes
     from rankscope.monitor.server.http.problems import RefusedRequestError
-    from rankscope.monitor.server.pages.page import Page, View
-    from rankscope.monitor.server.routing.endpoint import Call, Kind
+    from rankscope.monitor.server.pages.page import Page
+    from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
 
 STYLES = ("look.css", "explanation.css", "pages.css")
@@ -70,7 +68,7 @@ class Pages:
         loaded = {
             "look.css": read_style().encode(),
             "explanation.css": html.STYLE.encode(),
-            "pages.css": (own / "pages.css").read_bytes(),
+            "pages.css": (own / "pages.css").read_bytes() + show_fields().encode(),
             # The first remembers the page as delivered, before the others write into it. Tables
             # are sorted as those of reports are.
             "pages.js": b"\n".join(
@@ -85,7 +83,6 @@ class Pages:
         self.endpoints = (
             *serve_files(loaded),
             *self._list_endpoints(),
-            MOVED,
             channel_pages.endpoint,
             *IncidentForms(pool).endpoints,
             *RuleForms(pool, self._fill).endpoints,
@@ -112,11 +109,16 @@ class Pages:
 
     def _list_endpoints(self) -> Iterator[Endpoint]:
         for page in self._pages:
-            # A twin first: its path is that of a page, too.
-            if page.twin:
-                told = self.tell(page)
-                yield _row(page, page.twin, told, "twin")
-            yield _row(page, page.path, self._show(page), "page")
+            yield Endpoint(
+                "GET",
+                page.path,
+                "read",
+                self._show(page),
+                "page",
+                page.summary,
+                query=page.query,
+                refuses=page.refuses,
+            )
 
     def _show(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
         async def answer(call: Call) -> Response:
@@ -129,30 +131,14 @@ class Pages:
 
         return answer
 
-    def tell(self, page: Page) -> Callable[[Call], Awaitable[Response]]:
-        """Return the handler that answers with the twin of a page."""
-
-        async def answer(call: Call) -> Response:
-            return JSONResponse(
-                await self._pool.read(
-                    call,
-                    lambda monitor: page.view(monitor, call).to_dict(),
-                    is_trace=page.is_trace,
-                )
-            )
-
-        return answer
-
-    def _fill(self, page: Page, call: Call, view: View) -> str:
+    def _fill(self, page: Page, call: Call, view: object) -> str:
         principal = call.principal
-        query = call.request.scope["query_string"].decode("latin-1")
         frame = self._frame(
             here=page.here,
             project=principal.project,
             key=principal.name or principal.actor if principal.actor != "local" else "",
             csrf=principal.csrf,
             can_change="admin" in principal.scopes,
-            twin=_fill_path(page.twin, call) + (f"?{query}" if query and page.twin else ""),
             now=self._now(),
             refresh=page.refresh,
         )
@@ -171,25 +157,3 @@ def find_pages() -> tuple[Page, ...]:
     for module in iter_modules(package.__path__, f"{package.__name__}."):
         found += getattr(import_module(module.name), "PAGES", ())
     return tuple(sorted(found, key=lambda page: (page.place == 0, page.place)))
-
-
-def _row(
-    page: Page, path: str, answer: Callable[[Call], Awaitable[Response]], kind: Kind
-) -> Endpoint:
-    return Endpoint(
-        "GET",
-        path,
-        "read",
-        answer,
-        kind,
-        page.summary,
-        query=page.query,
-        refuses=page.refuses,
-    )
-
-
-def _fill_path(path: str, call: Call) -> str:
-    """Put into a path what was asked for."""
-    for name, value in call.request.path_params.items():
-        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
-    return path

@@ -7,9 +7,8 @@ import shutil
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
-from rankscope.monitor.events.times import format_time, to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.server.api.fields import make_query
-from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
 from rankscope.monitor.server.pages.overview_range import (
     LENGTHS,
@@ -24,7 +23,6 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
     from rankscope.monitor.ask.quality import Quality
     from rankscope.monitor.ask.series import Series
@@ -148,18 +146,6 @@ class QualityView:
         ]
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "since": format_time(self.extent.since),
-            "until": format_time(self.extent.until),
-            "every": self.extent.every,
-            "quality": None if self.quality is None else self.quality.to_dict(),
-            "room": make_plain(self.room),
-            "series": None if self.series is None else self.series.to_dict(),
-        }
-
 
 def view_quality(monitor: Monitor, choice: Choice) -> QualityView:
     """Look at the data of a project."""
@@ -225,7 +211,6 @@ def _view(monitor: Monitor, call: Call) -> QualityView:
 QUALITY = Page(
     path="/quality",
     place=5,
-    twin="/quality.json",
     here="Data quality",
     template="quality.html.j2",
     summary="Accepted, rejected, late and missing events.",

@@ -16,7 +16,6 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
     from rankscope.monitor.monitor import Monitor
@@ -71,13 +70,6 @@ class RankingView:
         documents = () if self.explained is None else self.explained.documents
         return max((each.contribution or 0.0 for each in documents), default=0.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "measures": list(self.measures),
-            "ranking": None if self.explained is None else self.explained.to_dict(),
-        }
-
 
 WORDS = {"sources": SOURCES, "reasons": REASONS}
 """What the explanation says in short, in words."""
@@ -106,7 +98,6 @@ def _extras(view: RankingView) -> dict[str, object]:
 
 RANKING = Page(
     path="/rankings",
-    twin="/rankings.json",
     here="Trace",
     template="ranking.html.j2",
     summary="How the value of one ranking is computed, rank by rank.",

@@ -9,9 +9,10 @@ from functools import cache, partial
 from urllib.parse import quote, urlencode
 
 from rankscope._core import __version__
-from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
+from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.events.times import (
     describe_duration,
+    describe_length,
     describe_time,
     format_time,
     read_time,
@@ -56,7 +57,6 @@ class Frame:
         key: The name or the id of the key that is signed in; empty if there is none.
         csrf: What forms have to say.
         can_change: Whether the key may change rules and settings.
-        twin: The address of the same page as JSON; empty where there is none.
         now: As of when the page is, in microseconds since 1970 in UTC.
         refresh: After how many seconds the page is loaded again; 0 if it stays as it is.
     """
@@ -69,7 +69,6 @@ class Frame:
     key: str = ""
     csrf: str = ""
     can_change: bool = False
-    twin: str = ""
     now: int | None = None
     refresh: int = 0
 
@@ -90,7 +89,7 @@ def make_pages() -> Environment:
         "micros": to_micros,
         "signed": write_signed,
         "lasting": describe_duration,
-        "ago": write_length,
+        "ago": describe_length,
         "day": write_day,
         "known": is_known,
         "share_of": write_share_of,
@@ -142,19 +141,6 @@ def describe_times(text: str) -> str:
         '1 Jan 1970 to 2 Jan 1970, 01:30 UTC'
     """
     return STAMP.sub(lambda found: describe_time(read_time(found[0], "time")[0]), text)
-
-
-def write_length(duration: int) -> str:
-    """Write how long something has lasted, in its two largest units.
-
-    Examples:
-        >>> [write_length(minutes * MINUTE) for minutes in (0, 5, 90, 3125, 20_000)]
-        ['less than a minute', '5 min', '1 h 30 min', '2 days 4 h', '13 days']
-    """
-    if duration < MINUTE:
-        return "less than a minute"
-    unit = DAY if duration >= 7 * DAY else HOUR if duration >= DAY else MINUTE
-    return describe_duration(duration - duration % unit)
 
 
 def describe_marks(chart: LineChart) -> str:

@@ -8,12 +8,13 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
-from rankscope.monitor.alerts.detect.state import list_warnings
-from rankscope.monitor.alerts.rule import BETWEEN, EMPTY, FEWEST, KINDS, USED_BY, WATCHES, Rule
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.server.api.rules import write_state
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.drop.state import list_warnings
+from rankscope.monitor.rules.fields import FIELDS
+from rankscope.monitor.rules.kinds import KINDS, Rule
+from rankscope.monitor.rules.settings import BETWEEN
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.schema import OneOf, make_record
 from rankscope.monitor.server.pages.groups import group_incidents
@@ -30,14 +31,15 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
     from typing import Any
 
     from starlette.responses import Response
 
-    from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.rule import Watch
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.fields import RuleField
+    from rankscope.monitor.rules.state import RuleState
     from rankscope.monitor.server.pages.groups import Group
     from rankscope.monitor.server.routing.endpoint import Call
     from rankscope.monitor.server.routing.pool import MonitorPool
@@ -72,14 +74,6 @@ class RuleView:
                 about.setdefault(warning, []).append(stream.name)
         return tuple((warning, tuple(names)) for warning, names in about.items())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "now": format_time(self.now),
-            "state": None if self.state is None else write_state(self.state),
-            "incidents": [each.to_dict() for group in self.groups for each in group.parts],
-        }
-
 
 def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) -> RuleView:
     """Look at a rule."""
@@ -107,18 +101,12 @@ def view_rule(monitor: Monitor, name: str | None, form: RuleForm | None = None) 
     )
 
 
-NUMBERS: Mapping[str, tuple[Callable[[str], float], str]] = {
-    "tolerance": (float, "a number, such as 0.02"),
-    "run_length": (float, "a number of periods, such as 1800"),
-    "fewest": (int, "a whole number, such as 30"),
-    "remind": (float, "a number of hours, such as 24"),
-}
-TEXTS = ("name", "measure", "kind", "model", "period", "needs", "severity")
-LISTS = ("channels", "lanes")
-"""Fields that hold several names with commas between; empty for the default."""
 NOTHING = "none"
-"""What stands in such a field for no name at all."""
-FLAGS = ("is_relative", "anchor")
+"""What stands in a field of several names for no name at all."""
+READ: Mapping[str, tuple[Callable[[str], float], str]] = {
+    "number": (float, "a number"),
+    "integer": (int, "a whole number"),
+}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -126,124 +114,123 @@ class RuleForm:
     """The fields of a form.
 
     Args:
-        texts: What stands in the fields that hold a text, by name.
-        flags: What is ticked of what is a yes or no.
-        slices: The attributes that are ticked.
-        watches: What is ticked of what a rule about data watches; nothing stands for everything.
+        values: What stands in the fields, or is ticked, by name, as a browser sends it.
         wrong: By field, what is wrong with it; by an empty name, what is wrong with all of it.
     """
 
-    texts: Mapping[str, str]
-    flags: frozenset[str]
-    slices: tuple[str, ...]
-    watches: tuple[str, ...] = ()
-    wrong: Mapping[str, str]
+    values: Mapping[str, tuple[str, ...]]
+    wrong: Mapping[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
         """Return the text of a field."""
-        return self.texts.get(name, "")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        flags = {name: name in self.flags for name in FLAGS}
-        return (
-            dict(self.texts)
-            | flags
-            | {
-                "slices": list(self.slices),
-                "watches": list(self.watches),
-                "wrong": dict(self.wrong),
-            }
-        )
+        return "".join(self.values.get(name, ())[:1])
 
 
 def fill_form(rule: Rule) -> RuleForm:
-    """Fill a form with what a rule has.
+    """Fill a form with what a rule has, and with defaults for what only others have.
 
     Examples:
         >>> form = fill_form(Rule(name="quality", measure="nDCG@5"))
-        >>> form["tolerance"], form["since"], sorted(form.flags)
-        ('0.02', '', ['anchor'])
+        >>> form["tolerance"], form["since"], form["is_relative"], form["anchor"]
+        ('0.02', '', '', 'yes')
     """
-    texts = {name: getattr(rule, name) or "" for name in TEXTS}
-    texts |= {name: f"{getattr(rule, name):g}" for name in NUMBERS}
-    if rule.kind not in USED_BY["fewest"]:
-        texts["fewest"] = f"{FEWEST}"  # of rules that were stored while a drop had one
     said = rule.to_dict()
-    texts |= {name: _write_list(said[name]) for name in LISTS}
-    return RuleForm(
-        texts=texts | {"since": write_field(rule.since)},
-        flags=frozenset(name for name in FLAGS if getattr(rule, name)),
-        slices=rule.slices,
-        watches=rule.watches,
-        wrong={},
-    )
+    texts = {
+        name: _write(field, said.get(name, field.default), rule.since)
+        for name, field in FIELDS.items()
+    }
+    return RuleForm(values={"kind": (rule.kind,), **texts})
+
+
+def _write(field: RuleField, value: Any, since: datetime | None) -> tuple[str, ...]:  # noqa: ANN401
+    """Return what a browser would send for a value of a rule as JSON."""
+    if field.control == "time":
+        return (write_field(since),)
+    if field.control == "boxes":
+        return tuple(value)
+    if field.control == "list":
+        return ("" if value is None else ", ".join(value) or NOTHING,)
+    if field.control == "flag":
+        return ("yes",) if value else ()
+    if value is None:
+        return ("",)
+    return (value if isinstance(value, str) else f"{value:g}",)
 
 
 def new_form(measure: str) -> RuleForm:
     """Return the form of a new rule, with the defaults of a rule and no name."""
     form = fill_form(Rule(name="new rule", measure=measure))
-    return replace(form, texts={**form.texts, "name": ""})
+    return RuleForm(values={**form.values, "name": ("",)})
 
 
 def read_form(fields: Mapping[str, tuple[str, ...]]) -> tuple[Rule | None, RuleForm]:
-    """Make a rule of what stands in the fields; no rule, and why, where they make none."""
-    names = (*TEXTS, *NUMBERS, *LISTS, "since")
-    texts = {name: fields.get(name, ("",))[0].strip() for name in names}
-    flags = frozenset(name for name in FLAGS if name in fields)
-    slices, watches = (tuple(fields.get(name, ())) for name in ("slices", "watches"))
-    said: dict[str, Any] = {name: texts[name] for name in TEXTS if texts[name]}
-    said |= {name: name in flags for name in FLAGS} | {"slices": slices, "watches": watches}
-    said |= {name: _read_list(texts[name]) for name in LISTS}
-    wrong = {}
-    for name, (read, expected) in NUMBERS.items():
-        try:
-            said[name] = read(texts[name])
-        except ValueError:
-            wrong[name] = f"Enter {expected}."
-    try:
-        said["since"] = read_moment(texts["since"])
-    except RefusedError:
-        wrong["since"] = "Enter a time in UTC, such as 2026-11-21T18:00, or leave the field empty."
-    kind = said.get("kind")
-    if kind in {"data", "trace"}:
-        # All fields are sent, whatever the kind.
-        said = {name: each for name, each in said.items() if kind in USED_BY.get(name, KINDS)}
-    for name in ("name",) if kind == "data" else ("name", "measure"):
-        if not texts[name]:
+    """Make a rule of what stands in the fields; no rule, and why, where they make none.
+
+    A browser sends the fields of all kinds, of which those of the chosen one count.
+    """
+    values = {
+        name: tuple(each.strip() for each in fields.get(name, ())) for name in ("kind", *FIELDS)
+    }
+    form = RuleForm(values=values)
+    said: dict[str, Any] = {"kind": form["kind"]}
+    wrong: dict[str, str] = {}
+    for name, field in FIELDS.items():
+        if form["kind"] not in field.kinds:
+            continue
+        if field.is_required and not form[name]:
             wrong[name] = "This field is required."
+        try:
+            value = _read(field, values[name])
+        except (ValueError, RefusedError):
+            wrong[name] = f"Enter {_expect(field)}."
+        else:
+            if value is not None:
+                said[name] = value
     rule = None
     if not wrong:
         try:
-            rule = Rule(**said)
+            rule = Rule.from_dict(said)
         except UsageError as error:
             wrong |= place_problem(error)
-    form = RuleForm(texts=texts, flags=flags, slices=slices, watches=watches, wrong=wrong)
-    return rule, form
+    return rule, replace(form, wrong=wrong)
 
 
-def _write_list(names: list[str] | None) -> str:
-    return "" if names is None else ", ".join(names) or NOTHING
+def _read(field: RuleField, values: tuple[str, ...]) -> object:
+    """Read what a browser has sent for a field; `None` for its default."""
+    text = "".join(values[:1])
+    if field.control == "flag":
+        return bool(text)
+    if field.control == "boxes":
+        return values
+    if field.control == "list":
+        names = tuple(filter(None, map(str.strip, text.split(","))))
+        return () if text == NOTHING else names or None
+    if field.control == "time":
+        return read_moment(text)
+    if field.control in READ and (text or field.default is not None):
+        return READ[field.control][0](text)
+    return text or None
 
 
-def _read_list(text: str) -> tuple[str, ...] | None:
-    if text == NOTHING:
-        return ()
-    return tuple(filter(None, map(str.strip, text.split(",")))) or None
+def _expect(field: RuleField) -> str:
+    if field.control == "time":
+        return "a time in UTC, such as 2026-11-21T18:00, or leave the field empty"
+    unit = f" of {field.setting.unit}" if field.setting.unit else ""
+    example = "" if field.default is None else f", such as {field.default:g}"
+    return f"{READ[field.control][1]}{unit}{example}"
 
 
 def place_problem(error: UsageError) -> dict[str, str]:
     """Return a problem by its field, whose name begins the message of a rule."""
     field, _, message = error.message.partition(": ")
-    known = {*TEXTS, *NUMBERS, *LISTS, "since", "slices", "watches"}
-    return {field: show(message)} if field in known else {"": show(error.message)}
+    return {field: show(message)} if field in {"kind", *FIELDS} else {"": show(error.message)}
 
 
 HOURS = ("0", "1", "24", "168")
-FIELDS = make_record(
+FORM = make_record(
     "RuleForm",
-    dict.fromkeys((*TEXTS, *NUMBERS, *LISTS, "since", *FLAGS), str)
-    | {"slices": list[str], "watches": list[str]},
+    {"kind": str}
+    | {name: list[str] if each.control == "boxes" else str for name, each in FIELDS.items()},
 )
 SILENCE = make_record("SilenceForm", {"hours": Annotated[str, OneOf(*HOURS)]})
 RESOLVE = make_record("ResolveForm", {})
@@ -264,8 +251,8 @@ class RuleForms:
         self.endpoints = tuple(
             Endpoint("POST", path, "admin", answer, "form", summary, body=body, status=303)
             for path, answer, summary, body in (
-                ("/rules/new", self.make, "Create a rule.", FIELDS),
-                ("/rules/{name}/change", self.change, "Change a rule.", FIELDS),
+                ("/rules/new", self.make, "Create a rule.", FORM),
+                ("/rules/{name}/change", self.change, "Change a rule.", FORM),
                 (
                     "/rules/{name}/silence",
                     self.silence,
@@ -364,39 +351,41 @@ def _view_rule(monitor: Monitor, call: Call) -> RuleView:
     return view_rule(monitor, call.part("name"))
 
 
-WATCHED: Mapping[Watch, str] = {
-    "volume": "volume: fewer or more rankings than usual",
-    "freshness": "freshness: no rankings arrive",
-    "files": "files: files of a data lake can't be read",
-    "labels": "labels: fewer or more labels than usual",
-    "label_freshness": "label_freshness: no labels arrive",
-    "relevance": "relevance: more rankings without a relevant document",
-    "attributes": "attributes: values vanish, appear or are missing",
-    "versions": "versions: models and versions vanish",
-    "names": "names: labels and attributes match nothing",
-}
-"""What a rule about data watches, in words."""
+def show_fields() -> str:
+    """Return the style by which a form shows the fields of the chosen kind, and with an error."""
+    hidden = (
+        f'form:has(#kind option[value="{kind}"]:checked) '
+        f'[data-kinds]:not([data-kinds~="{kind}"], :has(.wrong))'
+        for kind in KINDS
+    )
+    return f"{', '.join(hidden)} {{ display: none; }}\n"
 
 
 def explain_rule(view: RuleView) -> dict[str, object]:
     """Return what else the template of a rule needs."""
     configuration = view.configuration
     names = [measure.name for measure in configuration.definition.measures]
-    empty = (EMPTY, "share of rankings without relevant documents")
     pairs = [BETWEEN.join(pair) for pair in configuration.all_pairs]
+    sources: dict[str, list[tuple[str, str]]] = {
+        "measures": [*((name, name) for name in names), *FIELDS["measure"].setting.words],
+        "dimensions": [(name, name) for name in (*configuration.attributes, *pairs)],
+    }
     return {
         **WORDS,
         **INCIDENT_WORDS,
-        "measures": [*((name, name) for name in names), empty],
-        "dimensions": [*configuration.attributes, *pairs],
-        "watches": tuple((name, WATCHED[name]) for name in WATCHES),
-        "used_by": USED_BY,
+        "fields": tuple(FIELDS.values()),
+        "having": {name: each.kinds for name, each in FIELDS.items() if each.kinds != tuple(KINDS)},
+        "alerts": [(name, kind.words) for name, kind in KINDS.items()],
+        "choices": {
+            name: sources.get(field.setting.source)
+            or [(each, dict(field.setting.words).get(each, each)) for each in field.choices]
+            for name, field in FIELDS.items()
+        },
     }
 
 
 NEW_RULE = Page(
     path="/rules/new",
-    twin="",
     here="Rules",
     template="rule.html.j2",
     summary="The form that creates a rule.",
@@ -405,7 +394,6 @@ NEW_RULE = Page(
 )
 RULE = Page(
     path="/rules/{name}",
-    twin="/rules/{name}.json",
     here="Rules",
     template="rule.html.j2",
     summary="A rule: its status, its history, and the form that changes it.",

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 
-from rankscope.monitor.events.times import format_time
-from rankscope.monitor.server.api.rules import write_state
 from rankscope.monitor.server.pages.groups import write_multiple
 from rankscope.monitor.server.pages.page import Page, list_states, read_configuration
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.alerts.detect.state import RuleState
-    from rankscope.monitor.alerts.detect.stream import Stream
-    from rankscope.monitor.alerts.rule import Rule
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.monitor import Monitor
+    from rankscope.monitor.rules.state import RuleState
+    from rankscope.monitor.rules.stream import Stream
     from rankscope.monitor.server.routing.endpoint import Call
 
 
@@ -51,10 +46,6 @@ class RulesView:
     now: int
     rules: tuple[RuleState, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {"now": format_time(self.now), "rules": [write_state(one) for one in self.rules]}
-
 
 def view_rules(monitor: Monitor) -> RulesView:
     """Look at the rules of a project."""
@@ -80,43 +71,6 @@ def weigh(stream: Stream) -> Evidence | None:
     )
 
 
-def describe_rule(rule: Rule) -> str:
-    """Describe a rule in a sentence.
-
-    Examples:
-        >>> from rankscope.monitor.alerts.rule import Rule
-        >>> describe_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))
-        'Alerts when nDCG@5 drops more than 0.02 below the baseline, checked every day, overall \
-and by device. At most one false alarm in 1,800 days, on average.'
-    """
-    if rule.kind == "data":
-        return "Alerts when rankings or labels don't arrive as usual."
-    if rule.kind == "trace":
-        models = "each model" if rule.model is None else f"the model {rule.model}"
-        return (
-            f"Traces {models} every night, and alerts when {rule.measure} of a slice fell more "
-            f"than that of everything. At most one false alarm in {rule.run_length:,.0f} nights, "
-            "on average."
-        )
-    amount = f"{100 * rule.tolerance:g}%" if rule.is_relative else f"{rule.tolerance:g}"
-    measure, drops, below = rule.measure, "drops", "below"
-    if rule.is_rise_bad:
-        measure, drops, below = "the share of rankings without relevant documents", "rises", "above"
-    where = f" for the model {rule.model}" if rule.model is not None else ""
-    slices = f" and by {', '.join(rule.slices)}" if rule.slices else ""
-    if rule.kind == "drop":
-        return (
-            f"Alerts when {measure} {drops} more than {amount} {below} the baseline, checked "
-            f"every {rule.period}, overall{slices}{where}. At most one false alarm in "
-            f"{rule.run_length:,.0f} {rule.period}s, on average."
-        )
-    what = "the whole confidence interval of " if rule.needs == "interval" else ""
-    return (
-        f"Alerts when {what}{measure} in one {rule.period} is more than {amount} {below} the "
-        f"baseline, overall{slices}{where}."
-    )
-
-
 def _view_rules(monitor: Monitor, _call: Call) -> RulesView:
     return view_rules(monitor)
 
@@ -125,12 +79,11 @@ def _explain_rules(_view: RulesView) -> dict[str, object]:
     return WORDS
 
 
-WORDS: dict[str, object] = {"describe": describe_rule, "weigh": weigh}
+WORDS: dict[str, object] = {"weigh": weigh}
 
 RULES = Page(
     path="/rules",
     place=4,
-    twin="/rules.json",
     here="Rules",
     template="rules.html.j2",
     summary="The rules, and the state of each slice they check.",

@@ -8,10 +8,9 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.measures.splitting import split_measures
 from rankscope.monitor.definition.configuration import BASELINES, Configuration, describe_baseline
 from rankscope.monitor.definition.definition import define
-from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.definition.words import read_weight, split_words, write_weight, write_word
 from rankscope.monitor.events.limits import DAY, SECOND
-from rankscope.monitor.events.times import format_time, read_duration, write_duration
+from rankscope.monitor.events.times import read_duration, write_duration
 from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.routing.endpoint import Endpoint
@@ -47,17 +46,6 @@ class SettingsView:
     deleted_before: int | None
     form: SettingsForm
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        configuration, deleted = self.configuration, self.deleted_before
-        return {
-            "now": format_time(self.now),
-            "configuration": configuration and write_configuration(configuration),
-            "definition": configuration and configuration.definition.hash,
-            "digest": configuration and configuration.digest.hex(),
-            "deleted_before": None if deleted is None else format_time(deleted),
-        }
-
 
 def view_settings(monitor: Monitor, form: SettingsForm | None = None) -> SettingsView:
     """Look at how a project is measured."""
@@ -91,7 +79,6 @@ def _extras(view: SettingsView) -> dict[str, object]:
 SETTINGS = Page(
     path="/settings",
     place=6,
-    twin="/settings.json",
     here="Settings",
     template="settings.html.j2",
     summary="The configuration of the project, and the form that changes it.",

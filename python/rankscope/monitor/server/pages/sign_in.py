@@ -9,8 +9,9 @@ from pydantic import Field
 from starlette.responses import HTMLResponse, RedirectResponse
 from typing_extensions import TypedDict
 
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.http.schema import described, make_record
+from rankscope.monitor.server.http.schema import make_record
 from rankscope.monitor.server.routing.endpoint import Endpoint
 
 TYPE_CHECKING = False

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import SliceParts
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
-from rankscope.monitor.server.http.schema import described
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import WORDS, read_incidents
 from rankscope.monitor.server.pages.measure_view import draw_counts, name_version, view_measures
@@ -97,24 +96,6 @@ class SlicesView:
     def newest_versions(self) -> tuple[Version, ...]:
         """The versions that can be chosen: those that came last."""
         return tuple(one for one in self.versions if not one.folded)[-MOST_CHOICES:]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        extent = self.extent
-        return {
-            "now": format_time(self.now),
-            "range": extent.range,
-            "every": extent.every,
-            "since": format_time(extent.since),
-            "until": format_time(extent.until),
-            "model": extent.model,
-            "version": extent.version,
-            "measure": self.measure,
-            "slice": [list(pair) for pair in self.slice],
-            "measures": [one.to_dict() for one in self.measures],
-            "incidents": [group.to_dict() for group in self.groups],
-            "slices": [one.to_dict() for one in self.rows],
-        }
 
 
 def view_slices(monitor: Monitor, choice: Choice, slice_: Slice = ()) -> SlicesView:
@@ -206,7 +187,6 @@ def _extras(_view: SlicesView) -> dict[str, object]:
 
 SLICES = Page(
     path="/slices",
-    twin="/slices.json",
     here="Overview",
     template="slices.html.j2",
     summary="All slices by their contribution, or one slice over time.",

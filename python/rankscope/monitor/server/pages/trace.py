@@ -163,15 +163,6 @@ class TraceView:
         before, after = self.trace.decomposition.means
         return draw_waterfall(before, after, parts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as dicts and lists, for JSON."""
-        return {
-            "measure": self.measure,
-            "fields": dict(self.fields),
-            "wrong": dict(self.wrong),
-            "trace": None if self.trace is None else self.trace.to_dict(),
-        }
-
 
 def view_trace(monitor: Monitor, asked: Mapping[str, str]) -> TraceView:
     """Trace what was asked for; where only a measure was, what is suggested."""
@@ -305,7 +296,6 @@ def _describe(field: str) -> str:
 TRACE = Page(
     path="/trace",
     place=3,
-    twin="/trace.json",
     here="Trace",
     template="trace.html.j2",
     summary="Why a value changed between two spans.",

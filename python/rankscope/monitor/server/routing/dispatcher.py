@@ -135,10 +135,10 @@ class Dispatcher:
         if endpoint.scope is None:
             self._authenticator.pass_by(request)
             return ANONYMOUS
-        if endpoint.kind == "api":
-            return await self._authenticator.enter(request, endpoint.scope)
-        return await self._authenticator.enter_page(
-            request, endpoint.scope, sends=endpoint.kind != "twin"
+        if endpoint.kind != "api":
+            return await self._authenticator.enter_page(request, endpoint.scope)
+        return await self._authenticator.enter(
+            request, endpoint.scope, by_session=endpoint.takes_session
         )
 
     def _check_ids(self, request: Request) -> None:

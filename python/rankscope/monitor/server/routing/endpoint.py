@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.server.access.principal import Principal
     from rankscope.monitor.store.keys import Scope
 
-    Kind: TypeAlias = Literal["api", "page", "twin", "form", "file"]
+    Kind: TypeAlias = Literal["api", "page", "form", "file"]
 
 JSON = "application/json"
 
@@ -58,9 +58,8 @@ class Endpoint:
 
     | kind | is | key | without it | answers |
     |---|---|---|---|---|
-    | `api` | for programs | in the header | 401 | JSON |
+    | `api` | for programs | in the header; to read, also a session | 401 | JSON |
     | `page` | for people | session, or in the header | to the sign-in | HTML |
-    | `twin` | a page for programs | session, or in the header | 401 | JSON |
     | `form` | what a page sends | session, and its token | to the sign-in | HTML, or to a page |
     | `file` | what pages load | none | | its own type |
 
@@ -98,6 +97,11 @@ class Endpoint:
     status: int = 200
     refuses: tuple[int, ...] = ()
     also: Mapping[int, Any] = MappingProxyType({})
+
+    @property
+    def takes_session(self) -> bool:
+        """Whether a browser that is signed in needs no key."""
+        return self.kind != "api" or (self.method == "GET" and self.scope == "read")
 
     @property
     def parameters(self) -> Mapping[str, Any]:

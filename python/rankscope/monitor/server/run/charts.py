@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from rankscope.errors import RankscopeError
-from rankscope.monitor.alerts.incidents.notice import CHANGED, Notice
-from rankscope.monitor.alerts.notify.chart import MOST_POINTS, Chart
-from rankscope.monitor.alerts.notify.markup import clean
+from rankscope.monitor.incidents.notice import CHANGED, Notice
+from rankscope.monitor.notify.chart import MOST_POINTS, Chart
+from rankscope.monitor.notify.markup import clean
 from rankscope.monitor.reader import ProjectReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.monitor.alerts.incidents.incident import Incident
+    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.store.records import OutboxRow
     from rankscope.monitor.store.store import StoreReader
 

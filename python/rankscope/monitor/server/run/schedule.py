@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankscope.monitor.alerts.notify.delivery import Deliverer
+    from rankscope.monitor.notify.delivery import Deliverer
 
 SECONDS = 10.0
 DELIVERY_SECONDS = 1.0

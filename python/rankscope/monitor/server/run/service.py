@@ -11,14 +11,14 @@ from functools import partial
 from ipaddress import ip_address
 
 from rankscope.errors import FileError, UsageError
-from rankscope.monitor.alerts.notify.channels import Channels
-from rankscope.monitor.alerts.notify.delivery import Deliverer, LogChannel
-from rankscope.monitor.alerts.notify.http import Poster
-from rankscope.monitor.alerts.notify.sender import AppriseSender
-from rankscope.monitor.alerts.notify.sending import check_services
 from rankscope.monitor.archiving import ArchiveSchedule, archive_project
 from rankscope.monitor.evaluate.worker import Worker, Workers
 from rankscope.monitor.events.times import read_clock
+from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.notify.delivery import Deliverer, LogChannel
+from rankscope.monitor.notify.http import Poster
+from rankscope.monitor.notify.sender import AppriseSender
+from rankscope.monitor.notify.sending import check_services
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from rankscope.monitor.alerts.notify.sender import Sender
+    from rankscope.monitor.notify.sender import Sender
     from rankscope.monitor.server.run.shutdown import GracefulServer
     from rankscope.monitor.store.store import Store
 
@@ -156,9 +156,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except (OSError, TypeError, ValueError) as error:  # the last two: not a host name
         raise FileError(
-            f"expected to listen on {host}, port {port}, found that it cannot be "
-            f"({getattr(error, 'strerror', None) or error})",
-            hint="name another port; 0 is one that is free",
+            f"can't listen on {host}, port {port} ({getattr(error, 'strerror', None) or error})",
+            hint="choose another port; 0 picks a free one",
             code="io",
         ) from error
 

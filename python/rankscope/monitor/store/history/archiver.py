@@ -224,10 +224,7 @@ class _HourWriter:
         if replaced is not None:
             archived = ArchivedRankings(connection, self._project, self._folder)
             chunks = archived.read_hour(replaced, event_ids=True)
-            mark = manifest.mark_users(project_id)
-            is_known = manifest.has_ids(connection, self._start, [mark])
-            kept = self._keep(chunks)
-            streams.append(kept if is_known else self._note_users(kept, project_id))
+            streams.append(self._keep(chunks))
             late = manifest.list_late_labels(connection, replaced.hour_id)
             self._keys += [manifest.make_key(project_id, "event", row[6].decode()) for row in late]
             self.labels += len(late)
@@ -254,15 +251,10 @@ class _HourWriter:
             if is_kept.any():
                 yield choose(chunk, np.flatnonzero(is_kept))
 
-    def _note_users(self, chunks: Iterator[Chunk], project_id: int) -> Iterator[Chunk]:
-        """Note the users of rankings."""
-        for chunk in chunks:
-            self._keys += manifest.make_user_keys(project_id, chunk.user_ids)
-            yield chunk
-
     def _note(self, chunks: Iterator[Chunk], project_id: int) -> Iterator[Chunk]:
         """Note the ids of rankings and events, and of users."""
-        for chunk in self._note_users(chunks, project_id):
+        for chunk in chunks:
+            self._keys += manifest.make_user_keys(project_id, chunk.user_ids)
             self.rankings += len(chunk.seqs)
             self.labels += len(chunk.labels.codes)
             self._keys += manifest.make_keys(project_id, "ranking", chunk.ranking_ids)

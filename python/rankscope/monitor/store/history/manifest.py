@@ -209,15 +209,6 @@ def make_user_keys(project_id: int, column: Texts) -> Iterator[int]:
     return (make_key(project_id, "user", user) for user in users if user)
 
 
-def mark_users(project_id: int) -> int:
-    """Return the key that is listed for an hour whose users are listed.
-
-    They are not for hours that were archived by earlier versions. It is the key of the user
-    without an id, and listed with the file of the hour.
-    """
-    return make_key(project_id, "user", "")
-
-
 def _hash(said: bytes) -> int:
     return int.from_bytes(blake2b(said, digest_size=8).digest(), "little", signed=True)
 
@@ -248,10 +239,7 @@ def find_places(
 
 
 def list_with_rankings(connection: Connection, project: str, chosen: Chosen) -> list[ArchivedHour]:
-    """List the archived hours that may have some rankings, by time.
-
-    Files that certainly have none of them are left out, where that is known without reading them.
-    """
+    """List the archived hours that may have some rankings, by time."""
     hours = list_archived(connection, project, chosen.since, chosen.until)
     if not hours:
         return []
@@ -263,9 +251,7 @@ def list_with_rankings(connection: Connection, project: str, chosen: Chosen) -> 
         keys = [make_key(project_id, "ranking", name) for name in chosen.ranking_ids]
         starts &= _find_starts(connection, keys)
     if chosen.user_id is not None:
-        listed = _find_starts(connection, [mark_users(project_id)])
-        theirs = _find_starts(connection, [make_key(project_id, "user", chosen.user_id)])
-        starts -= listed - theirs
+        starts &= _find_starts(connection, [make_key(project_id, "user", chosen.user_id)])
     return [hour for hour in hours if hour.start in starts]
 
 

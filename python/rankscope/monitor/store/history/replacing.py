@@ -80,7 +80,6 @@ def put_hour(transaction: Transaction, project: str, new: NewHour, *, has_rankin
         _remove_late(connection, replaced.hour_id, seq)
     if new.hour is not None:
         hour_id = manifest.write_hour(connection, project_id, new.hour, new.spans)
-        manifest.add_ids(transaction, new.start, [manifest.mark_users(project_id)])
         if has_rankings:
             begin_move(connection, hour_id, seq)
     elif replaced is not None:

@@ -105,9 +105,8 @@ class Lake:
             labels=read("labels"),
             reach=given["reach"],
             early=given["early"],
-            # Lakes of earlier versions compared rankings of one hour.
-            within=given.get("within", 0),
-            timezone=given.get("timezone"),
+            within=given["within"],
+            timezone=given["timezone"],
         )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from hashlib import blake2b
 
-from sqlalchemy import insert, inspect, select, update
+from sqlalchemy import inspect, select
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.postgres.secrets import SECRETS, SecretTable
+from rankscope.monitor.store.postgres.secrets import SECRETS
 from rankscope.monitor.store.tables import schema
-from rankscope.monitor.store.tables.migrations import migrate
+from rankscope.monitor.store.tables.version import NAME, check_version, insert_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.store.postgres.address import Address
 
-OLDEST = 4
-"""The first version of the tables that was in PostgreSQL."""
-
 # Rows are locked in one order by all, and read again once others release them.
 LOCK = (
     select(schema.meta)
-    .where(schema.meta.c.name.in_(["last_seq", "schema_version"]))
+    .where(schema.meta.c.name.in_(["last_seq", NAME]))
     .order_by(schema.meta.c.name)
     .with_for_update()
 )
@@ -41,7 +38,7 @@ def lock_number(name: str) -> int:
 
 
 def prepare_store(connection: Connection, address: Address) -> str:
-    """Make the tables of a new store, or upgrade those of an older one, within a transaction.
+    """Make the tables of a new store, or check those that are there, within a transaction.
 
     Processes that open the store at the same time do so one after the other.
     """
@@ -54,13 +51,7 @@ def prepare_store(connection: Connection, address: Address) -> str:
         connection.exec_driver_sql(f'CREATE SCHEMA "{address.schema}"')
     if not tables:
         return _make_tables(connection)
-    store, version = _read_facts(connection, address, tables)
-    if version < schema.VERSION:
-        lock_writers(connection)
-        migrate(connection, version, SecretTable(connection))
-        changed = update(schema.meta).where(schema.meta.c.name == "schema_version")
-        connection.execute(changed.values(value=str(schema.VERSION)))
-    return store
+    return _read_store(connection, address, tables)
 
 
 def lock_writers(connection: Connection) -> tuple[int, int]:
@@ -70,7 +61,7 @@ def lock_writers(connection: Connection) -> tuple[int, int]:
     in their order and without gaps.
     """
     facts = dict(map(tuple, connection.execute(LOCK)))
-    return int(facts["last_seq"]), int(facts["schema_version"])
+    return int(facts["last_seq"]), int(facts[NAME])
 
 
 def check_store(connection: Connection, address: Address) -> str:
@@ -83,10 +74,7 @@ def check_store(connection: Connection, address: Address) -> str:
             code="io",
             file=str(address),
         )
-    store, version = _read_facts(connection, address, tables)
-    if version != schema.VERSION:
-        raise _other_version(address, version)
-    return store
+    return _read_store(connection, address, tables)
 
 
 def _check_encoding(connection: Connection, address: Address) -> None:
@@ -113,20 +101,11 @@ def _make_tables(connection: Connection) -> str:
     schema.TABLES.create_all(connection, checkfirst=False)
     SECRETS.create(connection, checkfirst=False)
     store = secrets.token_hex(16)
-    facts = {
-        "schema_version": schema.VERSION,
-        "store": store,
-        "last_seq": 0,
-        "last_commit": 0,
-        "lost_events": 0,
-        "lost_commits": 0,
-    }
-    rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
-    connection.execute(insert(schema.meta), rows)
+    insert_facts(connection, store)
     return store
 
 
-def _read_facts(connection: Connection, address: Address, tables: set[str]) -> tuple[str, int]:
+def _read_store(connection: Connection, address: Address, tables: set[str]) -> str:
     if schema.meta.name not in tables:
         raise FileError(
             f"the schema {address.schema} is not a store: "
@@ -137,8 +116,9 @@ def _read_facts(connection: Connection, address: Address, tables: set[str]) -> t
         )
     facts = dict(map(tuple, connection.execute(select(schema.meta))))
     try:
-        store, version = facts["store"], int(facts["schema_version"])
+        check_version(facts, str(address))
         int(facts["last_seq"])
+        return str(facts["store"])
     except (KeyError, ValueError) as error:
         raise FileError(
             f"the store is damaged (its facts: {error!r:.80})",
@@ -146,18 +126,3 @@ def _read_facts(connection: Connection, address: Address, tables: set[str]) -> t
             code="store_damaged",
             file=str(address),
         ) from error
-    if not OLDEST <= version <= schema.VERSION:
-        raise _other_version(address, version)
-    return store, version
-
-
-def _other_version(address: Address, found: int) -> FileError:
-    hint = "use the version of rankscope that wrote it; nothing was changed"
-    if OLDEST <= found < schema.VERSION:
-        hint = "rankscope serve and rankscope monitor evaluate upgrade it when they open it"
-    return FileError(
-        f"the store has version {found}; this release uses version {schema.VERSION}",
-        hint=hint,
-        code="store_version",
-        file=str(address),
-    )

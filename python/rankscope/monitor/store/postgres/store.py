@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import closing, suppress
 from functools import partial
 
 from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
+from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.history.known import ArchivedEvents
 from rankscope.monitor.store.lake.state import find_wrong_count as find_wrong_lake
@@ -35,16 +35,19 @@ from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.monitor.store.tables.rankings import find_wrong_count
 from rankscope.monitor.store.tables.transaction import NumberCache
+from rankscope.monitor.store.tables.version import VERSION
 from rankscope.monitor.store.tables.windows import check_windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from os import PathLike
     from typing import Any, NoReturn, TypeVar
 
     from sqlalchemy import Connection
 
+    from rankscope.monitor.store.borrowed import Ask
     from rankscope.monitor.store.keys import Secret
     from rankscope.monitor.store.postgres.address import Address
     from rankscope.monitor.store.tables.transaction import Transaction
@@ -313,7 +316,7 @@ class PostgresStore(PostgresReader, Store):
     def _lock(self, connection: Connection) -> int:
         """Keep others from writing, and return the number of the last event."""
         seq, version = lock_writers(connection)
-        if version != schema.VERSION:
+        if version != VERSION:
             raise FileError(
                 f"another process has upgraded the store to version {version}",
                 hint="start this one with the same release of rankscope",
@@ -343,36 +346,12 @@ class NotCommittedError(Exception):
         self.error = error
 
 
-class BorrowedPostgres(PostgresReader, Store):
-    """A store that another process writes: this one reads it, and asks that one to write.
+class BorrowedPostgres(PostgresReader, BorrowedWriter):
+    """A store that another process writes: this one reads it, and asks that one to write."""
 
-    Args:
-        url: The URL of the database.
-        ask: Lets the other process do some work of a size, as `Store.transact` does, and returns
-            the result or raises its exception.
-    """
-
-    lake_threads = 1  # There are as many processes as cores.
-
-    def __init__(
-        self, url: str, ask: Callable[[Callable[[Transaction], Any], int], object]
-    ) -> None:
+    def __init__(self, url: str, ask: Ask) -> None:
         super().__init__(read_address(url))
         self._ask = ask
-
-    @property
-    def failure(self) -> FileError | None:
-        """Always `None`: the other process knows whether it can write."""
-        return None
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Let the other process do some work in a transaction of its writer."""
-        done: Future[Any] = Future()
-        try:
-            done.set_result(self._ask(work, size))
-        except Exception as error:  # noqa: BLE001 - whatever the work raises
-            done.set_exception(error)
-        return done
 
 
 class KeyWatch:

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 MARK = ".high-water"
 MAGIC = b"rankhwm2"
 BODY = struct.Struct("<8s16sQQ")
-# Earlier versions numbered events only.
-OLD_MAGIC = b"rankhwm1"
-OLD_BODY = struct.Struct("<8s16sQ")
 CHECKSUM = struct.Struct("<I")
 APART = 512  # a sector: a torn write damages only one of the two copies
 SIZE = 2 * APART
@@ -42,7 +39,7 @@ class Mark:
     Args:
         store: The random id of the store, 16 bytes.
         seq: The number of the last event.
-        commit: The number of the last transaction, 0 where transactions had no numbers yet.
+        commit: The number of the last transaction.
     """
 
     store: bytes
@@ -131,14 +128,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def _read_copy(copy: bytes) -> Mark | None:
-    for magic, body in ((MAGIC, BODY), (OLD_MAGIC, OLD_BODY)):
-        end = body.size + CHECKSUM.size
-        if len(copy) < end or copy[: len(magic)] != magic:
-            continue
-        _, *numbers = body.unpack_from(copy)
-        if CHECKSUM.unpack_from(copy, body.size)[0] == crc32(copy[: body.size]):
-            return Mark(*numbers)
-    return None
+    if len(copy) < BODY.size + CHECKSUM.size:
+        return None
+    magic, *numbers = BODY.unpack_from(copy)
+    is_whole = CHECKSUM.unpack_from(copy, BODY.size)[0] == crc32(copy[: BODY.size])
+    return Mark(*numbers) if magic == MAGIC and is_whole else None
 
 
 def check_mark(stored: Mark | None, mark: Mark | None, path: Path, *, has_log: bool) -> None:

@@ -8,13 +8,14 @@ import threading
 from concurrent.futures import Future
 from contextlib import suppress
 
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import inspect, select
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import connect_sqlite, driver_of
 from rankscope.monitor.store.sqlite.files import size_of
 from rankscope.monitor.store.sqlite.high_water import Mark
 from rankscope.monitor.store.tables import schema
+from rankscope.monitor.store.tables.version import check_version, insert_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,20 +36,11 @@ def make_tables(connection: Connection) -> Mark:
     """Make the tables of a new store, within a transaction."""
     schema.TABLES.create_all(connection, checkfirst=False)  # there are none
     made = Mark(secrets.token_bytes(16), 0, 1)
-    facts = {
-        "schema_version": schema.VERSION,
-        "store": made.store.hex(),
-        "last_seq": made.seq,
-        "last_commit": made.commit,
-        "lost_events": 0,
-        "lost_commits": 0,
-    }
-    rows = [{"name": name, "value": str(value)} for name, value in facts.items()]
-    connection.execute(insert(schema.meta), rows)
+    insert_facts(connection, made.store.hex(), commit=made.commit)
     return made
 
 
-def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
+def inspect_store(path: Path, busy_seconds: float) -> Mark | None:
     """Check a store before anything is written, so that a refused store stays as it was.
 
     This ends within `OPENING_SECONDS` and the time to read the file once from a slow disk: damage
@@ -60,12 +52,12 @@ def inspect_store(path: Path, busy_seconds: float) -> tuple[Mark, int] | None:
     engine = connect_sqlite(path, writes=False, busy_seconds=busy_seconds)
     opened: list[sqlite3.Connection] = []
 
-    def check_store() -> tuple[Mark, int] | None:
+    def check_store() -> Mark | None:
         with engine.connect() as connection:
             opened.append(driver_of(connection))
             if not inspect(connection).get_table_names():
                 return None
-            found = _read_facts(connection, path)
+            found = read_facts(connection, path)
             _check_pages(connection, path)
             return found
 
@@ -106,13 +98,6 @@ def _check_pages(connection: Connection, path: Path) -> None:
 
 def read_facts(connection: Connection, path: Path) -> Mark:
     """Read the last event and transaction of a store."""
-    mark, version = _read_facts(connection, path)
-    if version != schema.VERSION:
-        raise _other_version(path, version)
-    return mark
-
-
-def _read_facts(connection: Connection, path: Path) -> tuple[Mark, int]:
     tables = set(inspect(connection).get_table_names())
     if schema.meta.name not in tables:
         found = (
@@ -126,15 +111,12 @@ def _read_facts(connection: Connection, path: Path) -> tuple[Mark, int]:
         )
     facts = dict(map(tuple, connection.execute(select(schema.meta))))
     try:
-        version = int(facts["schema_version"])
-        # Version 1 numbered events only.
-        commit = int(facts["last_commit"]) if version > 1 else 0
-        mark = Mark(bytes.fromhex(facts["store"]), int(facts["last_seq"]), commit)
+        check_version(facts, str(path))
+        return Mark(
+            bytes.fromhex(facts["store"]), int(facts["last_seq"]), int(facts["last_commit"])
+        )
     except (KeyError, ValueError, TypeError) as error:
         raise damaged(path, f"its facts: {error!r:.80}") from error
-    if not schema.OLDEST <= version <= schema.VERSION:
-        raise _other_version(path, version)
-    return mark, version
 
 
 def damaged(path: Path, reason: str) -> FileError:
@@ -143,17 +125,5 @@ def damaged(path: Path, reason: str) -> FileError:
         f"the store is damaged ({reason})",
         hint="restore a backup",
         code="store_damaged",
-        file=str(path),
-    )
-
-
-def _other_version(path: Path, found: int) -> FileError:
-    hint = "use the version of rankscope that wrote it; nothing was changed"
-    if schema.OLDEST <= found < schema.VERSION:
-        hint = "rankscope serve and rankscope monitor evaluate upgrade it when they open it"
-    return FileError(
-        f"the store has version {found}; this release uses version {schema.VERSION}",
-        hint=hint,
-        code="store_version",
         file=str(path),
     )

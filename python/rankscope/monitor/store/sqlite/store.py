@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.borrowed import BorrowedWriter
 from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.history import manifest
 from rankscope.monitor.store.history.files import HistoryFolder
@@ -47,11 +47,9 @@ from rankscope.monitor.store.sqlite.high_water import (
 from rankscope.monitor.store.sqlite.lock import InodeLock, WriterLock
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.startup import damaged, inspect_store, make_tables, read_facts
-from rankscope.monitor.store.sqlite.upgrade import clean, upgrade
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.monitor.store.tables.rankings import find_wrong_count
-from rankscope.monitor.store.tables.schema import VERSION
 from rankscope.monitor.store.tables.transaction import NumberCache, Transaction
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.writing import replacing
@@ -59,8 +57,10 @@ from rankscope.writing import replacing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from typing import Any, TypeVar
 
+    from rankscope.monitor.store.borrowed import Ask
     from rankscope.monitor.store.history.files import Listed
     from rankscope.monitor.store.keys import Secret
 
@@ -241,15 +241,13 @@ class SQLiteStore(SQLiteReader, Store):
             lock = stack.enter_context(closing(InodeLock(file)))
             found = inspect_store(file, busy_seconds)
             if not accept_loss:
-                stored = None if found is None else found[0]
-                check_mark(stored, mark, file, has_log=has_log)
+                check_mark(found, mark, file, has_log=has_log)
             engine = connect_sqlite(file, writes=True, busy_seconds=busy_seconds)
             self._connection = stack.enter_context(engine.connect())
             self._mark = self._prepare(found, mark, accepts=accept_loss)
             self._high_water.start(self._mark)
             if is_empty:
                 sync_folder(file.parent)
-            clean(self._connection, file)
             # Secrets are left over where their file could not be written before. If it is damaged,
             # only webhooks are affected, and events can still be stored.
             used = self.query(list_secret_ids)
@@ -276,15 +274,10 @@ class SQLiteStore(SQLiteReader, Store):
                 raise
             return None
 
-    def _prepare(self, found: tuple[Mark, int] | None, mark: Mark | None, *, accepts: bool) -> Mark:
-        """Make the tables of a new store, upgrade those of an older one, and record a loss."""
+    def _prepare(self, found: Mark | None, mark: Mark | None, *, accepts: bool) -> Mark:
+        """Make the tables of a new store, and record a loss."""
         with self._connection.begin():
-            if found is None:
-                stored = make_tables(self._connection)
-            else:
-                stored, version = found
-                if version < VERSION:
-                    stored = upgrade(self._connection, stored, version, self._secrets)
+            stored = make_tables(self._connection) if found is None else found
             if accepts:
                 stored = accept_loss(self._connection, stored, mark)
         return stored
@@ -367,36 +360,12 @@ class SQLiteStore(SQLiteReader, Store):
         return mark
 
 
-class BorrowedStore(SQLiteReader, Store):
-    """A store that another process writes: this one reads the file, and asks that one to write.
+class BorrowedStore(SQLiteReader, BorrowedWriter):
+    """A store that another process writes: this one reads the file, and asks that one to write."""
 
-    Args:
-        path: The file.
-        ask: Lets the other process do some work of a size, as `Store.transact` does, and returns
-            the result or raises its exception.
-    """
-
-    lake_threads = 1  # There are as many processes as cores.
-
-    def __init__(
-        self, path: Path, ask: Callable[[Callable[[Transaction], Any], int], object]
-    ) -> None:
+    def __init__(self, path: Path, ask: Ask) -> None:
         super().__init__(path)
         self._ask = ask
-
-    @property
-    def failure(self) -> FileError | None:
-        """Always `None`: the other process knows whether it can write."""
-        return None
-
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
-        """Let the other process do some work in a transaction of its writer."""
-        done: Future[Any] = Future()
-        try:
-            done.set_result(self._ask(work, size))
-        except Exception as error:  # noqa: BLE001 - whatever the work raises
-            done.set_exception(error)
-        return done
 
 
 def _no_store(path: Path, message: str) -> FileError:

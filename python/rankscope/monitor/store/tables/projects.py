@@ -8,6 +8,7 @@ from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import configurations, counters, meta, projects
 from rankscope.monitor.store.tables.statements import in_project
+from rankscope.monitor.store.tables.version import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def rewrite_version(transaction: Transaction) -> None:
     """Write a fact about the store as it is, to learn whether anything can be written."""
-    same = update(meta).where(meta.c.name == "schema_version").values(value=meta.c.value)
+    same = update(meta).where(meta.c.name == NAME).values(value=meta.c.value)
     transaction.connection.execute(same)
 
 

@@ -19,11 +19,6 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 7
-"""The version of the tables, which a store has in `meta`. Older ones are migrated: a change of the
-tables needs a step in `migrations/`."""
-OLDEST = 1
-
 TABLES = MetaData()
 
 # SQLite keeps rows in the order of a key that is INTEGER, and of no other.
@@ -37,7 +32,7 @@ meta = Table(
     Column("name", TEXT, primary_key=True),
     Column("value", TEXT, nullable=False),
 )
-"""By name, `schema_version`, `store` (its random id), the numbers of the last event and transaction
+"""By name, `version`, `store` (its random id), the numbers of the last event and transaction
 (`last_seq`, `last_commit`), how many of each are lost (`lost_events`, `lost_commits`), and the
 number and digest of the rows of `history` (`history_hours`, `history_digest`)."""
 
@@ -63,7 +58,7 @@ events = Table(
     UniqueConstraint("project_id", "event_id"),
 )
 """`event_id` is null for a ranking that is known by its `ranking_id`, as most are: random ids are
-costly to index, and `rankings` has this one already. Events of version 6 have all of their ids."""
+costly to index, and `rankings` has this one already."""
 
 contexts = Table(
     "contexts",
@@ -314,18 +309,6 @@ rules = Table(
     Column("revision", BigInteger, nullable=False),
 )
 """Rules and their states; `rule` and `progress` are JSON, and each change adds 1 to `revision`."""
-
-alerts = Table(
-    "alerts",
-    TABLES,
-    Column("number", SEQ, primary_key=True),
-    Column("project_id", Integer, ForeignKey("projects.project_id"), nullable=False),
-    Column("alert_id", TEXT, nullable=False, unique=True),
-    Column("body", TEXT, nullable=False),
-    Index("alerts_of_project", "project_id", "number"),
-)
-"""Every change of a rule's state that version 2 has stored, as JSON. Nothing is added any more; the
-incidents that they tell of are in `incidents`, too."""
 
 incidents = Table(
     "incidents",

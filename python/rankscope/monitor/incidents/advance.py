@@ -1,0 +1,297 @@
+"""Checks rules at every moment at which something is due, and keeps incidents up to date."""
+
+from __future__ import annotations
+
+from rankscope.errors import FileError
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.conclusion import (
+    Conclusion,
+    conclude,
+    find_next,
+    settle,
+)
+from rankscope.monitor.incidents.incident import LASTING
+from rankscope.monitor.incidents.rows import read_incident, write_conclusion
+from rankscope.monitor.incidents.transitions import resolve
+from rankscope.monitor.rules.data.run import find_default_row
+from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
+from rankscope.monitor.rules.run import ACTOR, Scene
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.incidents.conclusion import FindCause
+    from rankscope.monitor.incidents.incident import Change, Event, Incident
+    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.run import RuleRun
+    from rankscope.monitor.store.records import RuleRow
+    from rankscope.monitor.store.store import Store, StoreReader
+
+TRIES = 5
+RESTARTED = "what the rule measures was changed"
+
+
+@record(frozen=True, slots=True)
+class Advanced:
+    """What a check of all rules has changed.
+
+    Args:
+        rules: How many there are.
+        periods: How many periods were looked at, counted once for each rule.
+        events: What people are notified of: what happened, and the incident.
+        incidents: The incidents that were changed, as they are now, the oldest first.
+        changes: What was added to their history: the ID of an incident, and its change.
+        lasting: All incidents that are not resolved.
+        rows: The rules as they were evaluated last.
+    """
+
+    rules: int
+    periods: int
+    events: tuple[tuple[Event, Incident], ...] = ()
+    incidents: tuple[Incident, ...] = ()
+    changes: tuple[tuple[str, Change], ...] = ()
+    lasting: tuple[Incident, ...] = ()
+    rows: tuple[RuleRow, ...] = ()
+
+
+def advance_rules(
+    store: Store,
+    project: str,
+    configuration: Configuration,
+    slicing: Slicing,
+    *,
+    now: int,
+    threads: int | None = None,
+    find_cause: FindCause | None = None,
+    is_replay: bool = False,
+) -> Advanced:
+    """Check the rules of a project at every moment by now at which something is due.
+
+    A period is due once the attribution windows of all its rankings, and the grace of the
+    configuration, are over. A snooze, a reminder and a resolution are due at their time. Moments
+    are passed in their order, however long the last check is ago, so that incidents are the same
+    as if the rules had been checked all the time.
+
+    What was concluded is stored with the incidents that follow from it; where nothing follows, when
+    all is done. If the process ends before, the same periods are looked at again, with the same
+    result. A clock that jumps makes no difference to that: what is next is stored, and not taken
+    from the clock.
+    """
+    for _ in range(TRIES):
+        walk = _Walk(
+            store,
+            project,
+            configuration,
+            slicing,
+            now=now,
+            threads=threads,
+            find_cause=find_cause,
+            is_replay=is_replay,
+        )
+        if walk.run(store):
+            return walk.result
+    raise FileError(
+        "the rules were changed by others at the same time, again and again",
+        hint="try again",
+        code="store_busy",
+    )
+
+
+def replay_rules(
+    store: StoreReader,
+    project: str,
+    configuration: Configuration,
+    slicing: Slicing,
+    *,
+    now: int,
+    threads: int | None = None,
+    find_cause: FindCause | None = None,
+) -> Advanced:
+    """Return what `advance_rules` would change, without writing anything.
+
+    A rule that has looked at no period yet, and names no first one, begins with the first ranking.
+    If the rules have looked at periods after the time, all of them begin again, without incidents:
+    what was concluded later isn't known then. See `advance_rules` for the arguments.
+    """
+    walk = _Walk(
+        store,
+        project,
+        configuration,
+        slicing,
+        now=now,
+        threads=threads,
+        find_cause=find_cause,
+        is_replay=True,
+        rewinds=True,
+        more=find_default_row(store, project, now),
+    )
+    walk.run(None)
+    return walk.result
+
+
+def _rewind(row: RuleRow, configuration: Configuration, now: int, seq: int) -> RuleRow:
+    """Return a rule that has looked at no period yet."""
+    rule = Rule.from_json(row.rule)
+    progress = KINDS[rule.kind].begin(rule, configuration, now, seq)
+    return replace(row, progress=progress, state="INSUFFICIENT", reason="", since=now)
+
+
+class _Walk:
+    """Passes all moments at which something is due."""
+
+    def __init__(
+        self,
+        store: StoreReader,
+        project: str,
+        configuration: Configuration,
+        slicing: Slicing,
+        *,
+        now: int,
+        threads: int | None,
+        find_cause: FindCause | None,
+        is_replay: bool,
+        rewinds: bool = False,
+        more: RuleRow | None = None,
+    ) -> None:
+        self._project = project
+        self._now = now
+        self._find_cause = find_cause
+        self._sent = None if is_replay else to_datetime(now)
+        rows = store.list_rules(project)
+        if more is not None:
+            rows.append(more)
+        seq = store.last_seq
+        is_past = rewinds and any(read_progress(row).following > now for row in rows)
+        if is_past:
+            rows = [_rewind(row, configuration, now, seq) for row in rows]
+        scene = Scene(
+            store=store,
+            project=project,
+            configuration=configuration,
+            slicing=slicing,
+            rules=[Rule.from_json(row.rule) for row in rows],
+            versions=store.versions(project),
+            now=now,
+            seq=seq,
+            is_replay=is_replay,
+            threads=threads,
+            made={},
+        )
+        self._runs: list[RuleRun] = [find_kind(row).make_run(scene, row) for row in rows]
+        self._lasting = {
+            row.incident_id: read_incident(row)
+            for row in (
+                store.list_incidents(project, states=LASTING) if rows and not is_past else ()
+            )
+        }
+        self._unsaved = Conclusion()
+        self._all: list[Conclusion] = []
+
+    @property
+    def result(self) -> Advanced:
+        """What was changed so far."""
+        incidents = {it.incident_id: it for one in self._all for it in one.incidents}
+        return Advanced(
+            rules=len(self._runs),
+            periods=sum(run.periods for run in self._runs),
+            events=tuple(event for one in self._all for event in one.events),
+            incidents=tuple(sorted(incidents.values(), key=lambda it: (it.opened, it.incident_id))),
+            changes=tuple(change for one in self._all for change in one.changes),
+            lasting=tuple(self._lasting.values()),
+            rows=tuple(run.row for run in self._runs),
+        )
+
+    def run(self, store: Store | None) -> bool:
+        """Pass all moments by now, and return whether no rule was changed by others meanwhile."""
+        self._end_restarted()
+        moment = 0
+        while True:
+            due = {run.rule.name: run.find_due() for run in self._runs}
+            moments = [at for at in due.values() if at is not None]
+            timer = self._find_timer()
+            if timer is not None and timer <= self._now:
+                moments.append(timer)
+            if not moments:
+                break
+            moment = max(moment, min(moments))
+            findings = {}
+            for run in self._runs:
+                run.has_ended_day = False
+            # Rules that look at the same period one after another, so that it is read once.
+            for run in sorted(self._runs, key=lambda run: -run.rule.length):
+                at = due[run.rule.name]
+                if at is not None and at <= moment:
+                    findings[run.rule.name] = run.take(at)
+            self._conclude(moment, findings)
+            if self._unsaved.changes and not self._save(store, moment):
+                return False
+        return self._save(store, self._now)
+
+    def _find_timer(self) -> int | None:
+        checks = [run.check() for run in self._runs]
+        timer = find_next(self._lasting.values(), checks)
+        return None if timer is None else to_micros(timer)
+
+    def _end_restarted(self) -> None:
+        """Resolve the incidents of rules whose evidence is void."""
+        names = {run.rule.name for run in self._runs if run.is_restarted}
+        void = [one for one in self._lasting.values() if one.rule in names]
+        if void:
+            now = to_datetime(self._now)
+            turns = [resolve(one, now, actor=ACTOR, note=RESTARTED) for one in void]
+            checks = {run.rule.name: run.check() for run in self._runs}
+            self._add(settle(self._project, turns, checks, now))
+
+    def _conclude(self, moment: int, findings: dict[str, tuple[Finding, ...]]) -> None:
+        checks = [run.check(findings.get(run.rule.name, ())) for run in self._runs]
+        concluded = conclude(
+            self._project,
+            self._lasting.values(),
+            checks,
+            to_datetime(moment),
+            find_cause=self._find_cause,
+            sent=self._sent,
+        )
+        self._add(concluded)
+
+    def _add(self, concluded: Conclusion) -> None:
+        for incident in concluded.incidents:
+            self._lasting.pop(incident.incident_id, None)
+            if incident.state in LASTING:
+                self._lasting[incident.incident_id] = incident
+        before = self._unsaved
+        current = {it.incident_id: it for it in (*before.incidents, *concluded.incidents)}
+        self._unsaved = Conclusion(
+            incidents=tuple(current.values()),
+            changes=before.changes + concluded.changes,
+            notices=before.notices + concluded.notices,
+        )
+        self._all.append(concluded)
+
+    def _save(self, store: Store | None, moment: int) -> bool:
+        """Store what was concluded by a moment, unless somebody has changed a rule meanwhile."""
+        unsaved = self._unsaved
+        touched = {one.rule for one in unsaved.incidents}
+        is_end = moment == self._now
+        runs = [
+            run
+            for run in self._runs
+            if run.is_new or run.rule.name in touched or (is_end and run.has_news(moment))
+        ]
+        if not runs:
+            return True
+        rows = [run.write(moment) for run in runs]
+        stale = store is not None and store.save_rules(
+            self._project,
+            rows,
+            audit=[run.audit for run in runs if run.audit is not None],
+            **write_conclusion(unsaved, self._now),
+        )
+        if stale:
+            return False
+        for run, row in zip(runs, rows, strict=True):
+            run.keep(row)
+        self._unsaved = Conclusion()
+        return True

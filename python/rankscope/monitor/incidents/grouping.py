@@ -1,0 +1,71 @@
+"""Groups incidents that have the same cause, so that one release is one message."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+
+from rankscope.monitor.ask.cause import leave_out_rankers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import timedelta
+    from typing import Any
+
+    from rankscope.monitor.incidents.incident import Incident
+
+ANY = "<all>"
+"""The version of a stream that goes on over all versions."""
+PERIODS = 2
+"""Incidents of one cause begin at most so many periods apart."""
+
+
+def find_group(
+    incident: Incident, others: Iterable[Incident], lengths: Mapping[str, timedelta]
+) -> str:
+    """Return the group that a new incident belongs to: that of the oldest that it relates to."""
+    related = [one for one in others if one.group and are_related(incident, one, lengths)]
+    if related:
+        return min(related, key=lambda one: (one.opened, one.incident_id)).group
+    digest = blake2b(json.dumps([incident.incident_id]).encode(), digest_size=10).hexdigest()
+    return f"group_{digest}"
+
+
+def are_related(one: Incident, other: Incident, lengths: Mapping[str, timedelta]) -> bool:
+    """Return whether two incidents seem to have the same cause.
+
+    They begin close together, or one goes on with the fall of the other's version. They have the
+    same cause if the trace named the same one for both. Otherwise, they have if one slice contains
+    the other, and they are about the same model and version; that of missing data then explains
+    that of quality. Falls of quality of several models or versions have one cause, too, unless the
+    trace named a new version for one of them.
+    """
+    near = PERIODS * max(lengths[one.rule], lengths[other.rule])
+    if abs((one.began or one.opened) - (other.began or other.opened)) > near:
+        return False
+    if one.cause is not None and other.cause is not None and _is_same(one.cause, other.cause):
+        return True
+    here, there = set(one.slice), set(other.slice)
+    if not (here <= there or there <= here):
+        return False
+    if _may_be(one.model, other.model) and _may_be(one.version, other.version):
+        return True
+    if one.kind != "quality" or other.kind != "quality":
+        return False
+    goes_on = (one.model, one.began) == (other.model, other.began)
+    return goes_on or not any((each.cause or {}).get("new_version") for each in (one, other))
+
+
+def _may_be(one: str, other: str) -> bool:
+    """Return whether two names may be the same; an empty one and `ANY` stand for all."""
+    return one in {"", ANY, other} or other in {"", ANY}
+
+
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two causes are the same, whichever models they were found in."""
+    here, there = (
+        (leave_out_rankers(tuple(dict(cause.get("slice") or {}).items())), cause.get("new_version"))
+        for cause in (one, other)
+    )
+    return sorted(here[0]) == sorted(there[0]) and here[1] == there[1] and any(here)

@@ -1,0 +1,286 @@
+"""Incidents: problems of one stream of a rule, and what became of them."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any, Literal, TypeAlias
+
+    from rankscope.monitor.definition.slices import Slice
+    from rankscope.monitor.rules.finding import Kind, StreamKey
+
+    Status: TypeAlias = Literal[
+        "open", "acknowledged", "snoozed", "recovered", "superseded", "resolved"
+    ]
+    Severity: TypeAlias = Literal["warning", "critical"]
+    Event: TypeAlias = Literal[
+        "opened", "reopened", "worsened", "reminded", "recovered", "superseded", "resolved"
+    ]
+
+STATUSES: tuple[Status, ...] = (
+    "open",
+    "acknowledged",
+    "snoozed",
+    "recovered",
+    "superseded",
+    "resolved",
+)
+ACTIVE: frozenset[Status] = frozenset({"open", "acknowledged", "snoozed"})
+"""States in which the problem lasts."""
+LASTING: frozenset[Status] = ACTIVE | {"recovered"}
+"""States in which a stream that is bad again continues its incident."""
+EVENTS: tuple[Event, ...] = (
+    "opened",
+    "reopened",
+    "worsened",
+    "reminded",
+    "recovered",
+    "superseded",
+    "resolved",
+)
+"""What people are notified of."""
+
+
+@record(frozen=True, slots=True)
+class Notified:
+    """A notification of an incident.
+
+    Args:
+        time: When it was sent off, in UTC.
+        event: What it reported.
+        channel: Where it went; `*` stands for all channels of the operator.
+        notice_id: The notice that it was part of.
+    """
+
+    time: datetime
+    event: Event
+    channel: str
+    notice_id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "time": format_time(self.time),
+            "event": self.event,
+            "channel": self.channel,
+            "notice": self.notice_id,
+        }
+
+
+@record(frozen=True, slots=True)
+class Change:
+    """A row of the history of an incident.
+
+    Args:
+        time: When it happened, in UTC.
+        action: What happened: `opened`, `reopened`, `worsened`, `updated`, `acknowledged`,
+            `snoozed`, `woken` at the end of a snooze, `reminded`, `recovered`,
+            `superseded`, `resolved` or `noted`.
+        actor: Who did it; `rankscope` for what nobody did.
+        note: What the actor wrote, or the reason.
+    """
+
+    time: datetime
+    action: str
+    actor: str
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "time": format_time(self.time),
+            "action": self.action,
+            "actor": self.actor,
+            "note": self.note,
+        }
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """A problem of one stream of a rule, while it lasts and afterwards.
+
+    Args:
+        incident_id: Its ID.
+        project: The name of the project.
+        rule: The name of the rule that found it.
+        measure: The measure of the rule; empty for checks of data.
+        kind: What is wrong: `quality`, or the kind of data that is missing or has changed.
+        model: The model; empty for all.
+        version: Its version; empty for all.
+        slice: Pairs of an attribute and its value; empty for all rankings.
+        severity: `warning` or `critical`, as its rule says.
+        state: `open`, `acknowledged`, `snoozed`, `recovered`, `superseded` or `resolved`.
+        opened: When it was opened, in UTC.
+        began: When the problem seems to have begun, in UTC.
+        updated: When its state or its evidence changed last, in UTC.
+        recovered: When the problem was over, in UTC.
+        resolved: When it was resolved or superseded, in UTC.
+        acknowledged_by: Who acknowledged it.
+        snoozed_until: When the snooze ends, in UTC.
+        reason: What is wrong, in one sentence.
+        evidence: What that is based on, as JSON holds it.
+        cause: What the trace has found: `sentence`, `slice`, `share`, `new_version` and others.
+        group: The ID of the group of incidents with the same cause.
+        notified: The notifications, the oldest first.
+        told_fall: The fall of quality that people know of; `None` where there is none.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> incident = Incident(
+        ...     incident_id="incident_1",
+        ...     project="music",
+        ...     rule="quality",
+        ...     kind="quality",
+        ...     opened=datetime(2026, 11, 8, tzinfo=UTC),
+        ...     updated=datetime(2026, 11, 8, tzinfo=UTC),
+        ...     slice=(("device", "tv"),),
+        ... )
+        >>> Incident.from_json(incident.to_json()) == incident
+        True
+        >>> incident.is_active, incident.link
+        (True, '/incidents/incident_1')
+    """
+
+    incident_id: str
+    project: str
+    rule: str
+    measure: str = ""
+    kind: Kind
+    model: str = ""
+    version: str = ""
+    slice: Slice = ()
+    severity: Severity = "warning"
+    state: Status = "open"
+    opened: datetime
+    began: datetime | None = None
+    updated: datetime
+    recovered: datetime | None = None
+    resolved: datetime | None = None
+    acknowledged_by: str | None = None
+    snoozed_until: datetime | None = None
+    reason: str = ""
+    evidence: Mapping[str, Any] = {}
+    cause: Mapping[str, Any] | None = None
+    group: str = ""
+    notified: tuple[Notified, ...] = ()
+    told_fall: float | None = None
+
+    @property
+    def key(self) -> StreamKey:
+        """What tells its stream apart from the others of its rule."""
+        return self.kind, self.model, self.version, self.slice
+
+    @property
+    def name(self) -> str:
+        """The name of its stream, such as `device=tv, version=4`."""
+        parts = [*self.slice, ("model", self.model), ("version", self.version)]
+        return ", ".join(f"{name}={value}" for name, value in parts if value) or "all rankings"
+
+    @property
+    def has_final_evidence(self) -> bool:
+        """Whether floor and baseline of its evidence are those of final values of its measure.
+
+        Early values, and the discount that is judged where labels are lost, have others.
+        """
+        known = {"lane": "final", "judged": "value"}
+        return all(self.evidence.get(name, usual) == usual for name, usual in known.items())
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the problem lasts: the incident is open, acknowledged or snoozed."""
+        return self.state in ACTIVE
+
+    @property
+    def link(self) -> str:
+        """The path of its page."""
+        return f"/incidents/{quote(self.incident_id, safe='')}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "id": self.incident_id,
+            "project": self.project,
+            "rule": self.rule,
+            "measure": self.measure,
+            "kind": self.kind,
+            "severity": self.severity,
+            "stream": {
+                "model": self.model,
+                "version": self.version,
+                "slice": dict(self.slice),
+            },
+            "state": self.state,
+            **{name: _write_time(getattr(self, name)) for name in TIMES},
+            "acknowledged_by": self.acknowledged_by,
+            "reason": self.reason,
+            "evidence": dict(self.evidence),
+            "cause": None if self.cause is None else dict(self.cause),
+            "group": self.group,
+            "notified": [one.to_dict() for one in self.notified],
+        }
+
+    def to_json(self) -> str:
+        """Return the JSON that the store keeps."""
+        said = self.to_dict() | {"told_fall": self.told_fall}
+        return json.dumps(said, separators=(",", ":"), allow_nan=False)
+
+    @staticmethod
+    def from_dict(said: Mapping[str, Any]) -> Incident:
+        """Read what `to_dict` returned."""
+        stream = said["stream"]
+        same: dict[str, Any] = {name: said[name] for name in SAME}
+        times: dict[str, Any] = {name: _read_time(said[name]) for name in TIMES}
+        return Incident(
+            incident_id=said["id"],
+            slice=tuple(stream["slice"].items()),
+            model=stream["model"],
+            version=stream["version"],
+            notified=tuple(
+                Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
+                for one in said.get("notified", ())
+            ),
+            told_fall=said.get("told_fall"),
+            **times,
+            **same,
+        )
+
+    @staticmethod
+    def from_json(text: str) -> Incident:
+        """Read what `to_json` has written."""
+        return Incident.from_dict(json.loads(text))
+
+
+TIMES = ("opened", "began", "updated", "recovered", "resolved", "snoozed_until")
+SAME = (
+    "project",
+    "rule",
+    "measure",
+    "kind",
+    "severity",
+    "state",
+    "acknowledged_by",
+    "reason",
+    "evidence",
+    "cause",
+    "group",
+)
+
+
+def _write_time(moment: datetime | None) -> str | None:
+    return None if moment is None else format_time(moment)
+
+
+def _read_time(text: str | None) -> datetime | None:
+    return None if text is None else _read(text)
+
+
+def _read(text: str) -> datetime:
+    return to_datetime(read_time(text, "time")[0])

@@ -1,0 +1,275 @@
+"""Changes of rules, each with an entry in the audit log."""
+
+from __future__ import annotations
+
+from rankscope.errors import FileError, UsageError
+from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.conclusion import Conclusion
+from rankscope.monitor.incidents.incident import ACTIVE, LASTING
+from rankscope.monitor.incidents.response import end_incidents
+from rankscope.monitor.incidents.rows import read_incident, write_conclusion
+from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
+from rankscope.monitor.rules.run import RESOLVED
+from rankscope.monitor.rules.state import RuleState, read_word
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import OPERATOR, RuleRow
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.incidents.incident import Incident
+    from rankscope.monitor.store.records import Delivery
+    from rankscope.monitor.store.store import Store, StoreReader
+
+TRIES = 5
+MOST_RULES = 1000
+WAITS = "no period is final yet"
+CHANGED = f"the rule was changed; {WAITS}"
+RESTARTED = "what the rule measures was changed"
+REMOVED = "the rule was removed"
+MOST_NAMED = 3
+
+
+def list_rules(store: StoreReader, project: str) -> tuple[Rule, ...]:
+    """List the rules of a project, by name."""
+    return tuple(Rule.from_json(row.rule) for row in store.list_rules(project))
+
+
+def list_states(store: StoreReader, project: str) -> tuple[RuleState, ...]:
+    """List the states of the rules of a project, by name."""
+    rows = store.list_incidents(project, states=ACTIVE)
+    return summarize_rules(store.list_rules(project), map(read_incident, rows))
+
+
+def summarize_rules(
+    rows: Iterable[RuleRow], incidents: Iterable[Incident]
+) -> tuple[RuleState, ...]:
+    """Return the states of rules, by name.
+
+    A rule is in ALERT while it has incidents that are open, acknowledged or snoozed.
+    """
+    by_rule: dict[str, list[Incident]] = {}
+    for incident in incidents:
+        by_rule.setdefault(incident.rule, []).append(incident)
+    ordered = sorted(rows, key=lambda row: row.name)
+    return tuple(_summarize(_read_state(row), by_rule.get(row.name, [])) for row in ordered)
+
+
+def _read_state(row: RuleRow) -> RuleState:
+    kind = find_kind(row)
+    progress = kind.read_progress(row.progress)
+    return RuleState(
+        rule=Rule.from_json(row.rule),
+        state=read_word(row.state),
+        since=to_datetime(row.since),
+        reason=row.reason,
+        evaluated=to_datetime(row.evaluated),
+        following=to_datetime(progress.following),
+        silenced_until=None if row.silenced_until is None else to_datetime(row.silenced_until),
+        **kind.summarize(progress),
+    )
+
+
+def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
+    """Return the state of a rule with incidents."""
+    if not active:
+        return replace(state, state="OK") if state.state == "ALERT" else state
+    ordered = sorted(active, key=lambda one: (len(one.slice), one.opened, one.key))
+    more = len(ordered) - MOST_NAMED
+    told = [one.reason for one in ordered[:MOST_NAMED]]
+    reason = "; ".join([*told, *([f"and {more} more"] if more > 0 else [])])
+    since = min(one.opened for one in active)
+    return replace(state, state="ALERT", reason=reason, since=since)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A notification and whether it was delivered.
+
+    Args:
+        notification_id: Its ID, the same however often it is sent.
+        channel: Where it goes: `log` or `webhook`.
+        body: The JSON that is sent.
+        created: When it was created, in UTC.
+        status: `waiting`, `delivered`, `dead` if sending was given up, or `summed` if a later
+            notification has reported that.
+        attempts: How often sending was tried.
+        due: When it is tried next, in UTC.
+        finished: When it was delivered or given up, in UTC, or `None`.
+        problem: What went wrong at the last attempt.
+    """
+
+    notification_id: str
+    channel: str
+    body: str
+    created: datetime
+    status: Delivery
+    attempts: int
+    due: datetime
+    finished: datetime | None
+    problem: str
+
+
+def list_notifications(
+    store: StoreReader, project: str, limit: int = 100
+) -> tuple[Notification, ...]:
+    """List the last notifications and whether they were delivered, the newest first.
+
+    Those that wait to be shared out among the channels of the operator are left out: a service
+    does that, and only if it has such channels.
+    """
+    return tuple(
+        Notification(
+            notification_id=row.notification_id,
+            channel=row.channel,
+            body=row.body,
+            created=to_datetime(row.created),
+            status=row.status,
+            attempts=row.attempts,
+            due=to_datetime(row.due),
+            finished=None if row.finished is None else to_datetime(row.finished),
+            problem=row.problem,
+        )
+        for row in store.list_notifications(project, limit)
+        if row.channel != OPERATOR
+    )
+
+
+def set_rule(
+    store: Store, project: str, configuration: Configuration, rule: Rule, *, now: int, actor: str
+) -> None:
+    """Create a rule, or change the rule with its name.
+
+    A change of what is measured voids the evidence that was collected: the streams start anew with
+    the newest period, or with that of `since`. The audit says so.
+    """
+    kind, checked = KINDS[rule.kind], rule.check(configuration)
+    seq = store.last_seq
+    count = len(store.list_rules(project))
+
+    def start() -> str:
+        return kind.begin(checked, configuration, now, seq)
+
+    def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
+        if row is None:
+            if count >= MOST_RULES:
+                raise UsageError(
+                    f"a project can have at most {MOST_RULES} rules, found {count}",
+                    hint="remove rules that are no longer needed",
+                    code="too_many_rules",
+                )
+            return _make_row(checked, start(), now), "rule.create", ""
+        is_same = find_kind(row) is kind
+        if is_same and read_progress(row).basis == kind.find_basis(checked, configuration):
+            return replace(row, rule=checked.to_json()), "rule.change", ""
+        changed = replace(row, rule=checked.to_json(), progress=start())
+        turned = replace(changed, state="INSUFFICIENT", reason=CHANGED, since=now, evaluated=now)
+        return turned, "rule.change_and_restart", RESTARTED
+
+    _write(store, project, checked.name, change, now=now, actor=actor)
+
+
+def remove_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
+    """Remove a rule; its incidents are resolved, and stay."""
+    audit = AuditEntry(now, actor, "rule.remove", name)
+    row = store.find_rule(project, name)
+    if row is None:
+        raise _unknown(name)
+    ended = end_incidents(store, project, row, now=now, actor=actor, note=REMOVED)
+    if not store.remove_rule(project, name, audit, **write_conclusion(ended, now)):
+        raise _unknown(name)
+
+
+def silence_rule(
+    store: Store, project: str, name: str, until: int | None, *, now: int, actor: str
+) -> None:
+    """Send no notifications of a rule until a time; it is still checked."""
+
+    def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
+        return replace(_known(row, name), silenced_until=until), "rule.silence", ""
+
+    said = "" if until is None else f" until {format_time(until)}"
+    _write(store, project, name, change, now=now, actor=actor, more=said or " no more")
+
+
+def resolve_rule(store: Store, project: str, name: str, *, now: int, actor: str) -> None:
+    """Resolve all incidents of a rule and discard its evidence.
+
+    What its streams are held against stays.
+    """
+
+    def change(row: RuleRow | None) -> tuple[RuleRow, str, str]:
+        known = _known(row, name)
+        rows = store.list_incidents(project, states=LASTING, rule=name)
+        keys = [read_incident(each).key for each in rows]
+        changed = find_kind(known).restart(known, keys, now, is_all=True)
+        if known.state == "ALERT":
+            changed = replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
+        return changed, "rule.resolve", RESOLVED
+
+    _write(store, project, name, change, now=now, actor=actor)
+
+
+def _write(
+    store: Store,
+    project: str,
+    name: str,
+    change: Callable[[RuleRow | None], tuple[RuleRow, str, str]],
+    *,
+    now: int,
+    actor: str,
+    more: str = "",
+) -> None:
+    """Change the current version of a rule, again if it changes in between."""
+    for _ in range(TRIES):
+        known = store.find_rule(project, name)
+        changed, action, note = change(known)
+        row = replace(changed, revision=1 if known is None else known.revision + 1)
+        ended = Conclusion()
+        if note and known is not None:
+            ended = end_incidents(store, project, known, now=now, actor=actor, note=note)
+        audit = AuditEntry(now, actor, action, name + more)
+        if not store.save_rules(
+            project,
+            [row],
+            audit=[audit],
+            **write_conclusion(ended, now),
+        ):
+            return
+    raise FileError(
+        "the rule was changed by others at the same time, again and again",
+        hint="try again",
+        code="store_busy",
+    )
+
+
+def _make_row(rule: Rule, progress: str, now: int) -> RuleRow:
+    return RuleRow(
+        name=rule.name,
+        rule=rule.to_json(),
+        progress=progress,
+        state="INSUFFICIENT",
+        reason=WAITS,
+        since=now,
+        evaluated=now,
+        silenced_until=None,
+        revision=1,
+    )
+
+
+def _known(row: RuleRow | None, name: str) -> RuleRow:
+    if row is None:
+        raise _unknown(name)
+    return row
+
+
+def _unknown(name: str) -> UsageError:
+    return UsageError(
+        f"there is no rule {name[:100]!a}",
+        hint="list the rules to see their names",
+        code="no_rule",
+    )

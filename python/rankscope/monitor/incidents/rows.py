@@ -1,0 +1,53 @@
+"""Incidents as rows of the store."""
+
+from __future__ import annotations
+
+from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.incident import Change, Incident
+from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rankscope.monitor.incidents.conclusion import Conclusion
+
+
+def write_incident(incident: Incident) -> IncidentRow:
+    """Return the row of an incident."""
+    return IncidentRow(
+        incident_id=incident.incident_id,
+        rule=incident.rule,
+        kind=incident.kind,
+        state=incident.state,
+        opened=to_micros(incident.opened),
+        updated=to_micros(incident.updated),
+        body=incident.to_json(),
+    )
+
+
+def read_incident(row: IncidentRow) -> Incident:
+    """Return the incident of a row."""
+    return Incident.from_json(row.body)
+
+
+def read_change(row: ChangeRow) -> Change:
+    """Return the change of a row."""
+    return Change(to_datetime(row.time), row.action, row.actor, row.note)
+
+
+def write_change(incident_id: str, change: Change) -> ChangeRow:
+    """Return the row of a change."""
+    return ChangeRow(incident_id, to_micros(change.time), change.action, change.actor, change.note)
+
+
+def write_conclusion(concluded: Conclusion, now: int) -> dict[str, Any]:
+    """Return the rows of what was concluded, as the store takes them; notices are sent from now."""
+    return {
+        "incidents": [write_incident(each) for each in concluded.incidents],
+        "changes": [write_change(*change) for change in concluded.changes],
+        "notices": [
+            NoticeRow(each.notice_id, now, each.to_json(), channels)
+            for each, channels in concluded.notices
+        ],
+    }

@@ -1,0 +1,286 @@
+"""Delivers notifications to channels, webhooks and the log, with retries."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from contextlib import suppress
+from functools import partial
+from hashlib import blake2b
+
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.notify.message import LOST
+from rankscope.monitor.notify.sender import AppriseSender, Attempt
+from rankscope.monitor.notify.sending import add_url, post_webhook, send_notifications
+from rankscope.monitor.notify.webhook import find_webhook
+from rankscope.monitor.retry import RetryPolicy
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rankscope.monitor.notify.chart import Chart
+    from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.sender import Sender
+    from rankscope.monitor.store.records import OutboxRow
+    from rankscope.monitor.store.store import Store
+
+RETRIES = RetryPolicy(
+    waits=(5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24))),
+    least=1.0,
+    spread=0.2,
+)
+"""How long to wait after each failed attempt."""
+
+MOST_AGE = 3 * DAY
+"""Notifications as old as this are given up; the next one that is delivered reports them."""
+
+AT_ONCE = 100
+THREADS = 8
+"""How many channels are called at the same time."""
+
+ACTOR = "rankscope"
+
+
+class Deliverer:
+    """Delivers notifications of all projects.
+
+    Channels don't wait for each other: each has a thread while a step lasts, in which its
+    notifications are sent one after another, up to the first that fails.
+
+    Args:
+        store: Where they wait.
+        log: Where all of them go.
+        poster: Posts those that go to webhooks.
+        now: Gives the time, in microseconds since 1970 in UTC.
+        channels: The channels of the operator.
+        sender: Sends messages to services.
+        find_chart: Returns the chart for a notification, or `None`.
+        chance: Gives a number between 0 and 1, so that not all who failed come back at once.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        log: LogChannel,
+        poster: Poster,
+        now: Callable[[], int],
+        channels: Channels | None = None,
+        sender: Sender | None = None,
+        find_chart: Callable[[OutboxRow], Chart | None] = lambda _letter: None,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._store = store
+        self._log = log
+        self._poster = poster
+        self._now = now
+        self._channels = channels or Channels()
+        self._sender = sender or AppriseSender()
+        self._find_chart = find_chart
+        self._chance = chance
+
+    def step(self) -> int:
+        """Try what is due now, and return how many notifications were tried."""
+        due = self._store.list_due(self._now(), AT_ONCE)
+        groups: dict[tuple[str, str], list[OutboxRow]] = {}
+        tried = 0
+        for letter in due:
+            if letter.channel == LOG:
+                self._settle(letter, self._log.deliver(letter.body))
+                tried += 1
+            elif letter.channel == OPERATOR:
+                self._expand(letter)
+                tried += 1
+            else:
+                # The webhook is one of the project, the others are the same for all projects.
+                owner = letter.project if letter.channel == WEBHOOK else ""
+                groups.setdefault((owner, letter.channel), []).append(letter)
+        return tried + sum(_run_together(partial(self._deliver, one) for one in groups.values()))
+
+    def _expand(self, letter: OutboxRow) -> None:
+        """Let a notification wait for each channel of the operator that takes its severity."""
+        severity = "critical" if is_critical(letter.body) else "warning"
+        names = [one.name for one in self._channels.channels if one.takes(severity)]
+        self._store.expand_notification(letter, names)
+
+    def _deliver(self, letters: Sequence[OutboxRow]) -> int:
+        """Send the notifications of one channel, and return how many were tried."""
+        tried = 0
+        fresh = [letter for letter in letters if not self._give_up(letter)]
+        for batch in self._collect(fresh):
+            outcome = self._send(batch)
+            tried += len(batch)
+            for letter in batch:
+                self._settle(letter, outcome)
+            if outcome.problem:
+                break
+        return tried
+
+    def _give_up(self, letter: OutboxRow) -> bool:
+        """Mark a notification as dead if it is too old, and return whether it is."""
+        is_old = self._now() - letter.created >= MOST_AGE
+        if is_old:
+            problem = letter.problem or "it was not sent in three days"
+            self._settle(letter, Attempt(problem, is_gone=True))
+        return is_old
+
+    def _collect(self, letters: Sequence[OutboxRow]) -> Iterator[list[OutboxRow]]:
+        """Yield what is sent together: one notification, or those that were collected."""
+        channel = self._channels.find(letters[0].channel) if letters else None
+        if channel is None or not channel.digest:
+            yield from ([letter] for letter in letters)
+            return
+        collected: dict[str, list[OutboxRow]] = {}
+        for letter in letters:
+            length = channel.digest
+            until = -(-letter.created // length) * length
+            if is_critical(letter.body) or channel.kind == "webhook":
+                yield [letter]
+            elif self._now() < until:
+                self._store.update_notification(replace(letter, due=until), None)
+            else:
+                collected.setdefault(letter.project, []).append(letter)
+        yield from collected.values()
+
+    def _send(self, batch: Sequence[OutboxRow]) -> Attempt:
+        """Send notifications together."""
+        now = self._now()
+        letter = batch[0]
+        if letter.channel == WEBHOOK:
+            return self._call(letter, now)
+        channel = self._channels.find(letter.channel)
+        if channel is None:
+            return Attempt("the operator has defined no channel with this name")
+        try:
+            return send_notifications(
+                channel,
+                batch,
+                sender=self._sender,
+                poster=self._poster,
+                public_url=self._channels.public_url,
+                now=now,
+                chart=self._find_chart(letter) if channel.kind == "service" else None,
+            )
+        except Exception as error:  # noqa: BLE001 - one message must not hold up all others
+            return Attempt(f"the message could not be written ({type(error).__name__})")
+
+    def _call(self, letter: OutboxRow, now: int) -> Attempt:
+        """Post a notification to the webhook of the project."""
+        webhook = find_webhook(self._store, letter.project)
+        if webhook is None or webhook.disabled is not None:
+            return Attempt("there is no webhook")
+        body = add_url(letter.body, self._channels.public_url)
+        outcome = post_webhook(self._poster, webhook, letter.notification_id, body, now)
+        if outcome.is_gone:
+            self._disable(letter.project, webhook.url)
+        return outcome
+
+    def _disable(self, project: str, url: str) -> None:
+        audit = AuditEntry(self._now(), ACTOR, "webhook.disable", "it says that it is gone")
+        self._store.disable_webhook(project, url, audit)
+
+    def _settle(self, letter: OutboxRow, outcome: Attempt) -> None:
+        """Write down what became of an attempt."""
+        now = self._now()
+        settled = self._conclude(letter, outcome, now)
+        summary = None
+        if settled.status == "delivered":
+            lost = self._store.count_dead(letter.project, letter.channel)
+            summary = tell_lost(letter, lost, now) if lost else None
+        self._store.update_notification(settled, summary)
+
+    def _conclude(self, letter: OutboxRow, outcome: Attempt, now: int) -> OutboxRow:
+        """Return the status of a notification after an attempt."""
+        tried = replace(letter, attempts=letter.attempts + 1, problem=outcome.problem)
+        if not outcome.problem:
+            return replace(tried, status="delivered", finished=now)
+        wait = RETRIES.wait(tried.attempts, self._chance())
+        due = now + round(max(wait, outcome.wait * SECOND))
+        if (
+            outcome.is_gone
+            or letter.attempts >= len(RETRIES.waits)
+            or due - letter.created >= MOST_AGE
+        ):
+            return replace(tried, status="dead", finished=now)
+        return replace(tried, due=due)
+
+
+def is_critical(body: str) -> bool:
+    """Whether a notification is about a critical incident."""
+    incidents = json.loads(body).get("incidents", ())
+    return any(one["severity"] == "critical" for one in incidents)
+
+
+def _run_together(works: Iterable[Callable[[], int]]) -> list[int]:
+    """Return the results of functions that run at the same time."""
+    waiting = list(works)
+    results: list[int] = []
+    problems: list[BaseException] = []
+
+    def run() -> None:
+        while waiting:
+            with suppress(IndexError):  # another thread was faster
+                work = waiting.pop()
+                try:
+                    results.append(work())
+                except Exception as error:  # noqa: BLE001 - it is raised again
+                    problems.append(error)
+
+    # Not from a pool: its threads would keep the process alive.
+    threads = [
+        threading.Thread(target=run, name="rankscope-channel", daemon=True)
+        for _ in range(min(len(waiting), THREADS) - 1)
+    ]
+    for thread in threads:
+        thread.start()
+    run()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+    return results
+
+
+def tell_lost(letter: OutboxRow, count: int, now: int) -> tuple[str, str]:
+    """Return the ID and the body of a notification that reports lost ones."""
+    said = json.dumps([letter.project, letter.number, letter.channel]).encode()
+    name = f"lost_{blake2b(said, digest_size=16).hexdigest()}"
+    body = {
+        "type": LOST,
+        "id": name,
+        "project": letter.project,
+        "time": format_time(now),
+        "count": count,
+    }
+    return name, json.dumps(body)
+
+
+class LogChannel:
+    """Writes notifications to the log.
+
+    Args:
+        write: Takes what happened and its fields, such as `Journal.write`, which escapes all that
+            is not printable.
+    """
+
+    def __init__(self, write: Callable[[str, Mapping[str, object]], object]) -> None:
+        self._write = write
+
+    def deliver(self, body: str) -> Attempt:
+        """Write a notification."""
+        fields = json.loads(body)
+        event = str(fields.pop("type"))
+        # The line has a time of its own: that of when it was written.
+        fields["concluded"] = fields.pop("time")
+        try:
+            self._write(event, fields)
+        except OSError:
+            return Attempt("the log takes nothing")
+        return Attempt()

@@ -1,0 +1,408 @@
+"""The check of one hour: every watch looks at its own streams, whatever others have found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.rules.data import attributes, labels, names, silence
+from rankscope.monitor.rules.data.counts import TOTAL, Segment
+from rankscope.monitor.rules.data.files import watch_files
+from rankscope.monitor.rules.data.progress import KEPT
+from rankscope.monitor.rules.data.traffic import (
+    ACCEPTED_AFTER,
+    LEAST_DAILY,
+    OF_LABELS,
+    Traffic,
+    is_silence,
+)
+from rankscope.monitor.rules.data.usual import FEWEST_DAYS
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankscope.monitor.rules.data.counts import Counts
+    from rankscope.monitor.rules.data.labels import Rate
+    from rankscope.monitor.rules.data.progress import Anomaly, WatchProgress
+    from rankscope.monitor.rules.data.rule import DataRule
+    from rankscope.monitor.rules.finding import Kind
+
+FORGOTTEN_AFTER = 60 * DAY
+"""After so long without any ranking, nothing is known any more and nothing is reported."""
+
+
+class FactWatch(NamedTuple):
+    """A watch on one kind of fact.
+
+    Args:
+        name: What it looks for.
+        kind: The kind of what it finds.
+        look: Looks at its streams that are not reported yet.
+    """
+
+    name: str
+    kind: Kind
+    look: Callable[[HourCheck], None]
+
+
+class HourCheck:
+    """The check of one hour.
+
+    Args:
+        reader: Reads how many rankings and labels there are.
+        rule: The rule.
+        progress: What is remembered.
+        moment: The end of the hour, in microseconds since 1970 in UTC.
+    """
+
+    def __init__(
+        self, reader: Counts, rule: DataRule, progress: WatchProgress, moment: int
+    ) -> None:
+        self.reader = reader
+        self.rule = rule
+        self.progress = replace(progress, moment=moment).forget(moment - KEPT)
+        self.moment = moment
+        self.accepted: set[tuple[Kind, Segment]] = set()
+
+    def run(self) -> None:
+        """Look at everything."""
+        first, last = self.reader.first, self.reader.last
+        if first is None or last is None or first >= self.moment:
+            return
+        if last + FORGOTTEN_AFTER < self.moment and not self.progress.anomalies:
+            # Nothing has come for so long that nothing is missed: a day takes no time.
+            day = max(self.progress.day, (self.moment - self.reader.window) // DAY * DAY)
+            self.progress = replace(self.progress, day=day, watched=0, waits=0)
+            return
+        self._accept()
+        self.traffic = Traffic(self.reader, self.rule, self.progress, self.moment)
+        for watch in FROM_THE_START:
+            watch.look(self)
+        if self._begin():
+            for watch in HOURLY:
+                watch.look(self)
+        self._judge_days()
+
+    def _accept(self) -> None:
+        """Take for usual what has lasted long enough."""
+        for anomaly in self.progress.anomalies:
+            if anomaly.kind != "files" and self.moment - anomaly.began >= ACCEPTED_AFTER:
+                self.progress = self.progress.restart(anomaly.kind, anomaly.segment, anomaly.began)
+                self.accepted.add(anomaly.key)
+
+    def _begin(self) -> bool:
+        """Find what is watched, and take the newest hour of what was not as usual."""
+        traffic = self.traffic
+        usual = traffic.usual()
+        if usual is None or usual.daily <= 0:
+            waits = self._find_end_of_wait()
+            self.progress = replace(self.progress, waits=waits, watched=0)
+            return False
+        self.models = silence.find_models(traffic)
+        self.versions = silence.find_versions(traffic)
+        self.values = attributes.find_values(traffic)
+        models, values = len(self.models) + len(self.versions), len(self.values)
+        # Each value may fall and rise; an attribute may be missing.
+        traffic.streams = 1 + models + 2 * values + len(self.reader.slicing.values)
+        self.progress = replace(self.progress, waits=0, watched=1 + models + values)
+        self._advance()
+        return True
+
+    def _find_end_of_wait(self) -> int:
+        """Return from when on there is enough to compare with, 0 where nothing more comes."""
+        began = [one.since for one in self.progress.restarts if one.segment == TOTAL]
+        first = -(-max([self.traffic.find_first(), *began]) // DAY) * DAY
+        waits = first + FEWEST_DAYS * DAY
+        return 0 if self.progress.anomalies or waits <= self.moment else waits
+
+    def _advance(self) -> None:
+        """Take the newest hour of what was not as usual."""
+        for anomaly in self.progress.anomalies:
+            if anomaly.kind not in OF_LABELS:
+                after = self._advance_one(anomaly)
+                if after is None:
+                    self.end(anomaly)
+                else:
+                    self._keep(after)
+
+    def _advance_one(self, anomaly: Anomaly) -> Anomaly | None:
+        segment, traffic = anomaly.segment, self.traffic
+        if attributes.is_new(anomaly):
+            if attributes.is_new_over(traffic, anomaly):
+                return None
+            return attributes.describe(traffic, anomaly)
+        if attributes.is_missing(segment):
+            after = attributes.advance_missing(traffic, anomaly)
+            return None if after is None else attributes.describe(traffic, after)
+        beside = traffic if segment.slice else self.beside(segment)
+        of = 1.0 if segment == TOTAL else min(1.0, float(beside.scale(segment)[0]))
+        if is_silence(anomaly):
+            # As much may come back as came before it, where that was little.
+            of *= traffic.find_level(segment, anomaly.began)
+        after = beside.advance(anomaly, scale=of)
+        if after is None:
+            return None
+        return attributes.describe(traffic, after) if segment.slice else silence.describe(after)
+
+    def beside(self, segment: Segment = TOTAL) -> Traffic:
+        """Return the traffic without the models that are not as usual, but with one of them.
+
+        What they lack is known, and must not hide that others lack something, too.
+        """
+        known = {
+            one.segment
+            for one in self.progress.anomalies
+            if one.segment in self.models and one.kind not in OF_LABELS
+        }
+        return self.traffic.without(known - {segment})
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing arrives and that is known, so that parts of it tell nothing."""
+        return self.find("freshness", TOTAL) is not None and not self.traffic.recent()[-1]
+
+    def is_told_by_total(self, beside: Traffic, segment: Segment) -> bool:
+        """Return whether a model is all that is left: what it lacks, the total lacks."""
+        if self.is_silent or self.rule.model is not None:
+            return self.is_silent
+        mine, of_all = beside.usual(segment), beside.usual()
+        return mine is not None and of_all is not None and of_all.daily - mine.daily < LEAST_DAILY
+
+    def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
+        """Find what is reported of a stream."""
+        return self.progress.find(kind, segment)
+
+    def add(self, anomaly: Anomaly | None) -> None:
+        """Remember what is not as usual, unless it is not watched."""
+        if anomaly is not None and is_watched(self.rule, anomaly):
+            self._keep(anomaly)
+
+    def add_change(
+        self,
+        segment: Segment,
+        kind: Kind,
+        watch: Callable[[Traffic, Segment], Anomaly | None],
+        traffic: Traffic,
+    ) -> None:
+        """Look for a change of what comes of a segment; then it is no silence any more."""
+        if self.find("volume", segment) is not None:
+            return
+        silent = self.find(kind, segment)
+        if silent is not None and (silent.found == self.moment or not is_silence(silent)):
+            return
+        found = watch(traffic, segment)
+        self.add(found)
+        if found is not None and silent is not None:
+            self.end(silent)
+
+    def _keep(self, anomaly: Anomaly) -> None:
+        self.progress = self.traffic.progress = self.progress.add(anomaly)
+
+    def end(self, anomaly: Anomaly, until: int | None = None) -> None:
+        """Take an anomaly for over."""
+        over = self.moment if until is None else until
+        self.progress = self.traffic.progress = self.progress.end(anomaly, over)
+
+    def _judge_days(self) -> None:
+        """Look at the days that have become final."""
+        window = self.reader.window
+        while self.progress.day + DAY + window <= self.moment:
+            day = self.progress.day
+            self.today = labels.count_day(self.reader, day)
+            # Of days that were final before the first check, the newest is looked at.
+            if day + 2 * DAY + window > self.progress.first:
+                self.segments = labels.find_segments(self.progress)
+                for watch in DAILY:
+                    watch.look(self)
+            rates = (*self.progress.rates, self.today)
+            self.progress = replace(self.progress, rates=rates, day=day + DAY)
+
+    def conclude_day(self, kind: Kind, rates: Mapping[Segment, tuple[Rate, ...] | None]) -> None:
+        """Report all models together or some of them."""
+        bad = [segment for segment, found in rates.items() if found]
+        judged = [
+            segment for segment, found in rates.items() if found is not None and segment != TOTAL
+        ]
+        models = [segment for segment in bad if segment != TOTAL]
+        is_common = TOTAL in bad and len(models) == len(judged)
+        for segment, found in rates.items():
+            known = self.find(kind, segment)
+            if found is None:
+                continue
+            if not found:
+                if known is not None:
+                    self.end(known, self.today.day)
+                continue
+            is_explained = segment == TOTAL and models and not is_common
+            if known is None and (is_explained or (segment != TOTAL and is_common)):
+                continue
+            self.add(
+                labels.make_anomaly(
+                    kind, segment, found, day=self.today.day, now=self.moment, before=known
+                )
+            )
+
+    def had_silence(self) -> bool:
+        """Return whether labels did not arrive on the day for some time."""
+        day = self.today.day
+        spans = [
+            (one.since, one.until) for one in self.progress.spans if one.kind == "label_freshness"
+        ]
+        known = self.find("label_freshness", TOTAL)
+        if known is not None:
+            spans.append((known.began, self.moment))
+        return any(since < day + DAY and until > day for since, until in spans)
+
+
+def is_watched(rule: DataRule, anomaly: Anomaly) -> bool:
+    """Return whether a rule reports something."""
+    is_kind = not rule.watches or anomaly.kind in rule.watches
+    return is_kind and (rule.model is None or rule.model == anomaly.segment.model)
+
+
+def _watch_silence(check: HourCheck) -> None:
+    if check.find("freshness", TOTAL) is None:
+        rest = check.beside()
+        check.add(silence.watch_silence(check.traffic if rest.usual() is None else rest))
+
+
+def _watch_models(check: HourCheck) -> None:
+    for segment in check.models:
+        beside = check.beside(segment)
+        if check.find("versions", segment) is None and not check.is_told_by_total(beside, segment):
+            check.add(silence.watch_model(beside, segment))
+
+
+def _watch_model_volumes(check: HourCheck) -> None:
+    for segment in check.models:
+        beside = check.beside(segment)
+        if not check.is_told_by_total(beside, segment):
+            check.add_change(segment, "versions", silence.watch_model_volume, beside)
+
+
+def _watch_volume(check: HourCheck) -> None:
+    check.add_change(TOTAL, "freshness", silence.watch_fall, check.beside())
+    # Where a model has stopped, the others have more: only what all have together has risen.
+    check.add_change(TOTAL, "freshness", silence.watch_rise, check.traffic)
+
+
+def _watch_versions(check: HourCheck) -> None:
+    for segment in check.versions:
+        is_gone = check.find("versions", Segment(segment.model)) is not None
+        if check.find("versions", segment) is None and not (is_gone or check.is_silent):
+            check.add(silence.watch_version(check.traffic, segment))
+
+
+def _watch_missing(check: HourCheck) -> None:
+    for attribute, _ in check.reader.slicing.values:
+        if check.find("attributes", attributes.place_missing(attribute)) is None:
+            check.add(attributes.watch_missing(check.traffic, attribute))
+
+
+def _watch_new_values(check: HourCheck) -> None:
+    if check.is_silent:
+        return
+    busy = {one.segment for one in check.progress.anomalies if one.segment.slice}
+    for anomaly in attributes.watch_new_values(check.traffic, busy):
+        check.add(anomaly)
+
+
+def _watch_values(check: HourCheck) -> None:
+    for segment in check.values:
+        if check.find("attributes", segment) is None and not check.is_silent:
+            check.add(attributes.watch_value(check.traffic, segment))
+
+
+def _watch_value_volumes(check: HourCheck) -> None:
+    for segment in check.values:
+        if not check.is_silent:
+            watch = attributes.watch_value_volume
+            check.add_change(segment, "attributes", watch, check.traffic)
+
+
+def _watch_label_silence(check: HourCheck) -> None:
+    known = check.find("label_freshness", TOTAL)
+    if known is None:
+        check.add(labels.watch_silence(check.traffic, check.progress))
+    elif labels.is_silence_over(check.traffic, known):
+        check.end(known)
+
+
+def _watch_labels(check: HourCheck) -> None:
+    if not check.had_silence():
+        rates = {
+            segment: labels.watch_labels(check.rule, check.progress, segment, check.today)
+            for segment in check.segments
+        }
+        check.conclude_day("labels", rates)
+
+
+def _watch_relevance(check: HourCheck) -> None:
+    if check.had_silence():
+        return
+    rates = {
+        segment: labels.watch_relevance(
+            check.rule,
+            check.progress,
+            segment,
+            check.today,
+            left=labels.find_left(check.progress, segment, check.today),
+        )
+        for segment in check.segments
+    }
+    check.conclude_day("relevance", rates)
+
+
+def _watch_names(check: HourCheck) -> None:
+    is_first = check.moment == check.progress.first
+    if not names.is_due(check.reader, check.moment, is_first=is_first):
+        return
+    found = {one.segment: one for one in names.watch_names(check.reader, check.moment)}
+    kept = {one.segment for one in check.progress.restarts if one.kind == "names"}
+    for known in check.progress.anomalies:
+        if known.kind == "names" and known.segment not in found:
+            check.end(known)
+    for segment, anomaly in found.items():
+        before = check.find("names", segment)
+        if segment not in kept:
+            began = anomaly.began if before is None else before.began
+            check.add(replace(anomaly, began=began))
+
+
+def _watch_files(check: HourCheck) -> None:
+    known = check.find("files", TOTAL)
+    # What a person has resolved is not reported again.
+    restarts = [one.since for one in check.progress.restarts if one.kind == "files"]
+    new = [one for one in check.reader.left_out if one.seen > max(restarts, default=0)]
+    found = watch_files(new, check.moment, known)
+    check.add(found)
+    if found is None and known is not None:
+        check.end(known)
+
+
+FROM_THE_START = (
+    FactWatch("files of a lake that can't be read", "files", _watch_files),
+    FactWatch("names that match nothing", "names", _watch_names),
+)
+"""What needs no history to compare with."""
+HOURLY = (
+    FactWatch("no rankings", "freshness", _watch_silence),
+    FactWatch("models that stop", "versions", _watch_models),
+    FactWatch("models that fall", "volume", _watch_model_volumes),
+    FactWatch("fewer or more rankings", "volume", _watch_volume),
+    FactWatch("versions that stop", "versions", _watch_versions),
+    FactWatch("attributes that are missing", "attributes", _watch_missing),
+    FactWatch("values that are new or renamed", "attributes", _watch_new_values),
+    FactWatch("values that vanish", "attributes", _watch_values),
+    FactWatch("values that fall or rise", "volume", _watch_value_volumes),
+    FactWatch("no labels", "label_freshness", _watch_label_silence),
+)
+"""What is looked for each hour, what explains most first."""
+DAILY = (
+    FactWatch("fewer or more labels", "labels", _watch_labels),
+    FactWatch("no relevant document", "relevance", _watch_relevance),
+)
+"""What is looked for once a day is final."""
+WATCHES = (*FROM_THE_START, *HOURLY, *DAILY)

@@ -1,0 +1,159 @@
+"""What the watches of a project's data remember from one hour to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.rules.data.counts import Segment
+from rankscope.monitor.rules.finding import Kind
+from rankscope.monitor.rules.stored import Stored
+from rankscope.records import record, replace
+
+KEPT = 40 * DAY
+"""How long what is over is remembered."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Anomaly(Stored):
+    """A stream that is not as usual.
+
+    Args:
+        kind: What is wrong.
+        segment: Whose it is.
+        began: When it seems to have begun, in microseconds since 1970 in UTC.
+        found: When it was found.
+        ratio: The part of what is usual that came when it was found.
+        back: The evidence that it is as usual again.
+        reason: One sentence.
+        evidence: The numbers.
+    """
+
+    kind: Kind
+    segment: Segment
+    began: int
+    found: int
+    ratio: float
+    back: float = 0.0
+    reason: str = ""
+    evidence: Mapping[str, Any] = {}
+
+    @property
+    def key(self) -> tuple[Kind, Segment]:
+        """What tells it from others."""
+        return self.kind, self.segment
+
+
+@record(frozen=True, slots=True)
+class UnusualTime(Stored):
+    """A time in which the counts of a segment were not as usual, and nothing is learned from them.
+
+    Args:
+        kind: What was wrong.
+        segment: The segment.
+        since: When it began, in microseconds since 1970 in UTC.
+        until: When it ended.
+    """
+
+    kind: Kind
+    segment: Segment
+    since: int
+    until: int
+
+
+@record(frozen=True, slots=True)
+class Restart(Stored):
+    """A time from which on the counts of a segment are what is usual.
+
+    Args:
+        kind: The kind of watch.
+        segment: The segment.
+        since: The time, in microseconds since 1970 in UTC.
+    """
+
+    kind: Kind
+    segment: Segment
+    since: int
+
+
+@record(frozen=True, slots=True)
+class RateDay(Stored):
+    """The rankings and labels of a day that is final.
+
+    Args:
+        day: When it begins, in microseconds since 1970 in UTC.
+        rankings: By model, the number of rankings.
+        labelled: By model, how many of them have labels.
+        empty: By model, how many of them have no relevant document.
+        labels: By model and kind of label, the number of labels.
+    """
+
+    day: int
+    rankings: Mapping[str, int]
+    labelled: Mapping[str, int]
+    empty: Mapping[str, int]
+    labels: Mapping[str, Mapping[str, int]]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class WatchProgress(Stored):
+    """What the watches remember.
+
+    Args:
+        basis: What is watched, in short; with another one everything is looked at anew.
+        first: The first moment that was looked at, in microseconds since 1970 in UTC.
+        moment: The last one.
+        day: The first day that is not final yet.
+        rates: The last days that are final.
+        anomalies: What is not as usual.
+        spans: What was not.
+        restarts: What counts as usual from some time on.
+        watched: How many streams are compared with what is usual.
+        waits: Until when there is too little to compare with; 0 where there is enough.
+    """
+
+    basis: str
+    first: int
+    moment: int
+    day: int
+    rates: tuple[RateDay, ...] = ()
+    anomalies: tuple[Anomaly, ...] = ()
+    spans: tuple[UnusualTime, ...] = ()
+    restarts: tuple[Restart, ...] = ()
+    watched: int = 0
+    waits: int = 0
+
+    def find(self, kind: Kind, segment: Segment) -> Anomaly | None:
+        """Find what is wrong with a segment."""
+        return next((one for one in self.anomalies if one.key == (kind, segment)), None)
+
+    def add(self, anomaly: Anomaly) -> WatchProgress:
+        """Add an anomaly, or replace the one of its stream."""
+        others = [one for one in self.anomalies if one.key != anomaly.key]
+        return replace(self, anomalies=tuple(sorted([*others, anomaly], key=lambda one: one.key)))
+
+    def end(self, anomaly: Anomaly, until: int) -> WatchProgress:
+        """Remove an anomaly that is over; what came while it lasted is not learned from."""
+        others = tuple(one for one in self.anomalies if one.key != anomaly.key)
+        span = UnusualTime(anomaly.kind, anomaly.segment, anomaly.began, until)
+        return replace(self, anomalies=others, spans=(*self.spans, span))
+
+    def restart(self, kind: Kind, segment: Segment, since: int) -> WatchProgress:
+        """Take what came since a time for usual."""
+        anomalies = tuple(one for one in self.anomalies if one.key != (kind, segment))
+        others = [one for one in self.restarts if (one.kind, one.segment) != (kind, segment)]
+        made = [*others, Restart(kind, segment, since)]
+        return replace(self, anomalies=anomalies, restarts=tuple(made))
+
+    def forget(self, before: int) -> WatchProgress:
+        """Forget what was over before a time."""
+        return replace(
+            self,
+            spans=tuple(one for one in self.spans if one.until >= before),
+            # What match nothing is intended, once a person has said so.
+            restarts=tuple(
+                one for one in self.restarts if one.since >= before or one.kind == "names"
+            ),
+            rates=tuple(one for one in self.rates if one.day >= before),
+        )

@@ -1,0 +1,168 @@
+"""Checks: what the rankings of a period say about a stream."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.deferred import np
+from rankscope.errors import InputError
+from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.drop.floors import T, turn, turn_mean
+from rankscope.monitor.rules.drop.labels import check_labels
+from rankscope.monitor.rules.drop.mix import observe
+from rankscope.monitor.rules.drop.step import FINAL
+from rankscope.records import replace
+from rankscope.stats.means import Mean, estimate_mean
+from rankscope.stats.sequential.detector import Detector, advance
+from rankscope.stats.sequential.lanes import judge_lane
+from rankscope.stats.sequential.recovery import follow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.rules.drop.rule import DropRule
+    from rankscope.monitor.rules.drop.sample import Sample
+    from rankscope.monitor.rules.drop.step import Step
+    from rankscope.monitor.rules.evidence import Evidence
+    from rankscope.monitor.rules.stream import Stream
+    from rankscope.monitor.store.records import Context
+    from rankscope.stats.sequential.observations import Observations
+
+LEVEL = 0.95
+HOURS = 24
+Z = 1.959963984540054
+NO_VALUE = "no ranking has a value yet"
+
+
+def check_stream(
+    stream: Stream,
+    lane: Evidence,
+    rule: DropRule,
+    step: Step,
+    *,
+    period: Sample,
+    rows: NDArray[np.int64],
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+) -> Stream:
+    """Check the rankings of a period for a stream that has a baseline."""
+    values = turn(rule, period.values[rule.measure][rows])
+    if lane.usual is None:
+        return stream
+    seen = observe(values, period, rows, lane.mix, contexts=contexts, slicing=slicing)
+    if step.age == FINAL and step.until - step.start >= DAY:
+        labels = check_labels(
+            stream.label_days,
+            day=step.start // DAY,
+            rankings=len(rows),
+            labels=int(period.labels[rows].sum()),
+        )
+        stream = replace(stream, labels=labels.state, label_days=labels.days, told=labels.told)
+    is_usual = step.age != FINAL or stream.labels == "usual"
+    try:
+        followed = _detect(
+            lane,
+            rule,
+            step,
+            seen,
+            gains=period.gains[rows],
+            discounts=period.discounts[rows],
+            is_usual=is_usual,
+        )
+    except InputError as error:
+        return replace(stream, reason=error.message)
+    if followed.detector is None:
+        return replace(stream, reason=NO_VALUE) if step.age == FINAL else stream
+    if step.age == FINAL:
+        shown = estimate_mean(values, period.clusters[rows], T)
+        if shown.rankings and followed.judged == "value":
+            followed = replace(followed, value=turn_mean(rule, shown))
+        stream = replace(stream, reason="")
+    return stream.set_lane(followed)
+
+
+def _detect(
+    lane: Evidence,
+    rule: DropRule,
+    step: Step,
+    seen: Observations,
+    *,
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+    is_usual: bool,
+) -> Evidence:
+    """Collect evidence that the mean is below what is expected."""
+    if lane.usual is None:
+        return lane
+    usual, is_day = lane.usual, step.until - step.start >= DAY
+    users = lane.users if lane.day == step.start // DAY else 0
+    users += _count_users(seen)
+    recent = _add_hour(lane, step, gains)
+    if is_day and is_usual:
+        # Whether there are as many labels as usual is known, and the value can be judged.
+        usual = replace(usual, discount=None)
+    found = judge_lane(
+        usual,
+        seen,
+        gains,
+        discounts,
+        shared=None if is_day else users,
+        recent_gain=None if is_day else _average_gain(recent),
+        has_usual_labels=is_usual,
+    )
+    gaps = found.gaps
+    if not len(gaps.gap):
+        return lane
+    before = lane.detector or Detector(run_length=rule.run_length)
+    share = min((step.until - step.start) / rule.length, 1.0)
+    detector = advance(before, gaps, share)
+    start = to_datetime(step.start)
+    known = dict(lane.moments) | {detector.periods: start}
+    value = Mean(
+        gaps.value,
+        gaps.value - Z * gaps.error,
+        gaps.value + Z * gaps.error,
+        LEVEL,
+        len(gaps.gap),
+        len(seen.value),
+    )
+    is_value = found.judged == "value"
+    floor = max(gaps.floor, 0.0)
+    return replace(
+        lane,
+        detector=detector,
+        recovery=None if lane.recovery is None else follow(lane.recovery, gaps),
+        moments=tuple((number, known[number]) for number in sorted(set(detector.starts))),
+        value=turn_mean(rule, value) if is_value else value,
+        floor=turn(rule, floor) if is_value else floor,
+        expected=turn(rule, gaps.expected) if is_value else gaps.expected,
+        judged=found.judged,
+        at=start,
+        day=step.start // DAY,
+        users=users,
+        recent=() if is_day else recent,
+    )
+
+
+def _add_hour(
+    lane: Evidence, step: Step, gains: NDArray[np.float64]
+) -> tuple[tuple[int, int, float], ...]:
+    """Return the rankings and gains of the last hours, with those of this one."""
+    hour = step.start // HOUR
+    kept = [one for one in lane.recent if one[0] > hour - HOURS]
+    return (*kept, (hour, len(gains), math.fsum(gains.tolist())))
+
+
+def _average_gain(recent: tuple[tuple[int, int, float], ...]) -> float | None:
+    count = sum(one[1] for one in recent)
+    return math.fsum(one[2] for one in recent) / count if count else None
+
+
+def _count_users(seen: Observations) -> int:
+
+    return len(np.unique(seen.cluster[~np.isnan(seen.value)]))

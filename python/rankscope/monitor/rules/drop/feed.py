@@ -1,0 +1,269 @@
+"""Feeds periods of data to the streams of a rule."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from rankscope.deferred import np
+from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
+from rankscope.monitor.rules.drop.check import check_stream
+from rankscope.monitor.rules.drop.dimensions import find_dimension
+from rankscope.monitor.rules.drop.grades import START, compare_grades
+from rankscope.monitor.rules.drop.name import name_drops
+from rankscope.monitor.rules.drop.step import FINAL, pass_step
+from rankscope.monitor.rules.evidence import Evidence
+from rankscope.monitor.rules.stream import ALL, Stream
+from rankscope.monitor.store.folding import OTHER, choose_versions
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.rules.drop.floors import Floors
+    from rankscope.monitor.rules.drop.progress import RuleProgress
+    from rankscope.monitor.rules.drop.rule import DropRule
+    from rankscope.monitor.rules.drop.sample import Sample
+    from rankscope.monitor.rules.drop.step import Step
+    from rankscope.monitor.store.folding import Folding, Pair
+    from rankscope.monitor.store.records import Context
+
+    Key: TypeAlias = tuple[str, str, Slice]
+
+NOTHING = timedelta()
+LEAVE = timedelta(days=2)
+"""A version that shows nothing for so long, while others of its rule do, is watched no more."""
+FORGET = timedelta(days=28)
+"""A slice that shows nothing for so long is watched no more."""
+STALE = timedelta(days=2)
+"""A slice that shows nothing for so long, and for longer than ever, is stale."""
+MOST_STREAMS = 400
+"""A rule watches so many versions and slices at most, those with the most rankings."""
+
+
+def feed(
+    progress: RuleProgress,
+    rule: DropRule,
+    step: Step,
+    period: Sample,
+    *,
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+    floors: Floors,
+) -> RuleProgress:
+    """Check the next period for a rule.
+
+    A rule watches the versions with the most rankings in the period; of two with as many, one that
+    it has watched before. All others are one stream of their model, named `<other>`.
+
+    Streams start with the first period in which their version and slice have rankings and the
+    baseline has some of theirs; what is expected of them is made then, and stays. Where labels are
+    late or lost, the period tells nothing, so that a lack of labels is never taken for a drop.
+    """
+    watched = {
+        (stream.model, stream.version) for stream in progress.streams if stream.version != ALL
+    }
+    folding = _choose(rule, period, contexts, watched)
+    has_anchor = step.age == FINAL and floors.has_anchor(rule)
+    groups = group_contexts(rule, period, contexts, slicing, folding=folding, has_anchor=has_anchor)
+    passed = pass_step(progress, step)
+    is_late = False
+    if step.age == FINAL:
+        passed = _count(passed, groups, period)
+        is_late = passed.has_late_labels and not all(
+            stream.knows_labels for stream in progress.streams
+        )
+    sizes = {key: period.count(numbers) for key, numbers in groups.items()}
+    known = {stream.key: stream for stream in progress.streams if _is_watched(stream, folding)}
+    new = [key for key in groups if key not in known and is_kept(key[2], slicing)]
+    new.sort(key=lambda key: (-sizes[key], key))
+    room = max(MOST_STREAMS - len(known), 0)
+    known |= {key: _begin(key, progress.streams, step) for key in new[:room]}
+    lanes = 1 + len(rule.choose_ages(floors.window))
+    streams = []
+    for key, stream in sorted(known.items()):
+        followed: Stream | None = stream
+        if step.age == FINAL:
+            followed = _follow(stream, step, shown={key[:2] for key in groups}, has=key in groups)
+        if followed is not None and key in groups:
+            rows = period.find(groups[key])
+            followed = _check(
+                followed,
+                rule,
+                step,
+                period,
+                rows,
+                is_late=is_late,
+                count=len(known) * lanes,
+                contexts=contexts,
+                slicing=slicing,
+                floors=floors,
+            )
+        if followed is not None:
+            streams.append(followed)
+    return replace(
+        passed,
+        streams=tuple(name_drops(streams, rule)),
+        passed_over=progress.passed_over + (1 if is_late else 0),
+        unwatched=len(new[room:]) if step.age == FINAL else progress.unwatched,
+    )
+
+
+def _begin(key: Key, watched: Sequence[Stream], step: Step) -> Stream:
+    """Return the stream of a version and slice; it goes on with a fall of the version before."""
+    model, version, place = key
+    fresh = Stream(model=model, version=version, slice=place)
+    if version == ALL or OTHER in {model, version}:
+        return fresh
+    came = to_datetime(step.start)
+    fallen = [
+        (stream.last or EPOCH, followed)
+        for stream in watched
+        if (stream.model, stream.slice) == (model, place) and stream.version not in {ALL, OTHER}
+        if (followed := stream.follow(version, came)) is not None
+    ]
+    return max(fallen, key=lambda one: one[0])[1] if fallen else fresh
+
+
+def _count(progress: RuleProgress, groups: Mapping[Key, list[int]], period: Sample) -> RuleProgress:
+    """Count the rankings of a period and those that have labels."""
+    whole = [
+        numbers for (_, version, place), numbers in groups.items() if not place and version != ALL
+    ]
+    rows = period.find([number for numbers in whole for number in numbers])
+    return progress.count(len(rows), int(period.is_labelled[rows].sum()))
+
+
+def _is_watched(stream: Stream, folding: Folding) -> bool:
+    pair = stream.model, stream.version
+    return pair in folding.pairs or OTHER in pair or stream.version == ALL
+
+
+def _follow(stream: Stream, step: Step, *, shown: set[Pair], has: bool) -> Stream | None:
+    """Return the stream after a final period in which it may have shown nothing."""
+    length = timedelta(microseconds=step.until - step.start)
+    until = to_datetime(step.until)
+    if has:
+        gap = NOTHING if stream.last is None else until - length - stream.last
+        state = "INSUFFICIENT" if stream.state == "STALE" else stream.state
+        reason = "" if stream.state == "STALE" else stream.reason
+        return replace(
+            stream,
+            absent=NOTHING,
+            last=until,
+            longest=max(stream.longest, gap),
+            state=state,
+            reason=reason,
+        )
+    if any(lane.at is not None and lane.at >= until for lane in stream.lanes):
+        # Its early values are newer than this period: a release whose first day isn't final yet.
+        return stream
+    pair = stream.model, stream.version
+    absent = NOTHING if pair in shown else stream.absent + (length if shown else NOTHING)
+    if absent >= LEAVE:
+        return None
+    quiet = replace(stream, absent=absent)
+    silent = NOTHING if stream.last is None else until - stream.last
+    if silent < max(STALE, 2 * length, 2 * stream.longest) or stream.is_named:
+        return quiet
+    if stream.last is None or silent >= FORGET:
+        return None
+    told = f"no rankings for {describe_duration(silent)}, since {describe_time(stream.last)}"
+    return replace(quiet, state="STALE", reason=told)
+
+
+def _check(
+    stream: Stream,
+    rule: DropRule,
+    step: Step,
+    period: Sample,
+    rows: NDArray[np.int64],
+    *,
+    is_late: bool,
+    count: int,
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+    floors: Floors,
+) -> Stream:
+    """Check the rankings of a stream; its baseline is made first if it has none."""
+    age = timedelta(microseconds=step.age)
+    lane = stream.lane(age) or Evidence(age=age)
+    if lane.mean is None:
+        floor = floors.find(rule, stream.key, lane, step, count)
+        lane = floor.lane
+        if age and lane.mean is None:
+            return stream
+        known = stream if stream.lane(age) else replace(stream, lanes=(*stream.lanes, lane))
+        stream = known.set_lane(lane)
+        if step.age == FINAL:
+            stream = replace(
+                stream,
+                reason=lane.reason,
+                compared=floor.compared or stream.compared,
+                label_days=floor.label_days or stream.label_days,
+            )
+        if floor.grades is not None:
+            told = compare_grades(floor.grades, floor.lists, period.grades, len(period.times))
+            others = [one for one in stream.warnings if not one.startswith(START)]
+            stream = replace(stream, warnings=(*others, *([told] if told else [])))
+    if lane.mean is None or (is_late and not stream.knows_labels):
+        return stream
+    return check_stream(
+        stream, lane, rule, step, period=period, rows=rows, contexts=contexts, slicing=slicing
+    )
+
+
+def _choose(
+    rule: DropRule, period: Sample, contexts: Mapping[int, Context], watched: set[Pair]
+) -> Folding:
+    """Return which versions have streams of their own."""
+    weights = dict.fromkeys(watched, 1)
+    numbers, counts = np.unique(period.contexts, return_counts=True)
+    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+        context = contexts[number]
+        if rule.model in {None, context.model}:
+            pair = context.model, context.version
+            weights[pair] = weights.get(pair, 0) + 2 * count
+    return choose_versions(weights)
+
+
+def group_contexts(
+    rule: DropRule,
+    period: Sample,
+    contexts: Mapping[int, Context],
+    slicing: Slicing,
+    *,
+    folding: Folding | None = None,
+    has_anchor: bool = False,
+) -> dict[Key, list[int]]:
+    """Return the contexts of each version and slice that a rule watches, if any."""
+    attributes = [name for name, _ in slicing.values]
+    dimensions = [(), *(find_dimension(name, attributes) for name in rule.slices)]
+    groups: dict[Key, list[int]] = {}
+    for number in np.unique(period.contexts).tolist():
+        context = contexts[number]
+        if rule.model is not None and context.model != rule.model:
+            continue
+        said = dict(context.attributes)
+        places: list[Slice] = [
+            tuple((name, said[name]) for name in names)
+            for names in dict.fromkeys(dimensions)
+            if all(name in said for name in names)
+        ]
+        pair = context.model, context.version
+        model, version = pair if folding is None else folding.place(*pair)
+        for place in places:
+            groups.setdefault((model, version, place), []).append(number)
+            if has_anchor and model != OTHER:
+                groups.setdefault((model, ALL, place), []).append(number)
+    return groups
+
+
+def is_kept(place: Slice, slicing: Slicing) -> bool:
+    """Whether a slice is kept apart from `<other>`."""
+    values = dict(slicing.values)
+    return all(value in values.get(name, ()) for name, value in place)

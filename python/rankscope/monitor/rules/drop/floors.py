@@ -1,0 +1,383 @@
+"""Floors: what the values of streams are compared with, from the same slice of the baseline."""
+
+from __future__ import annotations
+
+import json
+
+from rankscope.deferred import np
+from rankscope.errors import InputError, UsageError
+from rankscope.monitor.evaluate.baseline import find_previous
+from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.times import describe_time, read_span, to_datetime
+from rankscope.monitor.rules.drop.mix import choose_mix, observe
+from rankscope.monitor.rules.drop.sample import View, collect_samples
+from rankscope.monitor.rules.drop.step import FINAL
+from rankscope.monitor.rules.stream import ALL
+from rankscope.records import record, replace
+from rankscope.settings.interval import Interval
+from rankscope.settings.reading import count_threads
+from rankscope.stats.means import estimate_mean
+from rankscope.stats.sequential.anchor import LEAST, LONGEST, choose_anchor
+from rankscope.stats.sequential.baseline import LEVEL
+from rankscope.stats.sequential.lanes import fit_lane
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import TypeAlias, TypeVar
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.configuration import BaselineChoice
+    from rankscope.monitor.definition.definition import Definition
+    from rankscope.monitor.definition.slices import Slice, Slicing
+    from rankscope.monitor.rules.drop.rule import DropRule
+    from rankscope.monitor.rules.drop.sample import Sample
+    from rankscope.monitor.rules.drop.step import Step
+    from rankscope.monitor.rules.evidence import Evidence
+    from rankscope.monitor.rules.stream import LabelDay
+    from rankscope.monitor.store.records import Context, Version
+    from rankscope.monitor.store.store import StoreReader
+    from rankscope.stats.means import Mean
+
+    Number = TypeVar("Number", float, NDArray[np.float64])
+    # A model, a version and a slice.
+    Key: TypeAlias = tuple[str, str, Slice]
+
+T = Interval(method="t")
+WEEK = 7 * DAY
+MOST_RANKINGS = 600_000
+"""A baseline of production is from at most this many rankings, or about so many."""
+MOST_HELD = MOST_RANKINGS
+"""With more rankings, baselines that were read before are forgotten when another one is read."""
+
+
+@record(frozen=True, slots=True)
+class _Wanted:
+    """The rankings that a baseline is made from.
+
+    Args:
+        since: From when.
+        until: Until when.
+        now: As of when labels count; `None` for a set, of which all do.
+        contexts: What they have in common.
+        rankings: How many there are, as far as that can change.
+        retried: After how long it is tried again, as the rankings are others by then.
+    """
+
+    since: int
+    until: int
+    now: int | None
+    contexts: tuple[int, ...]
+    rankings: int = 0
+    retried: int = 1
+
+    def shows(self, other: _Wanted) -> bool:
+        """Whether it has the rankings of another one, maybe with other labels."""
+        names = "since", "until", "contexts"
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def is_known(self, now: int) -> bool:
+        """Whether all of its labels can have come by a time."""
+        return self.now is None or self.now <= now
+
+    @property
+    def name(self) -> str:
+        """What tells it apart from other data."""
+        times = [None if one is None else one // self.retried for one in self._times]
+        return json.dumps([*times, len(self.contexts), self.rankings])
+
+    @property
+    def _times(self) -> tuple[int | None, ...]:
+        # A baseline that is retried every week is identified by its end alone.
+        times = self.since, self.until, self.now
+        return times if self.retried == 1 else times[1:2]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """What a stream is compared with.
+
+    Args:
+        lane: The lane, with what is expected, or with the reason why nothing is.
+        compared: From when a long-term baseline is.
+        label_days: The labels of the days of the baseline, if it is from production.
+        grades: How many documents of a set have each grade above 0.
+        lists: How many rankings the set has.
+    """
+
+    lane: Evidence
+    compared: datetime | None = None
+    label_days: tuple[LabelDay, ...] = ()
+    grades: Mapping[float, int] | None = None
+    lists: int = 0
+
+
+class Floors:
+    """Finds what streams are compared with, and reads each part of the baseline once.
+
+    Args:
+        store: The store that holds the events.
+        project: The name of the project.
+        choice: What values are held against.
+        definition: The definition to evaluate with.
+        contexts: What rankings have in common.
+        versions: The versions that have rankings.
+        slicing: The attributes and values that have slices.
+        ages: The ages of the values that rules check, the youngest first; `FINAL` is the last.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads.
+    """
+
+    def __init__(
+        self,
+        store: StoreReader,
+        project: str,
+        choice: BaselineChoice | None,
+        definition: Definition,
+        *,
+        contexts: Mapping[int, Context],
+        versions: Sequence[Version],
+        slicing: Slicing,
+        ages: Sequence[int],
+        now: int,
+        threads: int | None = None,
+    ) -> None:
+        self._store = store
+        self._project = project
+        self._choice = choice
+        self._definition = definition
+        self._contexts = contexts
+        self._versions = versions
+        self._slicing = slicing
+        self._ages = ages
+        self._now = now
+        self._threads = threads
+        self._samples: dict[tuple[_Wanted, int], Sample] = {}
+        self._found: dict[tuple[str, str | None, str | None], tuple[int, ...]] = {}
+
+    @property
+    def window(self) -> int:
+        """The attribution window, in microseconds."""
+        return self._definition.window * SECOND
+
+    def has_anchor(self, rule: DropRule) -> bool:
+        """Whether a rule compares models with a baseline that releases don't renew."""
+        is_renewed = self._choice is not None and self._choice.kind == "version"
+        return is_renewed and rule.anchor
+
+    def find(self, rule: DropRule, key: Key, lane: Evidence, step: Step, count: int) -> Floor:
+        """Return what a stream is compared with, or why it is with nothing."""
+        wanted = self._want(key, step)
+        if isinstance(wanted, str):
+            return Floor(lane=replace(lane, reason=wanted))
+        if wanted.name == lane.tried:
+            return Floor(lane=lane)
+        place = key[2]
+        sample = self._read(wanted, key, step)
+        asked = set(place)
+        sliced = [
+            number
+            for number in wanted.contexts
+            if asked.issubset(self._contexts[number].attributes)
+        ]
+        rows = sample.find(sliced)
+        tried = replace(lane, tried=wanted.name)
+        if key[1] == ALL and len(rows):
+            first = int(sample.times[rows].min())
+            if choose_anchor(first, step.start) is None:
+                return Floor(lane=replace(tried, reason=_tell_short(first)))
+        floor = Floor(
+            lane=self._fit(rule, place, tried, step, sample=sample, rows=rows, count=count),
+            compared=to_datetime(wanted.since) if key[1] == ALL else None,
+        )
+        if wanted.now is None:
+            return replace(floor, grades=sample.grades, lists=len(sample.times))
+        if step.age == FINAL:
+            return replace(floor, label_days=_count_labels(sample, rows))
+        return floor
+
+    def _fit(
+        self,
+        rule: DropRule,
+        place: Slice,
+        lane: Evidence,
+        step: Step,
+        *,
+        sample: Sample,
+        rows: NDArray[np.int64],
+        count: int,
+    ) -> Evidence:
+        """Return a lane with what the rankings of a baseline make expected."""
+        values, clusters = turn(rule, sample.values[rule.measure][rows]), sample.clusters[rows]
+        threads = count_threads(self._threads)
+        mean = estimate_mean(values, clusters, T, threads)
+        if mean.clusters < 2:
+            return replace(
+                lane, reason=f"the baseline has {_count_users(mean.clusters)} with a value"
+            )
+        mix = choose_mix(rule, place, sample, rows, contexts=self._contexts, slicing=self._slicing)
+        seen = observe(values, sample, rows, mix, contexts=self._contexts, slicing=self._slicing)
+        try:
+            usual = fit_lane(
+                seen,
+                sample.gains[rows],
+                sample.discounts[rows],
+                tolerance=find_tolerance(rule, turn(rule, mean.value)),
+                level=LEVEL / max(count, 1),
+                is_hourly=step.until - step.start < DAY,
+            )
+        except (InputError, UsageError) as error:
+            return replace(lane, reason=f"the baseline has no floor: {error.message}")
+        if rule.is_rise_bad:
+            # Whether there are labels is what is measured: it is judged however many there are.
+            usual = replace(usual, discount=None)
+        return replace(
+            lane,
+            reason="",
+            mix=mix,
+            mean=turn_mean(rule, mean),
+            usual=usual,
+            floor=turn(rule, max(usual.value.floor, 0.0)),
+        )
+
+    def _read(self, wanted: _Wanted, key: Key, step: Step) -> Sample:
+        """Read the rankings of a baseline, with the values of later ages that will be asked for."""
+        if (wanted, step.age) not in self._samples:
+            views = {(wanted, step.age): self._view(wanted, step.age)}
+            for age in self._ages[self._ages.index(step.age) + 1 :]:
+                later = self._want(key, replace(step, age=age))
+                if isinstance(later, _Wanted) and later.shows(wanted) and later.is_known(self._now):
+                    views[later, age] = self._view(later, age)
+            samples = collect_samples(
+                self._store.read(self._project, wanted.since, wanted.until),
+                wanted.contexts,
+                list(views.values()),
+                threads=self._threads,
+            )
+            self._forget()
+            self._samples |= dict(zip(views, samples, strict=True))
+        return self._samples[wanted, step.age]
+
+    def _view(self, wanted: _Wanted, age: int) -> View:
+        definition = self._definition if age == FINAL else at_age(self._definition, age)
+        return View(definition, wanted.now)
+
+    def _forget(self) -> None:
+        """Forget the baselines that were read first, where all of them are large."""
+        while sum(len(one.times) for one in self._samples.values()) > MOST_HELD:
+            del self._samples[next(iter(self._samples))]
+
+    def _want(self, key: Key, step: Step) -> _Wanted | str:
+        """Return which rankings the baseline of a stream is made from, or why there are none."""
+        model, version, _ = key
+        choice = self._choice
+        if choice is None:
+            return "the project has no baseline"
+        wait = step.age or self.window
+        if version == ALL:
+            return self._want_history(model, step.start, wait)
+        # The labels of a set that was judged have no age: early values are compared with those of
+        # the previous version.
+        if choice.kind == "version" or (choice.kind == "set" and step.age != FINAL):
+            return self._want_version(model, version, wait)
+        if choice.kind == "period":
+            numbers = self._find_contexts("production", choice.model, choice.version)
+            begin, end = read_span(choice.since, choice.until)
+            return _Wanted(begin or 0, end or 0, min((end or 0) + wait, self._now), numbers)
+        numbers = self._find_contexts(choice.environment, choice.model, choice.version)
+        theirs = [one for one in self._versions if one.environment == choice.environment]
+        since = min((one.first for one in theirs), default=0)
+        until = max((one.last for one in theirs), default=-1) + 1
+        return _Wanted(since, until, None, numbers, sum(one.rankings for one in theirs))
+
+    def _want_version(self, model: str, version: str, wait: int) -> _Wanted | str:
+        before = find_previous(self._versions, model=model, version=version)
+        if before is None:
+            return f"there is no earlier version of {model or 'the model'}"
+        here, earlier = (
+            next(
+                one
+                for one in self._versions
+                if (one.environment, one.model, one.version) == ("production", model, name)
+            )
+            for name in (version, before)
+        )
+        since = here.first - min(
+            LONGEST, _fit_length(earlier.first, earlier.last, earlier.rankings)
+        )
+        numbers = self._find_contexts("production", model, before)
+        return _Wanted(since, here.first, here.first + wait, numbers)
+
+    def _want_history(self, model: str, start: int, wait: int) -> _Wanted | str:
+        theirs = [
+            one for one in self._versions if one.environment == "production" and one.model == model
+        ]
+        first = min((one.first for one in theirs), default=start)
+        last = max((one.last for one in theirs), default=start)
+        length = _fit_length(first, max(last, start), sum(one.rankings for one in theirs))
+        anchor = choose_anchor(first, start, length)
+        if anchor is None:
+            return _tell_short(first)
+        numbers = self._find_contexts("production", model, None)
+        return _Wanted(anchor.since, start, start + wait, numbers, retried=WEEK)
+
+    def _find_contexts(
+        self, environment: str, model: str | None, version: str | None
+    ) -> tuple[int, ...]:
+        key = environment, model, version
+        if key not in self._found:
+            self._found[key] = tuple(find_contexts(self._contexts, environment, model, version))
+        return self._found[key]
+
+
+def _tell_short(first: int) -> str:
+    """Say from when on there is a long-term baseline, given the first ranking."""
+    from_then = describe_time(first - first % DAY + LEAST + DAY)
+    return f"watched from {from_then} on, when there are two weeks to compare with"
+
+
+def at_age(definition: Definition, age: int) -> Definition:
+    """Return a definition whose labels count up to an age, in microseconds."""
+    return replace(definition, window=age // SECOND)
+
+
+def find_tolerance(rule: DropRule, baseline: float) -> float:
+    """Return the difference from a baseline that a rule tolerates."""
+    return rule.tolerance * baseline if rule.is_relative else rule.tolerance
+
+
+def turn(rule: DropRule, values: Number) -> Number:
+    """Turn values of which more is worse around, so that less is; others stay as they are.
+
+    Values that were turned are turned back by turning them again.
+    """
+    return 1 - values if rule.is_rise_bad else values
+
+
+def turn_mean(rule: DropRule, mean: Mean) -> Mean:
+    """Turn a mean and its interval around, as `turn` does with values."""
+    if not rule.is_rise_bad:
+        return mean
+    return replace(mean, value=1 - mean.value, lower=1 - mean.upper, upper=1 - mean.lower)
+
+
+def _fit_length(first: int, last: int, rankings: int) -> int:
+    """Return for how long there are about as many rankings as a baseline is made from at most."""
+    return (last - first + 1) * MOST_RANKINGS // max(rankings, 1)
+
+
+def _count_users(count: int) -> str:
+    return f"{count} user or query" if count == 1 else f"{count} users or queries"
+
+
+def _count_labels(sample: Sample, rows: NDArray[np.int64]) -> tuple[LabelDay, ...]:
+    """Count the rankings and labels of each day."""
+    days, of_ranking = np.unique(sample.times[rows] // DAY, return_inverse=True)
+    rankings = np.bincount(of_ranking, minlength=len(days))
+    labels = np.bincount(of_ranking, sample.labels[rows], len(days)).astype(np.int64)
+    columns = (days.tolist(), rankings.tolist(), labels.tolist())
+    # The last and the first day may be there in part.
+    return tuple((day, count, of, True) for day, count, of in zip(*columns, strict=True))

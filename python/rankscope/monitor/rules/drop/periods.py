@@ -1,0 +1,172 @@
+"""Reads the periods and baselines that rules look at, once for all rules of a project."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.rules.drop.floors import Floors, at_age
+from rankscope.monitor.rules.drop.sample import View, collect_samples
+from rankscope.monitor.rules.drop.step import FINAL
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.rules.drop.sample import Sample
+    from rankscope.monitor.rules.drop.step import Step
+    from rankscope.monitor.store.records import Context, Version
+    from rankscope.monitor.store.store import StoreReader
+
+
+MOST_HELD = 600_000
+"""With more rankings, no values are held that are checked later only."""
+
+
+@record(frozen=True, slots=True)
+class _ReadSpan:
+    """Rankings that were read, with their values at one age.
+
+    Args:
+        age: The age.
+        start: From when they are.
+        until: Until when.
+        sample: The rankings.
+    """
+
+    age: int
+    start: int
+    until: int
+    sample: Sample
+
+    def has(self, step: Step) -> bool:
+        """Whether it has the rankings of a step."""
+        if step.age != self.age:
+            return False
+        if step.age == FINAL:
+            # A part of them doesn't know how often grades occur.
+            return (self.start, self.until) == (step.start, step.until)
+        return self.start <= step.start and step.until <= self.until
+
+
+class PeriodReader:
+    """Reads periods and baselines, once for all rules of a project.
+
+    Args:
+        store: The store that holds the events.
+        project: The name of the project.
+        configuration: The configuration of the project.
+        slicing: Which values have slices of their own.
+        measures: The names of the measures that rules need.
+        ages: The ages of the early values that rules check.
+        versions: The versions that have rankings.
+        now: The current time, in microseconds since 1970 in UTC.
+        threads: The number of threads.
+    """
+
+    def __init__(
+        self,
+        store: StoreReader,
+        project: str,
+        configuration: Configuration,
+        slicing: Slicing,
+        *,
+        measures: Collection[str],
+        ages: Collection[int],
+        versions: Sequence[Version],
+        now: int,
+        threads: int | None,
+    ) -> None:
+        definition = configuration.definition
+        chosen = tuple(one for one in definition.measures if one.name in measures)
+        self._store = store
+        self._project = project
+        self._definition = replace(definition, measures=chosen) if chosen else definition
+        self._choice = configuration.baseline
+        self._slicing = slicing
+        self._versions = versions
+        self._window = definition.window * SECOND
+        self._now = now
+        self._threads = threads
+        # What is final comes last.
+        self._ages = (*sorted(ages), FINAL)
+        self._held: list[_ReadSpan] = []
+
+    @cached_property
+    def contexts(self) -> dict[int, Context]:
+        """The contexts, read when the first period is due."""
+        return self._store.contexts(self._project)
+
+    @cached_property
+    def floors(self) -> Floors:
+        """The baseline that values are compared with."""
+        return Floors(
+            self._store,
+            self._project,
+            self._choice,
+            self._definition,
+            contexts=self.contexts,
+            versions=self._versions,
+            slicing=self._slicing,
+            ages=self._ages,
+            now=self._now,
+            threads=self._threads,
+        )
+
+    def read(self, step: Step) -> Sample:
+        """Read a period of production, with the values that rankings have at its age.
+
+        The hours of a day that are due are read together, and with the values of later ages, as far
+        as these are known: the periods that are checked at those ages come next.
+        """
+        held = next((one for one in self._held if one.has(step)), None)
+        if held is None:
+            until = step.until
+            if step.age != FINAL:
+                closed = (self._now - step.age) // HOUR * HOUR
+                until = max(until, min(step.start - step.start % DAY + DAY, closed))
+            held = self._collect(step.age, step.start, until)
+        if (held.start, held.until) == (step.start, step.until):
+            return held.sample
+        return held.sample.between(step.start, step.until)
+
+    def _collect(self, age: int, since: int, until: int) -> _ReadSpan:
+        """Read rankings, and hold them with their values at an age and at later ones."""
+        self._held = [one for one in self._held if one.until + self._wait(one.age) >= since]
+        later = self._ages[self._ages.index(age) + 1 :]
+        known = [one for one in later if until + self._wait(one) <= self._now]
+        ages = [age, *(known if self._has_room(1 + len(known)) else ())]
+        shown = [
+            number
+            for number, context in self.contexts.items()
+            if context.environment == "production"
+        ]
+        samples = collect_samples(
+            self._store.read(self._project, since, until),
+            shown,
+            [
+                View(
+                    at_age(self._definition, one) if one else self._definition,
+                    until + self._wait(one),
+                )
+                for one in ages
+            ],
+            threads=self._threads,
+        )
+        found = [
+            _ReadSpan(one, since, until, sample) for one, sample in zip(ages, samples, strict=True)
+        ]
+        self._held += found
+        return found[0]
+
+    def _has_room(self, count: int) -> bool:
+        """Whether so many more samples can be held, each as large as the largest one."""
+        sizes = [len(one.sample.times) for one in self._held]
+        return sum(sizes) + count * max(sizes, default=0) <= MOST_HELD
+
+    def _wait(self, age: int) -> int:
+        """Return how long after a ranking its values of an age are known."""
+        return age or self._window

@@ -1,0 +1,168 @@
+"""Rules of the kind `drop`: the mean of a measure falls below its floor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field
+
+from rankscope.monitor.events.limits import HOUR, MINUTE, SECOND
+from rankscope.monitor.events.times import count_micros, write_duration
+from rankscope.monitor.rules.drop.dimensions import find_dimension
+from rankscope.monitor.rules.measured import check_measure
+from rankscope.monitor.rules.rule import Rule, bad
+from rankscope.monitor.rules.settings import (
+    BETWEEN,
+    EMPTY,
+    LENGTHS,
+    Lanes,
+    Measure,
+    Period,
+    RunLength,
+    Setting,
+    Slices,
+)
+
+if TYPE_CHECKING:
+    from rankscope.monitor.definition.configuration import Configuration
+
+AGES = (15 * MINUTE, HOUR, 4 * HOUR)
+"""The ages at which early values are checked by default: the last two that the window allows."""
+MOST_AGES = 2
+LEAST_WINDOW = 4
+"""The default ages are at most the attribution window divided by this."""
+
+Tolerance = Annotated[
+    float,
+    Field(ge=0, allow_inf_nan=False),
+    Setting(
+        "how far the mean may be below the baseline: a value such as 0.02, or a share of the "
+        "baseline such as 5%",
+        "0 or more, and below 1 where it is a share",
+    ),
+]
+IsRelative = Annotated[
+    bool,
+    Setting(
+        "read the tolerance as a share of the baseline, as 5% is",
+        label="Tolerance is a share of the baseline",
+    ),
+]
+Anchor = Annotated[
+    bool,
+    Setting(
+        "compare models with a long-term baseline, too, which releases don't renew",
+        label="Also compare with a long-term baseline, if the baseline is the previous version",
+    ),
+]
+
+
+class DropRule(Rule):
+    """A condition on the mean of a measure in production; see `Rule`."""
+
+    kind: Literal["drop"] = "drop"
+    measure: Measure
+    slices: Slices = ()
+    period: Period = "day"
+    tolerance: Tolerance = 0.02
+    is_relative: IsRelative = False
+    run_length: RunLength = 1800.0
+    lanes: Lanes = None
+    anchor: Anchor = True
+
+    def model_post_init(self, _: object) -> None:
+        """Check what depends on two fields."""
+        if self.is_relative and self.tolerance >= 1:
+            raise bad("tolerance", "0 or more, and below 1 where it is a share", self.tolerance)
+
+    @property
+    def subject(self) -> str:
+        """The measure that its incidents are about."""
+        return self.measure
+
+    @property
+    def is_rise_bad(self) -> bool:
+        """Whether a larger value of the measure is a worse one."""
+        return self.measure == EMPTY
+
+    @property
+    def length(self) -> int:
+        """How much it looks at together, in microseconds."""
+        return LENGTHS[self.period]
+
+    def check(self, configuration: Configuration) -> Self:
+        """Check that the project measures what the rule needs, and return it with full names."""
+        slices = tuple(check_slice(name, configuration) for name in self.slices)
+        window = configuration.definition.window * SECOND
+        for age in self.lanes or ():
+            if count_micros(age) >= window:
+                shown = write_duration(window)
+                raise bad("lanes", f"ages below the attribution window of {shown}", str(age))
+        if self.measure == EMPTY:
+            return self.replace(slices=slices)
+        measure = check_measure(self.measure, configuration, more=[EMPTY])
+        lowest, highest = measure.row.value_range
+        if not 0 <= lowest <= highest <= 1:
+            raise bad("measure", "one whose values are from 0 to 1", self.measure)
+        return self.replace(measure=measure.name, slices=slices)
+
+    def describe(self) -> str:
+        """Describe the rule in a sentence.
+
+        Examples:
+            >>> DropRule(name="quality", measure="nDCG@5", slices=("device",)).describe()
+            'Alerts when nDCG@5 drops more than 0.02 below the baseline, checked every day, \
+overall and by device. At most one false alarm in 1,800 days, on average.'
+        """
+        amount = f"{100 * self.tolerance:g}%" if self.is_relative else f"{self.tolerance:g}"
+        what, below = f"{self.measure} drops", "below"
+        if self.is_rise_bad:
+            what, below = "the share of rankings without relevant documents rises", "above"
+        where = f" for the model {self.model}" if self.model is not None else ""
+        slices = f" and by {', '.join(self.slices)}" if self.slices else ""
+        return (
+            f"Alerts when {what} more than {amount} {below} the baseline, checked every "
+            f"{self.period}, overall{slices}{where}. At most one false alarm in "
+            f"{self.run_length:,.0f} {self.period}s, on average."
+        )
+
+    def choose_ages(self, window: int) -> tuple[int, ...]:
+        """Return the ages at which early values are checked, in microseconds, the youngest first.
+
+        Examples:
+            >>> rule = DropRule(name="quality", measure="nDCG@5")
+            >>> [age // HOUR for age in rule.choose_ages(24 * HOUR)]
+            [1, 4]
+            >>> rule.replace(lanes=()).choose_ages(24 * HOUR)
+            ()
+        """
+        if self.lanes is None:
+            return tuple(age for age in AGES if LEAST_WINDOW * age <= window)[-MOST_AGES:]
+        return tuple(sorted(map(count_micros, self.lanes)))
+
+
+def check_slice(name: str, configuration: Configuration) -> str:
+    """Return the name of an attribute, or of a pair in the order of the configuration."""
+    attributes, pairs = configuration.attributes, configuration.all_pairs
+    dimension = find_dimension(name, attributes)
+    if len(dimension) == 2:
+        for pair in (dimension, dimension[::-1]):
+            if pair in pairs:
+                return BETWEEN.join(pair)
+        known = ", ".join(BETWEEN.join(pair) for pair in pairs) or "none"
+        raise bad(
+            "slices",
+            f"a pair of attributes that the project slices together: {known}",
+            name,
+            "add the pair to the configuration of the project, or leave its pairs out for all",
+        )
+    if not dimension:
+        known = ", ".join(attributes) or "none"
+        example = f", or two of them as in {BETWEEN.join(attributes[:2])}" if attributes[1:] else ""
+        raise bad(
+            "slices",
+            f"attributes of the project ({known}){example}",
+            name,
+            "add the attribute with rankscope monitor configure STORE --slice, or correct its name",
+        )
+    return name

@@ -1,0 +1,425 @@
+"""Rules of the kind `limit`: a measure, a share or a count crosses a fixed value."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field
+
+from rankscope.deferred import np
+from rankscope.engine.requests import read_measure
+from rankscope.monitor.evaluate.clusters import number_clusters
+from rankscope.monitor.evaluate.contexts import find_contexts
+from rankscope.monitor.evaluate.values import evaluate_chunks
+from rankscope.monitor.events.fields import can_be_stored
+from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.times import count_micros, describe_time, to_datetime, to_micros
+from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.kind import Kind, Problem
+from rankscope.monitor.rules.measured import check_measure
+from rankscope.monitor.rules.rule import Rule, bad
+from rankscope.monitor.rules.run import RESOLVED, RuleRun, Scene, name_basis
+from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
+from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.stored import Stored
+from rankscope.records import record, replace
+from rankscope.settings.interval import Interval
+from rankscope.settings.reading import count_threads
+from rankscope.stats.means import Mean, estimate_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.evaluate.values import Evaluated
+    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.store.records import Chunk, Context, RuleRow
+
+RANKINGS = "rankings"
+"""How many rankings there are in an hour: a count, which has no interval."""
+SHARES: Mapping[str, str] = {
+    EMPTY: "share of rankings without relevant documents",
+    "no_results": "share of rankings that show nothing",
+    "unjudged": "share of documents without a grade",
+}
+"""What can be limited besides measures and the count of rankings."""
+MOST_RANKINGS = 100_000
+"""A check looks at the newest rankings of its time, as many as this at most."""
+MOST_HOURS = 30 * 24
+LEVEL = 0.95
+
+LimitMeasure = Annotated[
+    str,
+    keep_if(lambda name: bool(name) and can_be_stored(name, LIMITS.id_bytes)),
+    described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
+    Setting(
+        "what a limit is about: a measure of the project, `empty`, `no_results` for the share "
+        "of rankings that show nothing, `unjudged` for the share of documents without a grade, or "
+        "`rankings` for the number of rankings per hour",
+        "the name of a measure",
+        source="measures",
+        words=(*SHARES.items(), (RANKINGS, "rankings per hour")),
+    ),
+]
+Above = Annotated[
+    float | None,
+    Field(allow_inf_nan=False),
+    Setting("alert above this value", "a number"),
+]
+Below = Annotated[
+    float | None,
+    Field(allow_inf_nan=False),
+    Setting("alert below this value", "a number"),
+]
+Hours = Annotated[
+    int,
+    Field(ge=1, le=MOST_HOURS),
+    Setting(
+        "how many hours are looked at together, up to the newest one",
+        f"1 to {MOST_HOURS} hours",
+        unit="hours",
+    ),
+]
+Rankings = Annotated[
+    int | None,
+    Field(ge=2, le=MOST_RANKINGS),
+    Setting(
+        "look at so many rankings, the newest ones, whatever hour they are from",
+        f"2 to {MOST_RANKINGS} rankings",
+        unit="rankings",
+        unset="those of the hours",
+    ),
+]
+
+
+class LimitRule(Rule):
+    """A fixed limit of a measure, a share or a count; see `Rule`."""
+
+    kind: Literal["limit"]
+    measure: LimitMeasure
+    above: Above = None
+    below: Below = None
+    hours: Hours = 24
+    rankings: Rankings = None
+
+    def model_post_init(self, _: object) -> None:
+        """Check what depends on two fields."""
+        if (self.above is None) == (self.below is None):
+            raise bad("above", "a value either above or below which it alerts", self.above)
+        if self.measure in SHARES and not 0 <= self.limit <= 1:
+            raise bad(self.side, "a share from 0 to 1", self.limit)
+        if self.measure == RANKINGS and self.rankings is not None:
+            raise bad("rankings", "none where rankings are counted", self.rankings)
+
+    @property
+    def subject(self) -> str:
+        """The measure that its incidents are about."""
+        return self.measure
+
+    @property
+    def side(self) -> str:
+        """On which side of the limit it alerts: `above` or `below`."""
+        return "above" if self.below is None else "below"
+
+    @property
+    def limit(self) -> float:
+        """The limit."""
+        return float(getattr(self, self.side))
+
+    @property
+    def length(self) -> int:
+        """How much it looks at together, in microseconds."""
+        return self.hours * HOUR
+
+    @property
+    def span(self) -> str:
+        """What it looks at together, in words."""
+        if self.rankings is not None:
+            return f"the last {self.rankings:,} rankings"
+        return "the last hour" if self.hours == 1 else f"the last {self.hours} hours"
+
+    def check(self, configuration: Configuration) -> Self:
+        """Check that the project measures what the rule needs, and return it with full names."""
+        if self.measure in SHARES or self.measure == RANKINGS:
+            return self
+        measure = check_measure(self.measure, configuration, more=[*SHARES, RANKINGS])
+        return self.replace(measure=measure.name)
+
+    def describe(self) -> str:
+        """Describe the rule in a sentence.
+
+        Examples:
+            >>> LimitRule(name="empty", kind="limit", measure="empty", above=0.05).describe()
+            'Alerts when the share of rankings without relevant documents of the last 24 hours is \
+above 5%, beyond chance.'
+        """
+        where = f" for the model {self.model}" if self.model is not None else ""
+        chance = "" if self.measure == RANKINGS else ", beyond chance"
+        return (
+            f"Alerts when {name_subject(self.measure)} of {self.span}{where} is {self.side} "
+            f"{write_value(self.measure, self.limit)}{chance}."
+        )
+
+    def judge(self, mean: Mean) -> Literal["beyond", "within", "between"]:
+        """Return on which side of the limit the whole interval of a value is.
+
+        A value at the limit is within it.
+        """
+        low, high, limit = mean.lower, mean.upper, self.limit
+        if self.side == "below":
+            low, high, limit = -high, -low, -limit
+        if low > limit:
+            return "beyond"
+        return "within" if high <= limit else "between"
+
+
+def name_subject(measure: str) -> str:
+    """Name what is limited, such as `the share of rankings that show nothing`."""
+    if measure == RANKINGS:
+        return "the number of rankings per hour"
+    return f"the {SHARES[measure]}" if measure in SHARES else measure
+
+
+def write_value(measure: str, value: float) -> str:
+    """Write a value, or a limit, of what is limited."""
+    if measure in SHARES:
+        return f"{100 * value:.3g}%"
+    return f"{value:,.4g}" if measure == RANKINGS else f"{value:.4f}"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class LimitProgress(Stored):
+    """The hours that a rule about a limit has looked at.
+
+    Args:
+        basis: The hash of what is measured.
+        first: When the first hour begins, in microseconds since 1970 in UTC.
+        following: When the hour begins that is looked at next.
+        fresh: From when rankings count, as a person has resolved what was before.
+        is_beyond: Whether the limit was crossed, and not crossed back since.
+        reason: What the newest hour with rankings says, in a sentence; empty for none.
+    """
+
+    basis: str
+    first: int
+    following: int
+    fresh: int = 0
+    is_beyond: bool = False
+    reason: str = ""
+
+
+def begin_limit(rule: LimitRule, configuration: Configuration, now: int, _seq: int) -> str:
+    """Return the stored progress of a rule that has looked at nothing yet."""
+    at = now if rule.since is None else to_micros(rule.since)
+    first = at - at % HOUR
+    basis = name_basis(rule, configuration)
+    return LimitProgress(basis=basis, first=first, following=first).to_json()
+
+
+def restart_limit(
+    row: RuleRow,
+    keys: Collection[StreamKey],  # noqa: ARG001 - it has one stream
+    now: int,
+    *,
+    is_all: bool,  # noqa: ARG001 - likewise
+) -> RuleRow:
+    """Look at nothing from before a time, as a person has resolved it."""
+    known = LimitProgress.from_json(row.progress)
+    fresh = replace(known, fresh=-(-now // HOUR) * HOUR, is_beyond=False, reason="")
+    changed = replace(row, progress=fresh.to_json())
+    if row.state == "ALERT":
+        return replace(changed, state="OK", reason=RESOLVED, since=now, evaluated=now)
+    return changed
+
+
+class LimitRun(RuleRun):
+    """A rule about a limit during a check: one hour after another."""
+
+    rule: LimitRule
+
+    def __init__(self, scene: Scene, row: RuleRow) -> None:
+        super().__init__(scene, row)
+        self.progress = LimitProgress.from_json(row.progress)
+        definition = scene.configuration.definition
+        needs_labels = self.rule.measure not in {RANKINGS, "no_results"}
+        self._window = definition.window * SECOND if needs_labels else 0
+        if self.complaint:
+            return
+        basis = name_basis(self.rule, scene.configuration)
+        if basis != self.progress.basis:
+            at = self.progress.following
+            self.progress = LimitProgress(basis=basis, first=at, following=at)
+            self.restart()
+        has_begun = self.progress.following > self.progress.first
+        if scene.shown and not has_begun:
+            start = min(each.first for each in scene.shown) // HOUR * HOUR
+            if not (scene.is_replay and self.rule.since is None):
+                start = max(self.progress.following, min(start, scene.now // HOUR * HOUR))
+            self.progress = replace(self.progress, first=start, following=start)
+
+    def find_due(self) -> int | None:
+        """Return the moment at which the next hour is final, `None` if that is not yet."""
+        if self.complaint or not self._scene.shown:
+            return None
+        grace = count_micros(self._scene.configuration.grace)
+        due = self.progress.following + HOUR + self._window + grace
+        return due if due <= self._scene.now else None
+
+    def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
+        """Look at the next hour and those before it, and return what was found."""
+        start = self.progress.following
+        self.progress = replace(self.progress, following=start + HOUR)
+        self.periods += 1
+        self.is_new = True
+        mean = self._measure(start + HOUR)
+        if mean is None or not math.isfinite(mean.lower):
+            return ()
+        side = self.rule.judge(mean)
+        is_beyond = side == "beyond" or (self.progress.is_beyond and side == "between")
+        reason = describe_value(self.rule, mean)
+        self.progress = replace(self.progress, is_beyond=is_beyond, reason=reason)
+        if side == "between" and not is_beyond:
+            return ()
+        finding = Finding(
+            kind="limit",
+            model=self.rule.model or "",
+            verdict="bad" if is_beyond else "good",
+            began=to_datetime(start),
+            reason=reason,
+            evidence={
+                "value": mean.value,
+                "lower": mean.lower,
+                "upper": mean.upper,
+                "limit": self.rule.limit,
+                "rankings": mean.rankings,
+            },
+        )
+        return (finding,)
+
+    def _measure(self, end: int) -> Mean | None:
+        """Measure what is limited up to the end of an hour; `None` without rankings."""
+        scene, rule = self._scene, self.rule
+        span = MOST_HOURS * HOUR if rule.rankings is not None else rule.length
+        since = max(end - span, self.progress.fresh)
+        numbers = find_contexts(scene.share(read_contexts), "production", rule.model, None)
+        if since >= end:
+            return None
+        counts: dict[int, int] = {}
+        for hour, context, count in scene.store.count_by_hour(scene.project, since, end):
+            if context in numbers:
+                counts[hour] = counts.get(hour, 0) + count
+        if rule.measure == RANKINGS:
+            count = sum(counts.values())
+            rate = count * HOUR / (end - since)
+            return Mean(rate, rate, rate, 1.0, count, count)
+        wanted, seen = rule.rankings or MOST_RANKINGS, 0
+        for hour in sorted(counts, reverse=True):
+            since, seen = hour, seen + counts[hour]
+            if seen >= wanted:
+                break
+        if not seen:
+            return None
+        return self._average(scene.store.read(scene.project, since, end), numbers, wanted, end)
+
+    def _average(
+        self, chunks: Iterable[Chunk], numbers: Collection[int], wanted: int, end: int
+    ) -> Mean:
+        """Average the newest rankings of some contexts, so many at most."""
+        definition, measure = self._scene.configuration.definition, self.rule.measure
+        limits = (0.0, 1.0)
+        if measure not in SHARES:
+            definition = definition.only(read_measure(measure))
+            limits = definition.measures[0].row.value_range
+        values: list[NDArray[np.float64]] = []
+        clusters: list[NDArray[np.int64]] = []
+        threads = self._scene.threads
+        for each in evaluate_chunks(chunks, definition, now=end + self._window, threads=threads):
+            places = np.flatnonzero(np.isin(each.chunk.contexts, list(numbers)))
+            values.append(read_values(each, measure)[places])
+            clusters.append(number_clusters(each.chunk, places))
+        # Rankings are read in the order of their times.
+        newest = slice(-wanted, None)
+        is_bounded = all(map(math.isfinite, limits))
+        return estimate_mean(
+            np.concatenate(values)[newest],
+            np.concatenate(clusters)[newest],
+            Interval(LEVEL, method="bounded" if is_bounded else "t"),
+            count_threads(threads),
+            limits=limits,
+        )
+
+    def write_progress(self) -> str:
+        """Return what it has looked at and concluded, as it is stored."""
+        return self.progress.to_json()
+
+    def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - hours alone change the state
+        """Return the state of the rule, apart from its incidents."""
+        known = self.progress
+        if known.following == known.first:
+            told = f"no hour is final yet; the first begins at {describe_time(known.first)}"
+            return RuleVerdict("INSUFFICIENT", told)
+        if not known.reason:
+            return RuleVerdict("INSUFFICIENT", f"no value by {describe_time(known.following)}")
+        return RuleVerdict("ALERT" if known.is_beyond else "OK", known.reason)
+
+
+def read_contexts(scene: Scene) -> Mapping[int, Context]:
+    """Return what rankings have in common, read once."""
+    return scene.store.contexts(scene.project)
+
+
+def read_values(each: Evaluated, measure: str) -> NDArray[np.float64]:
+    """Return what is averaged of the rankings of a chunk; NaN where the mean leaves one out."""
+    values = each.values
+    if measure == "no_results":
+        return values.is_missing.astype(np.float64)
+    if measure == "unjudged":
+        share = np.full(len(values.documents), np.nan)
+        np.divide(values.unjudged, values.documents, out=share, where=values.documents > 0)
+        return share
+    if measure == EMPTY:
+        return np.where(values.is_refused, np.nan, values.is_empty)
+    of_measure: NDArray[np.float64] = values.measures[0].value
+    return of_measure
+
+
+def describe_value(rule: LimitRule, mean: Mean) -> str:
+    """Compare a value with the limit of a rule, in a sentence."""
+    value, lower, upper, limit = (
+        write_value(rule.measure, each) for each in (mean.value, mean.lower, mean.upper, rule.limit)
+    )
+    interval = "" if rule.measure == RANKINGS else f" ({lower} to {upper})"
+    sides = {
+        "beyond": f"{rule.side} the limit of {limit}",
+        "within": f"within the limit of {limit}",
+        "between": f"at the limit of {limit} as far as chance allows to tell",
+    }
+    where = f"model={rule.model}: " if rule.model else ""
+    return (
+        f"{where}{name_subject(rule.measure)} is {value}{interval} over {rule.span}, "
+        f"{sides[rule.judge(mean)]}"
+    )
+
+
+KIND = Kind(
+    record=LimitRule,
+    words="a fixed limit",
+    text="compares a measure, a share or a count of the last hours or rankings with a fixed value",
+    problems={
+        "limit": Problem(
+            name="a limit was crossed",
+            verb="crossed its limit",
+            step="Open the incident for the values around the time when it began. If a release "
+            "caused it, roll it back. Then acknowledge the incident.",
+            drawn="measure",
+            is_hourly=True,
+        )
+    },
+    begin=begin_limit,
+    read_progress=LimitProgress.from_json,
+    restart=restart_limit,
+    make_run=LimitRun,
+)

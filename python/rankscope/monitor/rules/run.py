@@ -1,0 +1,215 @@
+"""A rule during a check: what is due, what it finds, and its row in the store."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from hashlib import sha256
+
+from rankscope.errors import UsageError
+from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.times import count_micros, to_datetime
+from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
+from rankscope.records import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+    from typing import Any, TypeVar
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.definition.slices import Slicing
+    from rankscope.monitor.rules.finding import Finding
+    from rankscope.monitor.rules.rule import Rule
+    from rankscope.monitor.store.records import RuleRow, Version
+    from rankscope.monitor.store.store import StoreReader
+
+    T = TypeVar("T")
+
+ACTOR = "rankscope"
+"""Who changes a rule or an incident where no person does."""
+RESOLVED = "marked as resolved"
+
+
+@record(frozen=True, slots=True)
+class Check:
+    """A rule at one moment.
+
+    Args:
+        rule: The rule.
+        silenced_until: When it sends notifications again, in UTC; `None` if it does so now.
+        findings: What it has found, at most one finding for each stream.
+        has_ended_day: Whether a day has just become final, so that causes are traced again.
+    """
+
+    rule: Rule
+    silenced_until: datetime | None = None
+    findings: tuple[Finding, ...] = ()
+    has_ended_day: bool = False
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels of its notifications; `*` stands for all that the operator has defined."""
+        if self.rule.channels is None:
+            return (LOG, WEBHOOK, OPERATOR)
+        return tuple(dict.fromkeys((LOG, *self.rule.channels)))
+
+    def is_silent(self, now: datetime) -> bool:
+        """Whether its notifications are kept back."""
+        return self.silenced_until is not None and now < self.silenced_until
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What the rules of a project are checked on.
+
+    Args:
+        store: Where events are stored.
+        project: The name of the project.
+        configuration: The configuration of the project.
+        slicing: Which values have slices of their own.
+        rules: All rules of the project.
+        versions: The versions that have rankings.
+        now: The current time, in microseconds since 1970 in UTC.
+        seq: The number of the last event.
+        is_replay: Whether a rule that has looked at nothing begins with the first ranking.
+        threads: The number of threads.
+        made: What rules share, by the function that made it.
+    """
+
+    store: StoreReader
+    project: str
+    configuration: Configuration
+    slicing: Slicing
+    rules: Sequence[Rule]
+    versions: Sequence[Version]
+    now: int
+    seq: int
+    is_replay: bool
+    threads: int | None
+    made: dict[Callable[[Scene], Any], Any]
+
+    @property
+    def shown(self) -> list[Version]:
+        """The versions that have rankings in production."""
+        return [each for each in self.versions if each.environment == "production"]
+
+    @property
+    def wait(self) -> int:
+        """How long after a period its values are final and checked, in microseconds."""
+        return self.configuration.definition.window * SECOND + count_micros(
+            self.configuration.grace
+        )
+
+    def share(self, make: Callable[[Scene], T]) -> T:
+        """Return what a function makes of the scene; it is called once."""
+        if make not in self.made:
+            self.made[make] = make(self)
+        made: T = self.made[make]
+        return made
+
+
+class RuleRun(ABC):
+    """A rule during a check.
+
+    Args:
+        scene: What it is checked on.
+        row: The rule as it was stored.
+
+    Attributes:
+        rule: The rule.
+        row: The rule as it was stored last.
+        periods: How many periods were looked at.
+        complaint: Why it can't be checked; empty if it can.
+        is_new: Whether something was concluded that is not stored.
+        is_restarted: Whether what was concluded before is void.
+        has_ended_day: Whether the period looked at last was final, and the last one of a day.
+        audit: What was changed about the rule, for the audit log.
+    """
+
+    rule: Any
+
+    def __init__(self, scene: Scene, row: RuleRow) -> None:
+        self.rule = next(rule for rule in scene.rules if rule.name == row.name)
+        self.row = row
+        self.periods = 0
+        self.complaint = ""
+        self.is_new = self.is_restarted = self.has_ended_day = False
+        self.audit: AuditEntry | None = None
+        self._scene = scene
+        try:
+            self.rule.check(scene.configuration)
+        except UsageError as error:
+            self.complaint = error.message
+
+    @abstractmethod
+    def find_due(self) -> int | None:
+        """Return the moment at which the next period is final, `None` if there is none by now."""
+
+    @abstractmethod
+    def take(self, moment: int) -> tuple[Finding, ...]:
+        """Look at the period that is due at a moment, and return what was found."""
+
+    @abstractmethod
+    def decide(self, moment: int) -> RuleVerdict:
+        """Return the state of the rule at a moment, apart from its incidents."""
+
+    @abstractmethod
+    def write_progress(self) -> str:
+        """Return what it has looked at and concluded, as it is stored."""
+
+    def write(self, moment: int) -> RuleRow:
+        """Return the row to be stored: what was concluded by a moment."""
+        progress, verdict = self.write_progress(), self._decide(moment)
+        is_change = verdict.state != self.row.state
+        return replace(
+            self.row,
+            progress=progress,
+            state=verdict.state,
+            reason=verdict.reason,
+            since=moment if is_change else self.row.since,
+            evaluated=moment,
+            revision=self.row.revision + 1,
+        )
+
+    def has_news(self, moment: int) -> bool:
+        """Whether the state or its reason are not those that are stored."""
+        verdict = self._decide(moment)
+        return (verdict.state, verdict.reason) != (self.row.state, self.row.reason)
+
+    def check(self, findings: Iterable[Finding] = ()) -> Check:
+        """Return the rule with what it has found."""
+        until = self.row.silenced_until
+        silenced = None if until is None else to_datetime(until)
+        return Check(self.rule, silenced, tuple(findings), self.has_ended_day)
+
+    def keep(self, row: RuleRow) -> None:
+        """Take note that a row was stored."""
+        self.row, self.audit, self.is_new = row, None, False
+
+    def restart(self) -> None:
+        """Take note that what was concluded is void, as something else is measured now."""
+        subject = f"{self.rule.name}: what is measured was changed"
+        self.audit = AuditEntry(self._scene.now, ACTOR, "rule.restart", subject)
+        self.is_restarted = self.is_new = True
+
+    def _decide(self, moment: int) -> RuleVerdict:
+        if self.complaint:
+            return RuleVerdict("INSUFFICIENT", self.complaint)
+        return self.decide(moment)
+
+
+def name_basis(rule: Rule, configuration: Configuration) -> str:
+    """Return a hash of what a rule measures; evidence collected with another one is void."""
+    chosen, definition = configuration.baseline, configuration.definition
+    measured = definition.to_dict()
+    measured["measures"] = [one for one in measured["measures"] if one == rule.subject]
+    said = [
+        rule.digest,
+        measured,
+        None if chosen is None else configuration.to_dict()["baseline"],
+    ]
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]

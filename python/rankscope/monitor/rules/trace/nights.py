@@ -1,0 +1,300 @@
+"""The nightly trace: finds a slice that fell although no rule watches it."""
+
+from __future__ import annotations
+
+import math
+
+from rankscope.errors import InputError, UsageError
+from rankscope.monitor.ask.cause import explain_fall, find_baseline_span, leave_out_rankers, shorten
+from rankscope.monitor.ask.trace import Span, trace_spans
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.events.limits import DAY, SECOND
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.rules.finding import Finding
+from rankscope.monitor.rules.stored import Stored
+from rankscope.output.text import format_value
+from rankscope.records import record, replace
+from rankscope.settings.interval import Interval
+from rankscope.trace.compute import TraceChoices
+from rankscope.trace.decomposition_result import name_slice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rankscope.monitor.definition.configuration import Configuration
+    from rankscope.monitor.rules.finding import StreamKey
+    from rankscope.monitor.rules.trace.rule import TraceRule
+    from rankscope.monitor.store.records import Version
+    from rankscope.monitor.store.store import StoreReader
+    from rankscope.trace.result import Trace
+
+DAYS = 7
+"""The days that a night's trace looks at: fewer if they have too many rankings."""
+MOST_RANKINGS = 100_000
+"""The rankings of a window, at most."""
+MOST_MODELS = 20
+"""The models that are traced in a night, those with the most rankings first. With `MOST_RANKINGS`,
+this bounds what a night costs."""
+CLEAN_NIGHTS = 2
+"""The nights in a row without a finding after which a slice counts as recovered."""
+CHANGED = 1.5
+"""A muted slice is reported again once it has fallen this many times as far. In the first nights, a
+fall grows by itself, as more of the days that are looked at are after it."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class SliceNight(Stored):
+    """A slice that was found and has not recovered.
+
+    Args:
+        model: The model.
+        slice: Pairs of an attribute and its value.
+        fall: By how much its mean was lower in the last night that found it.
+        reason: What was found then, in one sentence.
+        clean: The nights in a row since.
+        muted: By how much it had fallen when a person resolved its incident, or within a week of
+            that; `None` if nobody did.
+        nights: The nights since a person did.
+    """
+
+    model: str
+    slice: Slice
+    fall: float
+    reason: str
+    clean: int = 0
+    muted: float | None = None
+    nights: int = 0
+
+    @property
+    def key(self) -> StreamKey:
+        """The stream of its incidents: the slice, whatever the version."""
+        return "quality", self.model, "", self.slice
+
+    def mute(self) -> SliceNight:
+        """Return the slice muted: it opens no incident until it recovers or falls further."""
+        return replace(self, muted=self.fall, nights=0)
+
+    def keep_muted(self, fall: float) -> SliceNight | None:
+        """Return the slice after a night that found it again, `None` if it has fallen further."""
+        if self.muted is None:
+            return None
+        if self.nights < DAYS:
+            fall = max(self.muted, fall)
+            return replace(self, clean=0, muted=fall, nights=self.nights + 1)
+        return replace(self, clean=0) if fall < CHANGED * self.muted else None
+
+
+@record(frozen=True, slots=True)
+class Night:
+    """What a night has found.
+
+    Args:
+        findings: The slices that have fallen or recovered.
+        slices: The slices that have not recovered, with those that are muted.
+        models: How many models were compared.
+        problem: Why others were not, in one sentence; empty if all were.
+    """
+
+    findings: tuple[Finding, ...]
+    slices: tuple[SliceNight, ...]
+    models: int
+    problem: str = ""
+
+
+class NightlyTrace:
+    """Traces the last days of each model against its baseline.
+
+    Args:
+        store: The store that holds the events.
+        project: The name of the project.
+        configuration: The configuration of the project.
+        versions: The versions that have rankings in production.
+        threads: The number of threads.
+    """
+
+    def __init__(
+        self,
+        store: StoreReader,
+        project: str,
+        configuration: Configuration,
+        versions: Sequence[Version],
+        *,
+        threads: int | None = None,
+    ) -> None:
+        self._store = store
+        self._project = project
+        self._configuration = configuration
+        self._versions = versions
+        self._threads = threads
+
+    def check(self, rule: TraceRule, held: Collection[SliceNight], moment: int) -> Night:
+        """Return what a night finds, one model after another.
+
+        A slice is named wrongly in one of `run_length` nights on average, over all models together.
+        What changed everywhere is left to other rules, which know how much days differ.
+        """
+        models = _list_models(self._versions, rule, moment)
+        level = 1 / (rule.run_length * max(len(models), 1))
+        findings: list[Finding] = []
+        # Without a comparison nothing is known, so what was bad stays so.
+        kept = [one for one in held if one.model not in models]
+        silent = []
+        for model, version in models.items():
+            of_model = [one for one in held if one.model == model]
+            found = self._trace(rule, model, version, moment=moment, level=level)
+            if found is None:
+                silent.append(model)
+                kept += of_model
+                continue
+            fallen = _judge(found, rule.measure, model, self._versions)
+            findings += _compare(of_model, fallen, kept)
+        names = ", ".join(name or "the model without a name" for name in silent)
+        problem = f"nothing to compare with: {names}" if silent else ""
+        return Night(tuple(findings), tuple(kept), len(models) - len(silent), problem)
+
+    def _trace(
+        self, rule: TraceRule, model: str, version: str, *, moment: int, level: float
+    ) -> Trace | None:
+        """Trace the last days of a model, or return `None` if there is nothing to compare with."""
+        choice = self._configuration.baseline
+        definition = self._configuration.definition
+        began = moment - DAYS * DAY
+        has_version = choice is not None and choice.kind == "version"
+        before = find_baseline_span(choice, self._versions, model, version, began)
+        if before is None:
+            # Before the first release, the weeks before are what there is to compare with.
+            before = find_baseline_span(choice, self._versions, model, "", began)
+            has_version = False
+        if before is None:
+            return None
+        newest = version if has_version else None
+        after = Span(to_datetime(began), to_datetime(moment), model or None, newest)
+        before, after = (shorten(each, self._versions) for each in (before, after))
+        try:
+            return trace_spans(
+                self._store,
+                self._project,
+                definition,
+                before,
+                after,
+                now=moment + definition.window * SECOND,
+                measure=rule.measure,
+                choices=TraceChoices(
+                    direction="fall",
+                    is_apart=True,
+                    level=level,
+                    permutations=math.ceil(2 / level),
+                    interval=Interval(resamples=100),
+                ),
+                sample=MOST_RANKINGS,
+                threads=self._threads,
+            )
+        except (UsageError, InputError):
+            return None
+
+
+def _compare(
+    held: Sequence[SliceNight],
+    fallen: Sequence[tuple[SliceNight, Finding]],
+    kept: list[SliceNight],
+) -> list[Finding]:
+    """Return what a night says about the slices of a model, and add those that are kept."""
+    findings = []
+    named: set[StreamKey] = set()
+    for found, finding in fallen:
+        # A part of a muted slice, and what contains it, is the same: a person knows about it.
+        same = (one for one in held if _is_part(one.slice, found.slice))
+        muted = next(filter(None, (one.keep_muted(found.fall) for one in same)), None)
+        if muted is not None:
+            kept += [muted] if muted.key not in named else []
+            named.add(muted.key)
+            continue
+        kept.append(found)
+        named.add(found.key)
+        findings.append(finding)
+    for one in held:
+        if one.key in named:
+            continue
+        if one.clean + 1 < CLEAN_NIGHTS:
+            kept.append(replace(one, clean=one.clean + 1, nights=one.nights + 1))
+        elif one.muted is None:
+            findings.append(_recover(one))
+    return findings
+
+
+def _is_part(one: Slice, other: Slice) -> bool:
+    """Return whether one of two slices is a part of the other."""
+    return set(one) <= set(other) or set(other) <= set(one)
+
+
+def _list_models(versions: Sequence[Version], rule: TraceRule, moment: int) -> dict[str, str]:
+    """Return the models that ranked in the last days, each with its newest version."""
+    recent = [
+        one
+        for one in versions
+        if one.environment == "production"
+        and not one.folded
+        and one.first < moment
+        and one.last >= moment - DAYS * DAY
+        and rule.model in {None, one.model}
+    ]
+    rankings: dict[str, int] = {}
+    for one in recent:
+        rankings[one.model] = rankings.get(one.model, 0) + one.rankings
+    busiest = sorted(rankings, key=lambda model: (-rankings[model], model))[:MOST_MODELS]
+    newest = {
+        one.model: one.version for one in sorted(recent, key=lambda one: (one.first, one.version))
+    }
+    return {model: newest[model] for model in busiest}
+
+
+def _judge(
+    found: Trace, measure: str, model: str, versions: Sequence[Version]
+) -> list[tuple[SliceNight, Finding]]:
+    """Return the slices that fell, with a finding for each."""
+    fallen: dict[Slice, tuple[SliceNight, Finding]] = {}
+    for at, cause in enumerate(found.causes):
+        told = explain_fall(found, at)
+        place = leave_out_rankers(cause.slice)
+        before, after = cause.change.means
+        if told is None or not place or place in fallen or before is None or after is None:
+            continue
+        came = next((each.text for each in cause.arrivals if each.attribute == "version"), None)
+        first = next(
+            (one.first for one in versions if (one.model, one.version) == (model, came)), None
+        )
+        reason = (
+            f"{name_slice(place)}: {measure} has fallen from {format_value(before)} to "
+            f"{format_value(after)}, found by the nightly trace"
+        )
+        one = SliceNight(model=model, slice=place, fall=before - after, reason=reason)
+        finding = Finding(
+            kind="quality",
+            model=model,
+            slice=place,
+            verdict="bad",
+            began=None if first is None else to_datetime(first),
+            reason=reason,
+            evidence={
+                "p_value": told.p_value,
+                "level": found.search.level,
+                "contribution": told.contribution,
+                "share": told.share,
+                "new_version": told.new_version,
+                "before": told.before,
+                "after": told.after,
+            },
+        )
+        fallen[place] = one, finding
+    return list(fallen.values())
+
+
+def _recover(one: SliceNight) -> Finding:
+    return Finding(
+        kind="quality",
+        model=one.model,
+        slice=one.slice,
+        verdict="good",
+        reason=f"The nightly trace has not named it for {CLEAN_NIGHTS} nights.",
+    )

@@ -1,0 +1,43 @@
+"""A store that another process writes."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+from rankscope.monitor.store.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias, TypeVar
+
+    from rankscope.errors import FileError
+    from rankscope.monitor.store.tables.transaction import Transaction
+
+    T = TypeVar("T")
+    Ask: TypeAlias = Callable[[Callable[[Transaction], Any], int], object]
+
+
+class BorrowedWriter(Store):
+    """The writing side of a store that this process only reads: another one is asked to write.
+
+    A backend puts it after its reader, and sets `_ask`: it lets the other process do some work of
+    a size, as `Store.transact` does, and returns the result or raises its exception.
+    """
+
+    lake_threads = 1  # There are as many processes as cores.
+    _ask: Ask
+
+    @property
+    def failure(self) -> FileError | None:
+        """Always `None`: the other process knows whether it can write."""
+        return None
+
+    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:
+        """Let the other process do some work in a transaction of its writer."""
+        done: Future[Any] = Future()
+        try:
+            done.set_result(self._ask(work, size))
+        except Exception as error:  # noqa: BLE001 - whatever the work raises
+            done.set_exception(error)
+        return done

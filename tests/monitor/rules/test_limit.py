@@ -1,0 +1,229 @@
+"""Limit rules: what is at, below and above a fixed limit, in Python, over HTTP and on pages."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rankscope import UsageError
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.events.event import Items, Ranking
+from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.advance import advance_rules
+from rankscope.monitor.incidents.management import list_states, resolve_rule, set_rule
+from rankscope.monitor.incidents.response import list_incidents
+from rankscope.monitor.notify.message import write_message
+from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_values
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.stats.means import Mean
+
+from tests.monitor.alerts.world import CLICKS, PROJECT, SLICING, START, list_told, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from rankscope.monitor.rules.state import RuleState
+
+CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace="1h")
+FINAL = 2 * HOUR
+"""How long after an hour its values are checked: the attribution window, and the grace."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    """An empty store."""
+    with SQLiteStore(tmp_path / "limits.db") as made:
+        yield made
+
+
+def make_rule(**said: Any) -> LimitRule:  # noqa: ANN401 - whatever a rule has
+    """A rule about rankings without a relevant document in the last hour."""
+    given: dict[str, Any] = {"name": "limit", "kind": "limit", "measure": "empty", "hours": 1}
+    given |= {"since": to_datetime(START), "remind": 0.0}
+    return LimitRule(**given | ({} if "below" in said else {"above": 0.25}) | said)
+
+
+def put(store: SQLiteStore, rule: LimitRule) -> None:
+    set_rule(store, PROJECT, CONFIGURATION, rule, now=START, actor="ada")
+
+
+def fill(store: SQLiteStore, hour: int, good: int, empty: int = 0, nothing: int = 0) -> None:
+    """An hour of rankings, each of another user: with a click, without one, and without a list."""
+    time = START + hour * HOUR
+    events = []
+    for number in range(good + empty):
+        rank = 1 if number < good else 0
+        events += show(f"{hour} {number}", time + number, rank, user=f"u{hour} {number}")
+    for number in range(nothing):
+        name = f"{hour} nothing {number}"
+        events.append(Ranking(name, name, time + number, Items((), ()), user_id=name, model="m"))
+    store.append(PROJECT, events)
+
+
+def check(store: SQLiteStore, hour: int, delay: int = FINAL) -> RuleState:
+    """The state of the rule once an hour is final."""
+    now = START + (hour + 1) * HOUR + delay
+    advance_rules(store, PROJECT, CONFIGURATION, SLICING, now=now, threads=1)
+    return next(one for one in list_states(store, PROJECT) if one.rule.name == "limit")
+
+
+@pytest.mark.parametrize(
+    ("ends", "above", "below"),
+    [
+        ((0.26, 0.3), "beyond", "within"),
+        ((0.25, 0.3), "between", "within"),
+        ((0.2, 0.3), "between", "between"),
+        ((0.25, 0.25), "within", "within"),
+        ((0.2, 0.25), "within", "between"),
+        ((0.2, 0.24), "within", "beyond"),
+    ],
+)
+def test_a_limit_is_crossed_by_a_whole_interval_and_not_by_what_is_at_it(
+    ends: tuple[float, float], above: str, below: str
+) -> None:
+    mean = Mean(sum(ends) / 2, *ends, 0.95, 10, 10)
+    assert make_rule(above=0.25).judge(mean) == above
+    assert make_rule(below=0.25).judge(mean) == below
+
+
+def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
+    store: SQLiteStore,
+) -> None:
+    put(store, make_rule())
+    # Of 40 users, 10 are a share at the limit; 20 are above it beyond chance, and 2 are below.
+    states = []
+    for hour, empty in enumerate((10, 20, 10, 2, 10)):
+        fill(store, hour, 40 - empty, empty)
+        states.append(check(store, hour).state)
+        if hour == 2:  # what is in between changes nothing but the numbers
+            assert list_incidents(store, PROJECT)[0].evidence["value"] == 0.25
+    assert states == ["OK", "ALERT", "ALERT", "OK", "OK"]
+    (incident,) = list_incidents(store, PROJECT, "all")
+    assert (incident.state, incident.kind, incident.measure) == ("recovered", "limit", "empty")
+    assert incident.began == to_datetime(START + HOUR)
+    assert [event for notice in list_told(store) for event, _ in notice.parts] == [
+        "opened",
+        "recovered",
+    ]
+    opened = write_message([list_told(store)[0].to_json()])
+    assert opened.title == "New incident: empty crossed its limit for all rankings (music)"
+    assert (
+        "the share of rankings without relevant documents is 50% (33.8% to 66.2%) over the last "
+        "hour, above the limit of 25%"
+    ) in opened.text
+
+
+def test_few_rankings_are_no_evidence(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    fill(store, 0, good=0, empty=2)  # the interval of 2 of 2 begins at 0.158 = sqrt(0.025)
+    assert check(store, 0).state == "OK"
+    assert list_incidents(store, PROJECT, "all") == ()
+
+
+@pytest.mark.parametrize(("count", "state"), [(9, "ALERT"), (10, "OK"), (11, "OK")])
+def test_a_count_below_its_limit_alerts_at_once(store: SQLiteStore, count: int, state: str) -> None:
+    put(store, make_rule(measure=RANKINGS, below=10))
+    fill(store, 0, count)
+    # A count needs no labels, so that it doesn't wait for the attribution window.
+    found = check(store, 0, delay=HOUR)
+    assert found.state == state
+    assert f"the number of rankings per hour is {count} over the last hour" in found.reason
+
+
+def test_a_count_is_of_all_hours_and_of_one_model(store: SQLiteStore) -> None:
+    put(store, make_rule(measure=RANKINGS, below=10, hours=3, model="m", since=None))
+    for hour, count in enumerate((3, 9, 18)):
+        fill(store, hour, count)
+    store.append(PROJECT, show("other", START, 1, model="other"))
+    assert "is 10 over the last 3 hours, within the limit of 10" in check(store, 2, HOUR).reason
+
+
+@pytest.mark.parametrize(("nothing", "state"), [(10, "OK"), (30, "ALERT")])
+def test_rankings_that_show_nothing_have_a_share(
+    store: SQLiteStore, nothing: int, state: str
+) -> None:
+    put(store, make_rule(measure="no_results"))
+    fill(store, 0, good=5, empty=35 - nothing, nothing=nothing)
+    found = check(store, 0, delay=HOUR)
+    assert found.state == state
+    assert f"the share of rankings that show nothing is {100 * nothing / 40:.3g}%" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("measure", "limit", "state"), [("RR@3", 0.4, "OK"), ("RR@3", 0.8, "ALERT")]
+)
+def test_a_measure_has_a_limit(store: SQLiteStore, measure: str, limit: float, state: str) -> None:
+    put(store, make_rule(measure=measure, below=limit))
+    store.append(
+        PROJECT,
+        [
+            event
+            for number in range(60)
+            for event in show(f"{number}", START + number, 2, user=f"u{number}")
+        ],
+    )
+    assert check(store, 0).state == state
+
+
+def test_the_newest_rankings_count_whatever_hour_they_are_from(store: SQLiteStore) -> None:
+    put(store, make_rule(rankings=40))
+    fill(store, 0, good=0, empty=60)
+    assert check(store, 0).state == "ALERT"
+    assert list_incidents(store, PROJECT)[0].evidence["rankings"] == 40
+    fill(store, 5, good=20)
+    check(store, 5)
+    assert list_incidents(store, PROJECT)[0].evidence["value"] == 20 / 40
+    fill(store, 6, good=40)
+    assert check(store, 6).state == "OK"
+
+
+def test_the_share_of_documents_without_a_grade_is_of_what_was_shown() -> None:
+    counts = {"unjudged": np.array([1, 0, 0]), "documents": np.array([4, 2, 0])}
+    evaluated: Any = SimpleNamespace(values=SimpleNamespace(**counts))
+    assert np.array_equal(read_values(evaluated, "unjudged"), [0.25, 0.0, np.nan], equal_nan=True)
+
+
+def test_what_was_resolved_is_looked_at_no_more(store: SQLiteStore) -> None:
+    put(store, make_rule(hours=24))
+    fill(store, 0, good=0, empty=60)
+    assert check(store, 0).state == "ALERT"
+    now = START + HOUR + FINAL
+    resolve_rule(store, PROJECT, "limit", now=now, actor="ada")
+    fill(store, 4, good=40)
+    assert check(store, 4).state == "OK"
+    assert list_incidents(store, PROJECT) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"above": None}, "above"),
+        ({"above": 0.1, "below": 0.2}, "above"),
+        ({"above": 1.5}, "above"),
+        ({"above": float("nan")}, "above"),
+        ({"below": -0.1}, "below"),
+        ({"hours": 0}, "hours"),
+        ({"hours": 721}, "hours"),
+        ({"rankings": 1}, "rankings"),
+        ({"measure": RANKINGS, "rankings": 5}, "rankings"),
+        ({"tolerance": 0.1}, "tolerance"),
+    ],
+)
+def test_what_is_no_limit_is_refused_by_its_field(said: dict[str, Any], field: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        make_rule(**said)
+    assert refused.value.code == "bad_rule"
+    assert refused.value.message.startswith(f"{field}: ")
+
+
+def test_a_measure_that_the_project_has_not_is_refused() -> None:
+    with pytest.raises(UsageError, match="rankings, which are measured"):
+        make_rule(measure="nDCG@7", below=0.5).check(CONFIGURATION)
+    for measure in (*SHARES, RANKINGS):
+        rule = make_rule(measure=measure, below=0.5)
+        assert rule.check(CONFIGURATION) == rule
