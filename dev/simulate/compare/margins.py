@@ -45,15 +45,13 @@ def find_verdicts(
     """
     random = np.random.default_rng((seed, crc32(world.name.encode()), n))
     tilted, codes = tilt(world, difference), np.arange(n)
-    choices = Choices(margin=margin, permutations=99)
+    choices = Choices(margin=margin, permutations=99, threads=1)
     counts = np.zeros(2)
     for _ in range(trials):
         found = tilted.draw(codes, 0.0, random)
         values = np.stack([np.maximum(-found, 0.0), np.maximum(found, 0.0)])
         measure = MeasureValues(name="value", low=0.0, high=1.0, values=values)
-        ((pair,), *_) = compare_values(
-            [measure], runs=("old", "new"), baseline=0, choices=choices, threads=1
-        )
+        ((pair,), *_) = compare_values([measure], runs=("old", "new"), baseline=0, choices=choices)
         counts += [(pair.p_not_worse or 0.0) < 0.05, (pair.p_equivalent or 0.0) < 0.05]
     return Verdicts(
         not_worse=float(counts[0] / trials), equivalent=float(counts[1] / trials), trials=trials

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankscope.comparison.query_axis import Axis
-from rankscope.deferred import np
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.progress import follow, tick
 from rankscope.engine.requests import read_measures
@@ -299,14 +298,8 @@ def _compare(
                 code="bad_parameter",
             )
     values = [
-        MeasureValues(
-            name=measure.name,
-            low=measure.row.value_range[0],
-            high=measure.row.value_range[1],
-            values=np.stack([each.per_query(measure) for each in evaluations.values()])[
-                :, axis.order
-            ],
-            direction=measure.better,
+        MeasureValues.stack(
+            measure, [each.per_query(measure) for each in evaluations.values()], axis.order
         )
         for measure in measures
     ]
@@ -345,6 +338,7 @@ def compare_columns(
         interval=_seed(interval, testing.get("seed")),
         permutations=testing.get("permutations"),
         margin=testing.get("margin"),
+        threads=testing.get("threads"),
     )
     baseline = testing.get("baseline")
     with tick("testing differences", is_shown=testing.get("progress", False)) as check:
@@ -355,7 +349,6 @@ def compare_columns(
             choices=choices,
             groups=axis.groups,
             clusters=axis.clusters,
-            threads=testing.get("threads"),
             check=check,
         )
     return Comparison(

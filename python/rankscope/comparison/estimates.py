@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.evaluation.groups import Groups
+    from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.stats.test.paired import Test
     from rankscope.stats.test.tested import Tested
@@ -72,6 +73,20 @@ class MeasureValues:
     values: Numbers
     direction: Direction = "higher"
 
+    @classmethod
+    def stack(
+        cls, measure: Measure, values: Sequence[Numbers], order: Sequence[int]
+    ) -> MeasureValues:
+        """Stack the values of each run, with the queries in this order."""
+        low, high = measure.row.value_range
+        return cls(
+            name=measure.name,
+            low=low,
+            high=high,
+            values=np.stack(values)[:, order],
+            direction=measure.better,
+        )
+
     @property
     def range_of_difference(self) -> tuple[float | None, float | None]:
         """The lowest and the highest difference that two values can have."""
@@ -90,6 +105,7 @@ class Choices:
         interval: The settings of the intervals. Its seed is that of the test, too.
         permutations: The number of permutations, or `None` to choose by the size of the data.
         margin: The margin of equivalence, or `None`.
+        threads: The number of threads, or `None` for all cores.
     """
 
     test: Test = "permutation"
@@ -97,6 +113,7 @@ class Choices:
     interval: Interval = Interval()
     permutations: int | None = None
     margin: float | None = None
+    threads: int | None = None
 
     @property
     def needs_flips(self) -> bool:
@@ -154,7 +171,6 @@ def compare_values(
     choices: Choices,
     groups: Groups | None = None,
     clusters: Groups | None = None,
-    threads: int | None = None,
     check: Callable[[], None] | None = None,
 ) -> tuple[tuple[Compared, ...], dict[str, dict[str, float]], Settings, tuple[str, ...]]:
     """Compare runs by each measure, over all queries and in each slice.
@@ -169,7 +185,7 @@ def compare_values(
         "permutations": choices.permutations,
         "seed": choices.interval.seed,
         "slices": 0 if groups is None else len(groups[1]),
-        "threads": threads,
+        "threads": choices.threads,
         "check": check,
     }
     tested = test_pairs(families, test=choices.test, **drawn)
@@ -190,7 +206,7 @@ def compare_values(
             p_corrected=float(corrected[at]),
             inverted=inverted[at],
         )
-        compared.append(_compare_pair(case, pair, runs, result, choices, threads))
+        compared.append(_compare_pair(case, pair, runs, result, choices))
     means = {
         run: {each.measure.name: _mean(each.values[at]) for each in cases if each.slice is None}
         for at, run in enumerate(runs)
@@ -291,21 +307,20 @@ def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numb
     return choices.correction, correct(tested.p, choices.correction)
 
 
-def _compare_pair(  # noqa: PLR0917 - private, and called once
+def _compare_pair(
     cases: Cases,
     pair: tuple[int, int],
     runs: Sequence[str],
     outcome: Outcome,
     choices: Choices,
-    threads: int | None,
 ) -> Compared:
     theirs, ours = (cases.values[number] for number in pair)
     differences = ours - theirs
     is_same = are_same(ours, theirs)
     limits = cases.measure.range_of_difference
     bounded = replace(choices.interval, method="bounded")
-    bounds = estimate_as_named(differences, cases, limits, bounded, threads)
-    estimate = _choose(differences, cases, outcome, choices, threads)
+    bounds = estimate_as_named(differences, cases, limits, bounded, choices.threads)
+    estimate = _choose(differences, cases, outcome, choices)
     baseline_mean, run_mean = _mean(theirs), _mean(ours)
     deviation, units = find_deviation(differences, cases.clusters)
     difference = estimate.value
@@ -390,16 +405,14 @@ def estimate_dense(
     return bounds
 
 
-def _choose(
-    differences: Numbers, cases: Cases, outcome: Outcome, choices: Choices, threads: int | None
-) -> Estimate:
+def _choose(differences: Numbers, cases: Cases, outcome: Outcome, choices: Choices) -> Estimate:
     """Return the interval to show: by default what the test doesn't reject."""
     interval, limits = choices.interval, cases.measure.range_of_difference
     is_dense = interval.method in {"auto", "dense"}
     if is_dense and choices.test == "t":
         interval, is_dense = replace(interval, method="t"), False
     if not is_dense:
-        return estimate_as_named(differences, cases, limits, interval, threads)
+        return estimate_as_named(differences, cases, limits, interval, choices.threads)
     found = estimate_dense(differences, cases, limits, outcome.inverted, interval)
     if found.method != "dense" or choices.test != "permutation":
         return found

@@ -196,20 +196,19 @@ def _test(pair: RankedPair) -> Compared | None:
     """Return the interval of the difference and its p-value, if values are averaged."""
     from rankscope.comparison.estimates import Choices, MeasureValues, compare_values  # noqa: PLC0415 - loads late
 
-    (one, other), measure = pair.sides, pair.measure
+    measure = pair.measure
     if pair.policy.aggregate != "mean" or measure.row.mean != "mean":
         return None
-    low, high = measure.row.value_range
     order = order_queries(pair.rankings[0].query_texts)
-    values = np.stack([one.columns["value"], other.columns["value"]])[:, order]
-    if np.isnan(values).any(axis=0).all():
+    values = [side.columns["value"] for side in pair.sides]
+    column = MeasureValues.stack(measure, values, order)
+    if np.isnan(column.values).any(axis=0).all():
         return None
-    column = MeasureValues(
-        name=measure.name, low=low, high=high, values=values, direction=measure.better
-    )
-    names = (one.name, other.name)
     found, *_ = compare_values(
-        [column], runs=names, baseline=None, choices=Choices(), threads=pair.threads
+        [column],
+        runs=[side.name for side in pair.sides],
+        baseline=None,
+        choices=Choices(threads=pair.threads),
     )
     return found[0]
 

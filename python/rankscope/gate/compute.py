@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
-from rankscope.deferred import np
 from rankscope.engine.items import read_items_for, refuse_known_items
 from rankscope.engine.requests import read_measure
 from rankscope.errors import PolicyError, UsageError
@@ -33,10 +32,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
-    from rankscope.comparison.estimates import MeasureValues
     from rankscope.comparison.query_axis import Attribute
     from rankscope.conventions import Convention
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.groups import Groups
     from rankscope.gate.result import OnInconclusive
     from rankscope.inputs.qrels import Qrels
@@ -197,11 +194,17 @@ def gate(
         )
     axis, groups = _read_axis(next(iter(rankings.values())), wanted, attributes, cluster, reading)
     clusters = axis.clusters
+    from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - loads late
     from rankscope.gate.checks import Settings, check_budgets  # noqa: PLC0415 - loads late
 
     checks = check_budgets(
         [
-            (budget, _stack(measure, evaluations, axis.order))
+            (
+                budget,
+                MeasureValues.stack(
+                    measure, [each.per_query(measure) for each in evaluations], axis.order
+                ),
+            )
             for budget, measure in zip(wanted, measures, strict=True)
         ],
         groups=groups,
@@ -266,19 +269,6 @@ def _read_axis(
         if found is not None:
             groups[names] = found
     return axis, groups
-
-
-def _stack(measure: Measure, evaluations: Sequence[Evaluation], order: list[int]) -> MeasureValues:
-    """Return the values of all queries by a measure, of the baseline and of the candidate."""
-    from rankscope.comparison.estimates import MeasureValues  # noqa: PLC0415 - as above
-
-    low, high = measure.row.value_range
-    return MeasureValues(
-        name=measure.name,
-        low=low,
-        high=high,
-        values=np.stack([each.per_query(measure) for each in evaluations])[:, order],
-    )
 
 
 def _gate_comparison(
