@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rankscope._core import evaluate_samples as evaluate_core
+from rankscope.engine.clusters import read_clusters, refuse_cluster_alone
 from rankscope.engine.judgments import load_qrels_for
+from rankscope.engine.requests import read_request
+from rankscope.engine.weights import read_weights
 from rankscope.errors import UsageError
-from rankscope.evaluation import samples
+from rankscope.evaluation.evaluating import make_evaluation, make_plan, refuse_diagnostics
+from rankscope.inputs.reading import rank_run
+from rankscope.inputs.recognition import recognise
 from rankscope.inputs.tables import is_table
 from rankscope.settings.interval import read_interval
 from rankscope.settings.reading import Reading
@@ -16,9 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Literal
 
+    from rankscope._core import Rankings
     from rankscope.engine.requests import Measures
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.inputs.qrels import Qrels
+    from rankscope.inputs.reading import Note
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.typing import InputLike
@@ -86,6 +94,12 @@ def evaluate_samples(
             code="bad_parameter",
         )
     listed = list(runs)
+    if not listed:
+        raise UsageError(
+            "expected the rankings of a stochastic ranker, found none",
+            hint="pass a list of runs, each with one ranking of every query",
+            code="no_run",
+        )
     reading = Reading.read(
         columns=columns,
         duplicates=duplicates,
@@ -93,14 +107,33 @@ def evaluate_samples(
         encoding=encoding,
         threads=threads,
     )
-    return samples.evaluate_samples(
-        load_qrels_for(qrels, listed, measures, reading),
-        listed,
-        measures,
-        reading,
-        policy=policy,
-        weights=weights,
-        interval=read_interval(interval),
-        cluster=cluster,
-        strict=strict,
+    held = load_qrels_for(qrels, listed, measures, reading)
+    grades = held.judgments.grades()
+    request = read_request(
+        measures, policy, convention=None, score_type=reading.score_type, grades=grades
     )
+    weighed = read_weights(weights, held.judgments.query_ids)
+    settings = read_interval(interval)
+    refuse_cluster_alone(cluster, settings)
+    clusters = None if cluster is None else read_clusters(cluster, held.judgments.query_ids)
+    plan = make_plan(request, request.ties, grades, reading.duplicates, weights=weighed)
+    samples: list[Rankings] = []
+    notes: list[Note] = []
+    name = ""
+    for run in listed:
+        found = recognise(run, "run", reading.columns)
+        samples.append(rank_run(held.judgments, found, request.ties, reading, notes=notes))
+        name = found.name
+    evaluation = make_evaluation(
+        evaluate_core(samples, plan, reading.threads),
+        request,
+        reading,
+        queries=held.queries,
+        run_name=name,
+        run_notes=notes,
+        interval=settings,
+        clusters=clusters,
+    )
+    if strict:
+        refuse_diagnostics(evaluation.notes)
+    return evaluation

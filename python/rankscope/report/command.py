@@ -43,7 +43,7 @@ from rankscope.evaluation.options import (
 from rankscope.inputs.files.formats import is_scores
 from rankscope.measures.splitting import split_measures
 from rankscope.output.text import show
-from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings
+from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading
 from rankscope.report.source import hold
 from rankscope.settings.reading import Reading
 from rankscope.writing import refuse_overwriting, write_text
@@ -173,18 +173,20 @@ def _report_rankings(
     options: Namespace,
     weights: dict[str, float] | None = None,
 ) -> Report:
+    reading = Reading.read(
+        duplicates=options.duplicates, encoding=options.encoding, threads=options.threads
+    )
     beside = [text for text in options.col if text.partition("=")[0] in TABLE_ROLES]
     said = [
         *(("--by", name) for name in options.by or []),
         *(("--col", text) for text in beside),
         *(("--positive", text) for text in options.positive or []),
-        *([("--duplicates", options.duplicates)] if options.duplicates != "error" else []),
-        *([("--encoding", options.encoding)] if options.encoding != "utf-8" else []),
+        *say_reading(reading),
     ]
     return report_rankings(
         rankings,
         measures,
-        Reading.read(encoding=options.encoding, threads=options.threads),
+        reading,
         held=held,
         policy=options.policy or None,
         convention=options.convention,

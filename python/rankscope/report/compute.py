@@ -148,11 +148,6 @@ def report(
         rank_run(Rankings, judgments, run.value, asked.ties, of_runs)
         for run in follow(held[1:], "reading runs", is_shown=progress)
     ]
-    said = [
-        ("--duplicates", duplicates),
-        ("--score-type", score_type or "float64"),
-        ("--encoding", encoding),
-    ]
     return report_rankings(
         rankings,
         measures,
@@ -165,7 +160,7 @@ def report(
         worst=worst,
         known=known,
         beside={"history": history, "items": items, "catalogue": catalogue},
-        options=[pair for pair in said if pair not in USUAL],
+        options=say_reading(reading),
         strict=strict,
         progress=progress,
     )
@@ -254,7 +249,6 @@ def report_table(
         asked.ties,
         reading,
     )
-    said = [("--duplicates", duplicates), ("--encoding", encoding)]
     return report_rankings(
         [rankings],
         measures,
@@ -267,10 +261,7 @@ def report_table(
         interval=interval,
         worst=worst,
         weights=weights,
-        options=[
-            *(pair for pair in said if pair not in USUAL),
-            *(("--by", name) for name in attributes),
-        ],
+        options=[*say_reading(reading), *(("--by", name) for name in attributes)],
         strict=strict,
         progress=progress,
     )
@@ -278,6 +269,16 @@ def report_table(
 
 USUAL = {("--duplicates", "error"), ("--score-type", "float64"), ("--encoding", "utf-8")}
 """Options that need not be written: they say what holds without them."""
+
+
+def say_reading(reading: Reading) -> list[tuple[str, str]]:
+    """Return how inputs are read as options, without those that need not be written."""
+    said = {
+        "--duplicates": reading.duplicates,
+        "--score-type": reading.scores_as,
+        "--encoding": reading.encoding,
+    }
+    return [pair for pair in said.items() if pair not in USUAL]
 
 
 def report_rankings(
