@@ -11,10 +11,9 @@ from rankscope.engine.memory import Room
 from rankscope.engine.requests import ENCODINGS, SCORE_TYPES, count_threads, read_columns
 from rankscope.evaluation.rankings import Rankings
 from rankscope.fusion.choices import read_choices, read_weights
-from rankscope.fusion.file import FusedFile
 from rankscope.fusion.inputs import explaining, name_runs, path_of
 from rankscope.fusion.lists import read_run_lists
-from rankscope.fusion.run import FusedRun, check_run_path, check_tag
+from rankscope.fusion.run import FusedFile, FusedRun, check_run_path, check_tag
 from rankscope.inputs.recognition import find_stream, recognise
 from rankscope.settings.policy import check_choice
 from rankscope.writing import refuse_overwriting, replacing
