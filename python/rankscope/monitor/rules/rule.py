@@ -125,7 +125,7 @@ class Rule(BaseModel):
             >>> Rule.from_dict({"name": "q", "measure": "nDCG@5", "period": "week"})
             Traceback (most recent call last):
               ...
-            rankscope.errors.UsageError: period: expected hour or day, found 'week'
+            rankscope.errors.UsageError: period: expected day or hour, found 'week'
             <BLANKLINE>
             Hint: see rankscope monitor rule add --help
         """
