@@ -84,7 +84,7 @@ pub trait OfRun {
 /// document of a higher grade up never lowers it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unknown {
-    /// In no way that is made use of.
+    /// In a way that bounds can't use.
     Anything,
     /// It is a sum of discounted gains, divided by that of an ideal order or by nothing.
     Discounted {
@@ -105,7 +105,7 @@ pub enum Unknown {
 /// How the difference of the values of two lists depends on grades that are not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Apart {
-    /// In no way that is made use of; [`Unknown::Discounted`] says enough.
+    /// In a way that bounds can't use, or one that [`Unknown::Discounted`] describes.
     Anything,
     /// A value is a sum over relevant documents of p to the power of the rank less 1, as a share.
     Sum {

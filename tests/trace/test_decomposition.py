@@ -43,7 +43,7 @@ def test_parts_add_up_to_the_change(
 
 @given(WINDOWS, WINDOWS)
 def test_parts_are_those_of_the_formula(before: QueryColumns, after: QueryColumns) -> None:
-    """Held against the formula in rational numbers, slice by slice."""
+    """ColumnValues against the formula in rational numbers, slice by slice."""
     found = decompose(before, after, "one")
     windows = (before, after)
     texts = [

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class RunAgreement(Printed, Tabular):
             "per_query": self.table.to_dict(),
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self.table.export()
 
     def __getitem__(self, measure: str) -> float:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope.measures import Measure
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
 
 FIELDS = ("among_sampled", "value", "lower", "upper")
 
@@ -85,7 +85,7 @@ class CorrectedRanks(Printed, Tabular):
             "tradeoff": self.tradeoff,
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return {
             "measure": [mean.measure.name for mean in self.means],
             **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},

@@ -99,7 +99,7 @@ def estimate_examination(
     if ranks is not None and ranks not in range(1, MOST_RANKS + 1):
         raise UsageError(
             f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks!r}",
-            hint="leave it out for all that there are",
+            hint="omit it to use all of them",
             code="bad_parameter",
         )
     check_choice("method", method, METHODS)

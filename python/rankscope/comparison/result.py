@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import AttributeColumn
     from rankscope.settings.policy import Policy
 
@@ -251,7 +251,7 @@ class SliceAttribute:
         """The name of the attribute."""
         return self.column.name
 
-    def read(self, slices: Sequence[str | None]) -> Held:
+    def read(self, slices: Sequence[str | None]) -> ColumnValues:
         """Return the values of slices, with `None` for all queries."""
         texts = [MISSING if each is None else self.texts[each] for each in slices]
         return self.column.restore_column(texts)
@@ -500,8 +500,8 @@ class Comparison(Tabular):
             attributes=self._attributes,
         )
 
-    def _tabulate(self) -> Mapping[str, Held]:
-        fields: list[tuple[str, Held]] = [
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        fields: list[tuple[str, ColumnValues]] = [
             (name, [getattr(each, name) for each in self._comparisons]) for name in NAMES
         ]
         slices = [each.slice for each in self._comparisons]

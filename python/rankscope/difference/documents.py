@@ -160,7 +160,7 @@ def _check_names(runs: tuple[str, str], others: Sequence[str]) -> None:
 
 
 @record(frozen=True, slots=True)
-class Place:
+class Position:
     """The position of a document in a list.
 
     Args:
@@ -184,7 +184,7 @@ class PlacedList:
             that the policy gives where there is none.
     """
 
-    places: Mapping[str, Place]
+    places: Mapping[str, Position]
     rest: float
 
 
@@ -265,7 +265,7 @@ def _place(
     for at, doc in enumerate(docs):
         first, last = counted.ties.get(at + 1, (at + 1, at + 1))
         rank = (first + last) / 2 if query.ties == "average" else at + 1
-        places[doc] = Place(rank, first <= k, worths[at])
+        places[doc] = Position(rank, first <= k, worths[at])
     return PlacedList(places, rest)
 
 
@@ -294,15 +294,15 @@ def _discount_missing(size: int, measure: Measure, policy: Policy, kernels: Kern
     return math.fsum(kernels.discounted(take_settings(DCG.row, measure), gains, ranks))
 
 
-def _worth(place: Place | None) -> float:
+def _worth(place: Position | None) -> float:
     return 0.0 if place is None else place.worth
 
 
-def _highest(places: Sequence[Place | None]) -> float:
+def _highest(places: Sequence[Position | None]) -> float:
     return min(place.rank for place in places if place)
 
 
-def _name_move(before: Place | None, after: Place | None) -> str:
+def _name_move(before: Position | None, after: Position | None) -> str:
     if before is None or (after and after.is_shown and not before.is_shown):
         return "entered"
     if after is None or (before.is_shown and not after.is_shown):

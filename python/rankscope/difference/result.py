@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankscope.comparison.result import Compared
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.settings.policy import Policy
 
 SHOWN = 10
@@ -159,7 +159,7 @@ class RunDifference(Tabular):
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self.queries.export()
 
     def __str__(self) -> str:

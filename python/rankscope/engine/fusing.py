@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankscope._core import Rankings, Run
     from rankscope.inputs.columns import IdColumn
 
-    Held: TypeAlias = Run | Rankings
+    ColumnValues: TypeAlias = Run | Rankings
     RunColumns: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool]
     Settings: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]
     Explaining: TypeAlias = Callable[[str], AbstractContextManager[None]]
@@ -59,7 +59,7 @@ class Fusion:
 
     def __init__(
         self,
-        runs: Mapping[str, Input | Held],
+        runs: Mapping[str, Input | ColumnValues],
         settings: Settings,
         tag: str,
         *,
@@ -110,8 +110,8 @@ class Fusion:
             )
 
     def _open(
-        self, run: Input | Held, rows: int
-    ) -> tuple[str | bytes | None, str] | Held | Iterator[RunColumns | None]:
+        self, run: Input | ColumnValues, rows: int
+    ) -> tuple[str | bytes | None, str] | ColumnValues | Iterator[RunColumns | None]:
         if not isinstance(run, Input):
             return run
         if run.kind == "file":

@@ -280,7 +280,7 @@ def count_threads(given: object) -> int:
     if threads < 1:
         raise UsageError(
             f"expected threads to be 1 or more, found {given!r}",
-            hint="leave it out for one a processor",
+            hint="omit it to use all cores",
             code="bad_threads",
         )
     return min(threads, 256)

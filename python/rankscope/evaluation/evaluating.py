@@ -478,7 +478,7 @@ def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:
             continue
         raise FormatError(
             f"expected nothing suspicious, as strict says; {note.sentence}",
-            hint="mend the input, or leave strict out",
+            hint="fix the input, or remove strict",
             code=note.code,
             file=note.file or None,
             line=note.line or None,

@@ -319,12 +319,12 @@ class Evaluation(Printed, Mapping[str, float]):
         columns = map(self.per_query_list, measures)
         return dict(zip(name_measures(measures, names), columns, strict=True))
 
-    def _rows(self, names: Names, shape: Shape) -> dict[str, tables.Held]:
+    def _rows(self, names: Names, shape: Shape) -> dict[str, tables.ColumnValues]:
         query = self.source.query
         keys = [(query.name, query.restore_column(self.query_texts)), *self._read_attributes()]
         return lay_out(keys, self._columns(names), shape)
 
-    def _read_attributes(self) -> Iterator[tuple[str, tables.Held]]:
+    def _read_attributes(self) -> Iterator[tuple[str, tables.ColumnValues]]:
         """Return the attributes of the queries whose slices there are."""
         for name, values, codes in self._attributes:
             texts = [values[code] for code in codes]

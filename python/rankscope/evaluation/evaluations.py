@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rankscope.evaluation.evaluation import Evaluation, Names
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.output.frames import Shape
 
 
@@ -116,10 +116,10 @@ class Evaluations(Printed, Tabular, Mapping[str, "Evaluation"]):
         """
         return tables.to_arrow(self._rows(names, shape))
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self._rows("canonical", None)
 
-    def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, Held]:
+    def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, ColumnValues]:
         if shape is None:
             return self._tabulate_means(names)
         parts = [each._rows(names, shape) for each in self.values()]  # noqa: SLF001 - its own part

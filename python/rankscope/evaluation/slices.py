@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.output.ids import AttributeColumn
-    from rankscope.output.table import Cell, Column, Held
+    from rankscope.output.table import Cell, Column, ColumnValues
 
 
 class Slices(Table):
@@ -73,7 +73,7 @@ class Slices(Table):
         """Return the slices with some of the columns, among them the attributes."""
         return Slices(self._attributes, {name: self._read(name) for name in names})
 
-    def _give(self, name: str) -> Held:
+    def _give(self, name: str) -> ColumnValues:
         for attribute in self._attributes:
             if attribute.name == name:
                 return attribute.restore_column([str(cell) for cell in self._read(name)])

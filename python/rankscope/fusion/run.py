@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rankscope.fusion.file import FusedFile
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
 
     Fused: TypeAlias = "FusedRun | FusedFile"
@@ -150,7 +150,7 @@ class FusedRun(Tabular):
     def _has_typed_ids(self) -> bool:
         return bool(self.source.query.dtype or self.source.doc.dtype)
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         queries, docs, scores = self._read_columns()
         return {
             "query_id": self.source.query.restore_column(queries),
@@ -258,7 +258,7 @@ def check_tag(tag: str) -> str:
     return tag
 
 
-def _list(column: Held) -> list[Any]:
+def _list(column: ColumnValues) -> list[Any]:
     return column.tolist() if hasattr(column, "tolist") else list(column)
 
 

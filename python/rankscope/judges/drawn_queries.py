@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope.measures import Measure
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.settings.policy import Policy
 
 
@@ -54,7 +54,7 @@ class DrawnQueries(Printed, Tabular):
             "policy": self.policy.to_dict(),
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return {
             "query_id": self.queries,
             "by_model": self.by_model,

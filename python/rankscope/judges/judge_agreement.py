@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
 
 RELIABLE = 0.8
 TENTATIVE = 0.667
@@ -119,7 +119,7 @@ class JudgeAgreement(Printed, Tabular):
             ],
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self._columns(MEASURES)
 
     def _columns(self, heads: tuple[str, ...]) -> dict[str, list[str] | list[int] | list[float]]:

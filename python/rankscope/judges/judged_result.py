@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.settings.policy import Policy
 
 FIELDS = (
@@ -98,7 +98,7 @@ class JudgedEvaluation(Printed, Tabular):
             "policy": self.policy.to_dict(),
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return {
             "measure": [mean.measure.name for mean in self.means],
             **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},

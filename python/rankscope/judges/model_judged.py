@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankscope.judges.judge_agreement import JudgeAgreement
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.settings.policy import Policy
 
 WEAK_GAIN = 1.1
@@ -202,7 +202,7 @@ class ModelJudgedEvaluation(Printed, Tabular):
             "policy": self.policy.to_dict(),
         }
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return {
             "measure": [mean.measure.name for mean in self.means],
             **{name: [getattr(mean, name) for mean in self.means] for name in FIELDS},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    Held: TypeAlias = Sequence[object] | NDArray[Any]
+    ColumnValues: TypeAlias = Sequence[object] | NDArray[Any]
     Rows: TypeAlias = dict[Any, dict[str, float]]
 
 
@@ -34,26 +34,26 @@ def _load(module: str) -> ModuleType:
         ) from error
 
 
-def to_pandas(columns: Mapping[str, Held]) -> pd.DataFrame:
+def to_pandas(columns: Mapping[str, ColumnValues]) -> pd.DataFrame:
     """Return a pandas data frame."""
     frame: pd.DataFrame = _load("pandas").DataFrame(dict(columns))
     return frame
 
 
-def to_polars(columns: Mapping[str, Held]) -> pl.DataFrame:
+def to_polars(columns: Mapping[str, ColumnValues]) -> pl.DataFrame:
     """Return a Polars data frame."""
     held = {name: _spell(column) for name, column in columns.items()}
     frame: pl.DataFrame = _load("polars").DataFrame(held)
     return frame
 
 
-def _spell(column: Held) -> Held:
+def _spell(column: ColumnValues) -> ColumnValues:
     """Return UUIDs as texts. Polars has no type for them, and can't join on objects."""
     is_of_uuids = are_uuids({type(cell) for cell in column[:1]})
     return [cell and str(cell) for cell in column] if is_of_uuids else column
 
 
-def to_arrow(columns: Mapping[str, Held]) -> pa.Table:
+def to_arrow(columns: Mapping[str, ColumnValues]) -> pa.Table:
     """Return an Arrow table."""
     table: pa.Table = _load("pyarrow").table(
         # Arrays are passed on; pyarrow would read a tuple as a single value.
@@ -70,7 +70,7 @@ class Tabular(Hinted):
 
     __slots__ = ()
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         """Return the columns of the table, by name."""
         raise NotImplementedError
 

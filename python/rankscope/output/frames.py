@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
 
     Shape: TypeAlias = Literal["wide", "long"]
 
 
 def lay_out(
-    keys: Sequence[tuple[str, Held]], values: Mapping[str, list[float]], shape: Shape
-) -> dict[str, Held]:
+    keys: Sequence[tuple[str, ColumnValues]], values: Mapping[str, list[float]], shape: Shape
+) -> dict[str, ColumnValues]:
     """Return the columns of a frame."""
     check_choice("shape", shape, ("wide", "long"))
-    columns: list[tuple[str, Held]] = [*keys]
+    columns: list[tuple[str, ColumnValues]] = [*keys]
     if shape == "wide":
         columns += values.items()
     else:
@@ -31,7 +31,7 @@ def lay_out(
     return name_columns(columns)
 
 
-def name_columns(columns: Sequence[tuple[str, Held]]) -> dict[str, Held]:
+def name_columns(columns: Sequence[tuple[str, ColumnValues]]) -> dict[str, ColumnValues]:
     """Return columns by name."""
     names = [name for name, _ in columns]
     doubled = [name for name in dict(columns) if names.count(name) > 1]
@@ -44,12 +44,12 @@ def name_columns(columns: Sequence[tuple[str, Held]]) -> dict[str, Held]:
     return dict(columns)
 
 
-def repeat(cells: Held, times: int) -> Held:
+def repeat(cells: ColumnValues, times: int) -> ColumnValues:
     """Return a column several times, one after another."""
     return join([cells] * times)
 
 
-def join(columns: Sequence[Held]) -> Held:
+def join(columns: Sequence[ColumnValues]) -> ColumnValues:
     """Return columns one after another: an array if all of them are."""
     if columns and all(hasattr(column, "dtype") for column in columns):
         return np.concatenate([np.asarray(column) for column in columns])

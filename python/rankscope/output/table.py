@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rankscope.output.ids import SourceIds
 
     Cell = str | int | float | None
-    Held: TypeAlias = Sequence[Cell] | NDArray[Any]
-    Column: TypeAlias = Held | Callable[[], Held]
+    ColumnValues: TypeAlias = Sequence[Cell] | NDArray[Any]
+    Column: TypeAlias = ColumnValues | Callable[[], ColumnValues]
 
 
 class Table(Tabular):
@@ -67,7 +67,7 @@ class Table(Tabular):
         return tuple(self._given)
 
     @property
-    def columns(self) -> dict[str, Held]:
+    def columns(self) -> dict[str, ColumnValues]:
         """The columns, by name."""
         return {name: self._give(name) for name in self._given}
 
@@ -110,12 +110,12 @@ class Table(Tabular):
         rows = zip(keys, self.rows(), strict=True)
         return {key: dict(zip(names, rest, strict=True)) for key, (_, *rest) in rows}
 
-    def export(self) -> dict[str, Held]:
+    def export(self) -> dict[str, ColumnValues]:
         """Return the columns with the names and the types of the caller's table."""
         named = ((self._source.column(name), name) for name in self._given)
         return {of.name if of else name: self._give(name) for of, name in named}
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self.export()
 
     def __len__(self) -> int:
@@ -158,7 +158,7 @@ class Table(Tabular):
 
         return write_result(self.write_html())
 
-    def _give(self, name: str) -> Held:
+    def _give(self, name: str) -> ColumnValues:
         """Return a column, identifiers as the caller has them."""
         held, of = self._read(name), self._source.column(name)
         return held if of is None else of.restore_column(held)
@@ -169,7 +169,7 @@ class Table(Tabular):
         cells: Sequence[Cell] = held.tolist() if hasattr(held, "tolist") else held
         return cells
 
-    def _read(self, name: str) -> Held:
+    def _read(self, name: str) -> ColumnValues:
         column = self._given[name]
         if callable(column):
             column = self._given[name] = column()

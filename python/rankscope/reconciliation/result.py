@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankscope.measures import Measure
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.output.table import Cell
     from rankscope.reconciliation.convention_difference import Difference
 
@@ -222,7 +222,7 @@ class Reconciliation(Tabular):
         """Return the rows of `table` by convention, as nested dicts."""
         return self.table.to_dict()
 
-    def _tabulate(self) -> Mapping[str, Held]:
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self.table.columns
 
     def __getitem__(self, name: str) -> float:

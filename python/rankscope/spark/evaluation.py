@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankscope._core import Summary
     from rankscope.evaluation.evaluation import Names
     from rankscope.measures import Measure
-    from rankscope.output.exports import Held
+    from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
     from rankscope.spark.frames import Answer, Frame
     from rankscope.spark.merging import Merged
@@ -36,7 +36,7 @@ class MergedEvaluation(Evaluation):
 
     _answer: MergedAnswer  # type: ignore[assignment]  # has what a result reads of an answer
 
-    def _read_attributes(self) -> Iterator[tuple[str, Held]]:
+    def _read_attributes(self) -> Iterator[tuple[str, ColumnValues]]:
         for attribute in self.source.attributes:
             yield attribute.name, attribute.restore_column(self._answer.read(attribute.name))
 

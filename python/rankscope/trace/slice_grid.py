@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankscope.trace.shared_slices import Codes
 
     Numbers: TypeAlias = NDArray[np.float64]
-    Place: TypeAlias = tuple[tuple[int, int], ...]
+    Slice: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @record(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SliceGrid:
     counts: Numbers
     sums: Numbers
 
-    def place(self, cell: int) -> Place:
+    def place(self, cell: int) -> Slice:
         """Return the values of a slice by attribute."""
         if not self.axes:
             return ()
@@ -56,7 +56,7 @@ def find_cells(codes: Sequence[Codes], axes: tuple[int, ...], width: int) -> Cod
     return cells
 
 
-def find_queries(codes: Sequence[Codes], place: Place) -> NDArray[np.bool_]:
+def find_queries(codes: Sequence[Codes], place: Slice) -> NDArray[np.bool_]:
     """Return which queries of a window are in a slice."""
     (axis, value), *others = place
     is_in: NDArray[np.bool_] = codes[axis] == value

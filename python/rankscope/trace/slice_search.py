@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.stats.max_t import Reassignment
     from rankscope.trace.result import Ends
     from rankscope.trace.shared_slices import Codes
-    from rankscope.trace.slice_grid import Place
+    from rankscope.trace.slice_grid import Slice
 
     Numbers: TypeAlias = NDArray[np.float64]
     By: TypeAlias = Literal["within", "mix"]
@@ -57,7 +57,7 @@ class Candidate:
         is_confirmed: Whether the p-value is at most the level of the search.
     """
 
-    place: Place
+    place: Slice
     by: By
     is_steady: bool
     statistic: float
@@ -94,7 +94,7 @@ class Rows:
             (self.bags[0][chosen[0]], self.bags[1][chosen[1]]),
         )
 
-    def remove(self, place: Place) -> Rows:
+    def remove(self, place: Slice) -> Rows:
         """Return the queries that are not in a slice."""
         return self.take([~find_queries([each[at] for each in self.codes], place) for at in (0, 1)])
 
@@ -275,7 +275,7 @@ def _measure_noise(residuals: tuple[Numbers, Numbers]) -> float:
     return float(take_high_part(squares, len(squares)).sum()) / max(len(squares), 1)
 
 
-def _find_difference(rows: Rows, residuals: tuple[Numbers, Numbers], place: Place) -> float:
+def _find_difference(rows: Rows, residuals: tuple[Numbers, Numbers], place: Slice) -> float:
     """Return the change of the mean of a slice that attributes don't explain."""
     means = []
     for at in (0, 1):

@@ -112,26 +112,6 @@ def test_ties_are_those_of_neighboring_documents(drawn: tuple[Chunk, dict[int, C
     assert find_tied(items).tolist() == expected
 
 
-@given(chunks())
-def test_files_without_the_columns_are_read_as_a_whole(
-    drawn: tuple[Chunk, dict[int, Context]],
-) -> None:
-    chunk, contexts = drawn
-    with TemporaryDirectory() as name:
-        folder = HistoryFolder(Path(name))
-        file = write(folder, chunk, contexts)
-        table = pq.ParquetFile(Path(name) / file._hour.path).read()
-        with folder.open_part("music", 0) as part:
-            pq.write_table(table.drop_columns(["documents", "tied"]), part)
-            place = folder.publish(part)
-        older = HourFile(
-            folder, file._hour._replace(path=place.path, size=place.size, checksum=place.checksum)
-        )
-        (brief,), (whole,) = ([*one.read(is_brief=True)] for one in (older, file))
-        assert brief.labels.positions is None
-        compare(brief, whole, DEFINITIONS[0], None)
-
-
 @pytest.mark.parametrize("name", ["documents", "tied"])
 def test_counts_of_documents_that_differ_from_the_documents_are_damage(
     tmp_path: Path, name: str

@@ -188,6 +188,8 @@ def test_a_value_beyond_0_and_1_is_refused(value: float) -> None:
         {"evidence": [math.nan] * len(BETS)},
         {"sums": [math.inf] * len(BETS)},
         {"starts": []},
+        {"falls": []},
+        {"sizes": []},
         {"starts": [-1] * len(BETS)},
         {"periods": "1"},
         {"observations": -1},

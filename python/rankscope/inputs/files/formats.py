@@ -73,7 +73,7 @@ def check_format(given: str | None) -> None:
     if given is not None and given not in TABLE_FORMATS:
         raise UsageError(
             f"expected one of {', '.join(TABLE_FORMATS)} as the format, found {given!r}",
-            hint="leave it out, to tell it by the name of the file",
+            hint="omit it to choose the format by the name of the file",
             code="bad_format",
         )
 

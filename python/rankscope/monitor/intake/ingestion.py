@@ -50,7 +50,7 @@ HELD = 20_000
 that each transaction writes most of its pages: the fewer, the better."""
 SAID = {"conflict": "event_conflict"}
 CONFLICT = (
-    "expected what was sent under this id before, found something else; that stays",
+    "this id was sent before with different content; the first version stays",
     "give a new event a new id; the rows of a ranking are sent together",
 )
 

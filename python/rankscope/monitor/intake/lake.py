@@ -108,7 +108,7 @@ def connect_lake(
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(
             f"expected {' or '.join(LAYOUTS)}, found {layout!r}",
-            hint="leave it out to find it out",
+            hint="omit it to detect the layout",
             code="usage",
         )
     if timezone is not None:

@@ -88,11 +88,9 @@ class Detector:
         if not (self.bets and all(0 < bet < 1 for bet in self.bets)):
             raise _bad("bets above 0 and below 1", self.bets)
         size = len(self.bets) if self.periods else 0
-        if {len(self.evidence), len(self.sums), len(self.starts)} != {size}:
+        kept = (self.evidence, self.sums, self.starts, self.falls, self.sizes)
+        if {*map(len, kept)} != {size}:
             raise _bad(f"evidence for {size} bets", self.evidence)
-        # Detectors that were stored by earlier versions have no gaps.
-        if not {len(self.falls), len(self.sizes)} <= {0, size}:
-            raise _bad(f"gaps for {size} bets", self.falls)
         if min(self.periods, self.observations, *self.starts, self.alarm or 0) < 0:
             raise _bad("counts of 0 or more", self.periods)
         if not all(map(math.isfinite, (*self.evidence, *self.sums, *self.falls, *self.sizes))):

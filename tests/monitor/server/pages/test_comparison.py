@@ -1,4 +1,4 @@
-"""Two versions beside each other as a page and as JSON."""
+"""Two versions beside each other as a page."""
 
 from __future__ import annotations
 

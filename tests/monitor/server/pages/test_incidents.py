@@ -79,6 +79,15 @@ def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) ->
     assert "/rules/new" in find_links(reader)
 
 
+@pytest.mark.parametrize(("page", "group"), [(PATH, "one"), ("/incidents", "{}")])
+def test_the_rest_of_a_long_list_is_a_link_away(site: Service, page: str, group: str) -> None:
+    open_monitor(site.store)
+    parts = [make_incident(at, group=group.format(at)) for at in range(1, 24)]
+    put_incidents(site, *parts)
+    (link,) = (each for each in find_links(check_page(get(site, page))) if each[:4] == "/v1/")
+    assert len(as_json(site.browser().get(link))["incidents"]) == len(parts)
+
+
 def test_a_group_is_one_entry_with_its_parts(site: Service) -> None:
     open_monitor(site.store)
     cause = {"sentence": "device=tv explains 96% of the drop"}

@@ -140,7 +140,7 @@ labels looked up after some that match."""
 
 CONFLICT = {
     "code": "event_conflict",
-    "message": "expected what was sent under this id before, found something else; that stays",
+    "message": "this id was sent before with different content; the first version stays",
 }
 
 

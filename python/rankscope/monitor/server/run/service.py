@@ -156,9 +156,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except (OSError, TypeError, ValueError) as error:  # the last two: not a host name
         raise FileError(
-            f"expected to listen on {host}, port {port}, found that it cannot be "
-            f"({getattr(error, 'strerror', None) or error})",
-            hint="name another port; 0 is one that is free",
+            f"can't listen on {host}, port {port} ({getattr(error, 'strerror', None) or error})",
+            hint="choose another port; 0 picks a free one",
             code="io",
         ) from error
 

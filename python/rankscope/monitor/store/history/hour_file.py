@@ -62,7 +62,7 @@ TIME = 3
 """The number of the column of times."""
 FIELDS = tuple(f"{LABEL}{name}" for name in ("kind", "labels", "value", "time"))
 COUNTED = ("documents", "tied")
-"""What is known of the documents without reading them; older files don't have it."""
+"""What is known of the documents without reading them."""
 BRIEF = (
     "time",
     "context",
@@ -106,7 +106,7 @@ class HourFile:
         for chunk, beside in self.read_beside(COUNTED):
             rankings += len(chunk.seqs)
             labels += len(chunk.labels.codes)
-            if beside.num_columns and not _is_counted(chunk.items, beside):
+            if not _is_counted(chunk.items, beside):
                 raise damaged(self._place, "its columns documents and tied differ from the others")
             if chunk.times[0] < self._hour.start or chunk.times[-1] >= self._hour.start + HOUR:
                 raise damaged(self._place, "it has rankings of another hour")
@@ -126,14 +126,13 @@ class HourFile:
     ) -> Iterator[Chunk]:
         """Read the rankings from one time to before another, in order."""
         with self._open() as file:
-            has_brief = is_brief and set(file.schema_arrow.names).issuperset(COUNTED)
             for group in range(file.num_row_groups):
                 check_deadline()
                 first, last = _find_times(file, group)
                 is_early = since is not None and last < since
                 if is_early or (until is not None and first >= until):
                     continue
-                if has_brief and not (whole and len(_find_rows(file, group, "ranking_id", whole))):
+                if is_brief and not (whole and len(_find_rows(file, group, "ranking_id", whole))):
                     chunk = _read_brief(file, group)
                 else:
                     chunk = self._read_group(file, group, event_ids=event_ids)
@@ -150,17 +149,14 @@ class HourFile:
     ) -> Iterator[tuple[Chunk, Foreign]]:
         """Read each row group as a chunk, with some of its columns as they are in the file."""
         with self._open() as file:
-            there = set(file.schema_arrow.names)
-            has_brief = is_brief and there.issuperset(COUNTED)
-            beside = [name for name in names if name in there]
             for group in range(file.num_row_groups):
                 check_deadline()
                 chunk = (
                     _read_brief(file, group)
-                    if has_brief
+                    if is_brief
                     else self._read_group(file, group, event_ids=False)
                 )
-                yield chunk, file.read_row_group(group, columns=beside)
+                yield chunk, file.read_row_group(group, columns=list(names))
 
     def has_any(self, name: str, values: Collection[str]) -> bool:
         """Return whether a column of texts has one of some values."""
