@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
+from rankscope.comparison.words import round_plan
 from rankscope.stats.estimate.power import queries_needed
 
 from tests.report.page import Element, read_page
@@ -78,8 +79,8 @@ def test_without_a_significant_difference_the_verdict_says_how_many_queries_it_t
     assert found.verdict is not None
     needed = queries_needed(mean, stdev(differences))
     assert (
-        f"in a single t test, about {needed:,} queries are needed if others differ as much as "
-        "these; there are 24." in found.verdict.power
+        f"in a single t test, about {round_plan(needed):,} queries are needed if others differ as "
+        "much as these; there are 24." in found.verdict.power
     )
 
 

@@ -44,7 +44,9 @@ def test_a_verdict_names_three_runs_and_counts_more(count: int, text: str) -> No
 @pytest.mark.parametrize(
     ("needed", "text"),
     [
-        (999_999, "about 999,999"),
+        (99, "about 99"),
+        (101, "about 110"),
+        (990_001, "about 1,000,000"),
         (1_000_000, "about 1,000,000"),
         (1_000_001, "more than 1,000,000"),
         (None, "more than 1,000,000"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p
+from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p, round_plan
 from rankscope.measures.direction import SIGNS
 from rankscope.output.text import format_value, show
 from rankscope.records import record
@@ -299,7 +299,7 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
         return f"With these {count:,} {units}, {detectable} with {power}."
     needed = pair.queries_needed
     is_many = needed is None or needed > MOST_QUERIES
-    many = f"more than {MOST_QUERIES:,}" if is_many else f"about {needed:,}"
+    many = f"more than {MOST_QUERIES:,}" if is_many else f"about {round_plan(needed):,}"
     return (
         f"To detect a difference of this size with {power} in a single t test, {many} {units} are "
         f"needed if others differ as much as these; there are {count:,}. With these, {detectable}."

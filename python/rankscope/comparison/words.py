@@ -51,6 +51,17 @@ def format_ends(lower: float, upper: float) -> str:
     return f"{format_signed(lower)} to {format_signed(upper)}"
 
 
+def round_plan(number: int, *, is_up: bool = True) -> int:
+    """Return a number of queries that are needed with two digits: more of them aren't known.
+
+    Examples:
+        >>> round_plan(8403), round_plan(8403, is_up=False), round_plan(88)
+        (8500, 8400, 88)
+    """
+    step: int = 10 ** max(len(str(number)) - 2, 0)
+    return -(-number // step) * step if is_up else number // step * step
+
+
 def format_p(p: float | None) -> str:
     """Return a p-value with as many places as can matter.
 

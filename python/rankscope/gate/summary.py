@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.comparison.layout import Cell, Grid, Note
-from rankscope.comparison.words import format_ends, format_signed
+from rankscope.comparison.words import format_ends, format_signed, round_plan
 from rankscope.comparison.writers import write_text as write_blocks
 from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope.output.text import format_value, show
@@ -64,13 +64,13 @@ def _plan(check: Check) -> str:
     needed = check.queries_needed
     if needed is None:
         return "More queries are needed. " + (check.note or "These don't tell how many.")
-    numbers = f"about {_round(needed):,} queries"
+    numbers = f"about {round_plan(needed):,} queries"
     if check.slice is not None:
         numbers += " of this slice"
     is_loss = check.budget.kind == "max-loss"
     lower, upper = check.queries_needed_lower, check.queries_needed_upper
     if lower is not None and upper is not None:
-        numbers += f" ({_round(lower, is_up=False):,} to {_round(upper):,}"
+        numbers += f" ({round_plan(lower, is_up=False):,} to {round_plan(upper):,}"
         numbers += f", as far as these {check.n:,} tell)"
     elif not is_loss:
         numbers += " or more"
@@ -83,12 +83,6 @@ def _plan(check: Check) -> str:
     if needed > check.n:
         return f"{plan}."
     return f"{plan}, and there are {check.n:,}. More queries may show that it doesn't."
-
-
-def _round(number: int, *, is_up: bool = True) -> int:
-    """Return a number with two digits: more of them aren't known."""
-    step: int = 10 ** max(len(str(number)) - 2, 0)
-    return (math.ceil(number / step) if is_up else math.floor(number / step)) * step
 
 
 def write_text(result: GateResult) -> str:
