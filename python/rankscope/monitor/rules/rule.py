@@ -69,6 +69,11 @@ class Rule(BaseModel):
         except ValidationError as error:
             raise _refuse(error, type(self)) from None
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - by kind
+            """Return a field of the kind, which the type doesn't know."""
+
     @classmethod
     def find_record(cls, kind: object) -> type[Any]:
         """Return the class of the rules of a kind."""
@@ -98,7 +103,7 @@ class Rule(BaseModel):
 
     def describe(self) -> str:
         """Describe the rule in a sentence."""
-        raise NotImplementedError
+        return f"a rule of the kind {self.kind}"
 
     def replace(self, **changes: object) -> Self:
         """Return the rule with other values for some fields."""
