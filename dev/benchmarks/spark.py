@@ -37,7 +37,7 @@ from dev.load.lake import write_lake
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankscope.spark.frames import Frame
+    from rankscope.spark.parquet import Frame
 
 MEASURE = "nDCG@10"
 ATTRIBUTES = ("country", "device")

@@ -44,7 +44,6 @@ RESULTS = [
         "evaluation.evaluations",
         "evaluation.slices",
         "evaluation.text",
-        "fusion.file",
         "fusion.fit",
         "fusion.run",
         "judges.combined_judgments",

@@ -28,7 +28,6 @@ from rankscope.stats.sequential.label_rate import LabelRate, fit_label_rate, jud
 from rankscope.stats.sequential.lanes import fit_lane, judge_lane
 from rankscope.stats.sequential.observations import DAY, Observations
 from rankscope.stats.sequential.recovery import Recovery
-from rankscope.stats.sequential.threshold import Threshold, judge
 from rankscope.stats.test.family import Family
 from rankscope.stats.test.paired import _warn_of_floor
 from rankscope.stats.test.paired import test_pairs as compare_pairs
@@ -123,19 +122,6 @@ def test_the_order_is_judged_if_lists_gain_more_than_a_tenth_less_or_more() -> N
 @pytest.mark.parametrize(("lists", "judged"), [(99, "value"), (100, "discount")])
 def test_fewer_than_100_lists_differ_by_chance(lists: int, judged: str) -> None:
     assert judge_gain(5.0, lists, recent=10.0) == judged
-
-
-@pytest.mark.parametrize(("users", "state"), [(29, "INSUFFICIENT"), (30, "ALERT"), (31, "ALERT")])
-def test_a_threshold_needs_30_users(users: int, state: str) -> None:
-    threshold = Threshold(baseline=0.8, tolerance=0.05)
-    assert judge(threshold, np.full(users, 0.5), np.arange(users)).state == state
-
-
-def test_a_threshold_holds_at_its_limit() -> None:
-    threshold = Threshold(baseline=0.75, tolerance=0.25, needs="value")
-    for value in (math.nextafter(0.5, 0), 0.5, math.nextafter(0.5, 1)):
-        found = judge(threshold, np.full(64, value), np.arange(64))
-        assert (found.state == "ALERT") == (value < 0.5)
 
 
 RELIABLE = Reliability(n=1000, effective=100, heavy=20, rewarded=10, clusters=30)

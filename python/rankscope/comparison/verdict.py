@@ -298,8 +298,9 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
     if size == 0:
         return f"With these {count:,} {units}, {detectable} with {power}."
     needed = pair.queries_needed
-    is_many = needed is None or needed > MOST_QUERIES
-    many = f"more than {MOST_QUERIES:,}" if is_many else f"about {round_plan(needed):,}"
+    many = f"more than {MOST_QUERIES:,}"
+    if needed is not None and needed <= MOST_QUERIES:
+        many = f"about {round_plan(needed):,}"
     return (
         f"To detect a difference of this size with {power} in a single t test, {many} {units} are "
         f"needed if others differ as much as these; there are {count:,}. With these, {detectable}."

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy, ScoreType, Ties
 
@@ -78,7 +77,7 @@ def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
         )
 
 
-def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
+def refuse_beaten_ideals(rankings: Columns, evaluation: Evaluation) -> None:
     """Raise an error for a list that is better than its given ideal.
 
     An ideal may be shorter than its list, as long as no list is better than its ideal.
@@ -95,7 +94,7 @@ def refuse_beaten_ideals(rankings: Rankings, evaluation: Evaluation) -> None:
 
 
 def refuse_ideals_beaten_at(
-    rankings: Rankings, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
+    rankings: Columns, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
 ) -> None:
     """Raise an error for a list that is better than its given ideal at any cutoff."""
     if not rankings._choices.has_ideal or base.row.value_range[1] != 1:  # noqa: SLF001 - a part of it
@@ -114,7 +113,7 @@ def refuse_ideals_beaten_at(
         raise _beaten(base @ cutoffs[first[0]], first[1])
 
 
-def _are_empty(rankings: Rankings) -> NDArray[np.bool_]:
+def _are_empty(rankings: Columns) -> NDArray[np.bool_]:
     """Check for each ideal whether it has no relevant grades."""
     relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
     is_empty: NDArray[np.bool_] = np.diff(relevant) == 0
@@ -143,7 +142,7 @@ def _lacks(ideal: list[float], found: list[float]) -> bool:
     return any(grade > of_ideal for grade, of_ideal in pairs)
 
 
-def check_order(rankings: Rankings, ties: Ties, score_type: ScoreType) -> None:
+def check_order(rankings: Columns, ties: Ties, score_type: ScoreType) -> None:
     """Raise an error if a policy would order tied documents differently than the rankings do."""
     compared = score_type if rankings.score_type == "float64" else "float32"
     tied = _find_ties(rankings, compared)
@@ -163,7 +162,7 @@ def check_order(rankings: Rankings, ties: Ties, score_type: ScoreType) -> None:
         )
 
 
-def _find_ties(rankings: Rankings, kind: ScoreType) -> NDArray[np.bool_]:
+def _find_ties(rankings: Columns, kind: ScoreType) -> NDArray[np.bool_]:
     """Return for each row but the first whether its score equals the one before it."""
     scores, firsts = rankings.scores.astype(kind), rankings.offsets[1:-1]
     is_tied: NDArray[np.bool_] = scores[1:] == scores[:-1]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankscope.cli.parser import Parser
     from rankscope.file import File
-    from rankscope.fusion.file import FusedFile
+    from rankscope.fusion.run import FusedFile
 
 FITTED = "combsum"
 """The method whose weights are fitted by default."""

@@ -1,4 +1,4 @@
-"""A run that was fused from others."""
+"""A run that was fused from others, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 from rankscope._core import Run
 from rankscope.errors import UsageError
 from rankscope.file import COMPRESSIONS, tell_format
+from rankscope.hints import Hinted
 from rankscope.names import quote
 from rankscope.output.exports import Tabular
 from rankscope.output.text import show
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from rankscope.fusion.file import FusedFile
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
 
@@ -271,3 +271,38 @@ def _split(ends: object, text: object) -> list[str]:
     places = memoryview(ends).cast("B").cast("q").tolist()  # type: ignore[arg-type]  # a column of the core
     whole = bytes(memoryview(text))  # type: ignore[arg-type]  # as above
     return [whole[start:end].decode(errors="replace") for start, end in itertools.pairwise(places)]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FusedFile(Hinted):
+    """A run that was fused from others into a file. Pass its `path` to `evaluate` as a run.
+
+    Args:
+        path: The file.
+        names: The names of the runs.
+        method: The method.
+        parameters: Its parameter, if it has one.
+        scale: How scores were scaled; empty for a method that goes by ranks.
+        weights: The weight of each run.
+        missing: For each run, the number of queries that others have and it doesn't.
+        queries: The number of queries.
+        documents: The number of documents in all lists.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    method: str
+    parameters: Mapping[str, float]
+    scale: str
+    weights: tuple[float, ...]
+    missing: tuple[int, ...]
+    queries: int
+    documents: int
+
+    @property
+    def label(self) -> str:
+        """The method with its parameter and scale, such as `rrf(k=60)`."""
+        return label_fusion(self.method, self.parameters, self.scale)
+
+    def __repr__(self) -> str:
+        return f"{show_fusion(self)}, in {self.path}"

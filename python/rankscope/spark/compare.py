@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
-    from rankscope.spark.frames import Frame
+    from rankscope.spark.parquet import Frame
 
 
 def compare(

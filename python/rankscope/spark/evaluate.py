@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.engine.requests import Measures
     from rankscope.settings.policy import Duplicates, Policy, ScoreType, Ties
-    from rankscope.spark.frames import Frame, Source
+    from rankscope.spark.frames import Source
+    from rankscope.spark.parquet import Frame
     from rankscope.spark.tasks import Job
 
 

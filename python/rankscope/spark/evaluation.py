@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
-    from rankscope.spark.frames import Answer, Frame
+    from rankscope.spark.frames import Answer
     from rankscope.spark.merging import Merged
+    from rankscope.spark.parquet import Frame
     from rankscope.spark.tasks import Job
 
     Made = TypeVar("Made", bound="MergedEvaluation")

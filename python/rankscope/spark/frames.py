@@ -38,17 +38,16 @@ from rankscope.spark.tasks import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from rankscope.output.ids import SourceIds
     from rankscope.spark.judged import SmallJudgments
     from rankscope.spark.merging import Merged
     from rankscope.spark.packing import Rows
+    from rankscope.spark.parquet import Frame
     from rankscope.spark.shared_folder import SharedFolder
     from rankscope.spark.tasks import Part
 
-    Frame: TypeAlias = Any
-    """A DataFrame of PySpark, classic or of Spark Connect."""
 
 READ_ROWS = 1 << 16
 """How many rows Spark sends to Python at once."""

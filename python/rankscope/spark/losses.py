@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.settings.policy import Duplicates, Policy, ScoreType
     from rankscope.spark.evaluation import SparkEvaluation
-    from rankscope.spark.frames import Frame
+    from rankscope.spark.parquet import Frame
 
 
 def losses(

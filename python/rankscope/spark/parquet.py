@@ -17,9 +17,11 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from rankscope.spark.frames import Frame
+    Frame: TypeAlias = Any
+    """A DataFrame of PySpark, classic or of Spark Connect."""
+
 
 MOST_BYTES = 1 << 27
 """The most bytes that a task reads, as Spark has it."""

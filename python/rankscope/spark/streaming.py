@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rankscope.monitor import Monitor
     from rankscope.monitor.intake.ingestion import Ingested
-    from rankscope.spark.frames import Frame
+    from rankscope.spark.parquet import Frame
 
 ROWS_AT_ONCE = 100_000
 """How many rows of a batch are stored in one go."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.monitor import Monitor
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Chunk
-    from rankscope.spark.frames import Frame
+    from rankscope.spark.parquet import Frame
 
 
 @record(frozen=True, slots=True, kw_only=True)

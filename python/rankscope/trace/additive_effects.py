@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.trace.shared_slices import Codes
+    from rankscope.trace.document_regrets import Codes
     from rankscope.trace.slice_grid import SliceGrid
 
     Numbers: TypeAlias = NDArray[np.float64]

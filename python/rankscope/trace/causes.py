@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from rankscope.trace.change_split import ChangeSplit
     from rankscope.trace.decomposition_result import SliceChange
+    from rankscope.trace.document_regrets import Codes
     from rankscope.trace.query_columns import QueryColumns
     from rankscope.trace.result import Arrival, Ends
-    from rankscope.trace.shared_slices import Codes, SliceAxis
+    from rankscope.trace.shared_slices import SliceAxis
     from rankscope.trace.slice_search import By, Candidate
 
 

@@ -49,10 +49,11 @@ if TYPE_CHECKING:
     from rankscope.trace.causes import FoundCause
     from rankscope.trace.cluster_bags import ClusterBags
     from rankscope.trace.decomposition import Slice
+    from rankscope.trace.document_regrets import Codes
     from rankscope.trace.query_columns import QueryColumns
     from rankscope.trace.result import Cause, Ends, Sampling
     from rankscope.trace.sampling import Sampled
-    from rankscope.trace.shared_slices import Codes, SliceAxis
+    from rankscope.trace.shared_slices import SliceAxis
     from rankscope.trace.slice_search import Candidate
 
     Windows: TypeAlias = tuple[QueryColumns, QueryColumns]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.trace.change_split import ChangeSplit
+    from rankscope.trace.document_regrets import Codes
     from rankscope.trace.query_columns import QueryColumns
-    from rankscope.trace.shared_slices import Codes
 
     Slice: TypeAlias = tuple[tuple[str, str], ...]
 

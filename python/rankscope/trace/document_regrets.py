@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.output.table import Cell
-    from rankscope.trace.shared_slices import Codes
 
+    Codes: TypeAlias = NDArray[np.int32]
     Numbers: TypeAlias = NDArray[np.float64]
 
 MOST_VALUES = 50

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rankscope.losses.result import Losses
     from rankscope.trace.document_regrets import DocumentRegrets
 
-MISSING = "<missing>"
 """The value of an attribute that a query doesn't have."""
 ROUNDING = 1e-9
 """The tolerance for the sum of a value and its losses, which is 1."""

@@ -6,19 +6,18 @@ from itertools import chain, count
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.output.ids import MISSING
 from rankscope.records import record
-from rankscope.trace.query_columns import MISSING, TextColumn
+from rankscope.trace.query_columns import TextColumn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from rankscope.trace.document_regrets import Codes
     from rankscope.trace.query_columns import QueryColumns
-
-    Codes: TypeAlias = NDArray[np.int32]
 
 OTHER = "<other>"
 """The name of the combined rare values of an attribute."""

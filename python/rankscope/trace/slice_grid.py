@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.trace.shared_slices import Codes
+    from rankscope.trace.document_regrets import Codes
 
     Numbers: TypeAlias = NDArray[np.float64]
     Slice: TypeAlias = tuple[tuple[int, int], ...]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope.stats.max_t import Reassignment
+    from rankscope.trace.document_regrets import Codes
     from rankscope.trace.result import Ends
-    from rankscope.trace.shared_slices import Codes
     from rankscope.trace.slice_grid import Slice
 
     Numbers: TypeAlias = NDArray[np.float64]

@@ -188,6 +188,19 @@ def test_the_share_of_documents_without_a_grade_is_of_what_was_shown() -> None:
     assert np.array_equal(read_values(evaluated, "unjudged"), [0.25, 0.0, np.nan], equal_nan=True)
 
 
+def test_an_hour_without_rankings_has_no_value_and_ends_no_alert(store: SQLiteStore) -> None:
+    put(store, make_rule())
+    fill(store, 0, good=40)
+    assert check(store, 0).state == "OK"
+    state = check(store, 1)
+    assert (state.state, state.reason[:26]) == ("NO_DATA", "no value in the last hour ")
+    fill(store, 2, good=0, empty=40)
+    assert check(store, 2).state == "ALERT"
+    assert check(store, 3).state == "ALERT"
+    [row] = store.list_rules(PROJECT)
+    assert (row.state, "is 100%" in row.reason) == ("ALERT", True)
+
+
 def test_what_was_resolved_is_looked_at_no_more(store: SQLiteStore) -> None:
     put(store, make_rule(hours=24))
     fill(store, 0, good=0, empty=60)

@@ -78,7 +78,7 @@ def test_without_limits_there_are_no_bounds() -> None:
 def test_so_many_queries_hold_a_budget_as_often_as_planned(power: float) -> None:
     random = np.random.default_rng(4)
     pilot = random.normal(0.0, 0.15, 400)
-    needed = bounded_units_needed(pilot, None, (-1.0, 1.0), -0.05, 0.0, 0.95, power)
+    needed = bounded_units_needed(pilot, None, (-1.0, 1.0), -0.05, 0.0, 1.0, 0.95, power)
     assert needed is not None
     trials = 400
     interval = Interval(method="bounded")

@@ -154,7 +154,9 @@ def run_add(options: Namespace) -> int:
     with open_writer(options) as monitor:
         monitor.set_rule(rule, actor=ACTOR)
         (stored,) = (each for each in monitor.rules() if each.name == rule.name)
-    _print_fields(options, stored.to_dict())
+    said = stored.to_dict()
+    order = [name for name in ("name", "kind", *FIELDS) if name in said]
+    _print_fields(options, {name: said[name] for name in order})
     return 0
 
 

@@ -14,12 +14,12 @@ from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import HOUR, SECOND
-from rankscope.monitor.events.times import count_micros, describe_time, to_datetime, to_micros
+from rankscope.monitor.events.times import count_micros, describe_time, to_datetime
 from rankscope.monitor.rules.finding import Finding
 from rankscope.monitor.rules.kind import Kind, Problem
 from rankscope.monitor.rules.measured import check_measure
 from rankscope.monitor.rules.rule import Rule, bad
-from rankscope.monitor.rules.run import RESOLVED, RuleRun, Scene, name_basis
+from rankscope.monitor.rules.run import RESOLVED, RuleRun, Scene, find_first, name_basis
 from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
 from rankscope.monitor.rules.state import RuleVerdict
 from rankscope.monitor.rules.stored import Stored
@@ -200,7 +200,7 @@ class LimitProgress(Stored):
         following: When the hour begins that is looked at next.
         fresh: From when rankings count, as a person has resolved what was before.
         is_beyond: Whether the limit was crossed, and not crossed back since.
-        reason: What the newest hour with rankings says, in a sentence; empty for none.
+        reason: What the newest hour says, in a sentence; empty where it has no value.
     """
 
     basis: str
@@ -213,8 +213,7 @@ class LimitProgress(Stored):
 
 def begin_limit(rule: LimitRule, configuration: Configuration, now: int, _seq: int) -> str:
     """Return the stored progress of a rule that has looked at nothing yet."""
-    at = now if rule.since is None else to_micros(rule.since)
-    first = at - at % HOUR
+    first = find_first(rule, now, HOUR)
     basis = name_basis(rule, configuration)
     return LimitProgress(basis=basis, first=first, following=first).to_json()
 
@@ -255,9 +254,7 @@ class LimitRun(RuleRun):
             self.restart()
         has_begun = self.progress.following > self.progress.first
         if scene.shown and not has_begun:
-            start = min(each.first for each in scene.shown) // HOUR * HOUR
-            if not (scene.is_replay and self.rule.since is None):
-                start = max(self.progress.following, min(start, scene.now // HOUR * HOUR))
+            start = scene.find_start(self.rule, self.progress.following, HOUR)
             self.progress = replace(self.progress, first=start, following=start)
 
     def find_due(self) -> int | None:
@@ -276,6 +273,8 @@ class LimitRun(RuleRun):
         self.is_new = True
         mean = self._measure(start + HOUR)
         if mean is None or not math.isfinite(mean.lower):
+            if not self.progress.is_beyond:  # what is missing later ends no alert
+                self.progress = replace(self.progress, reason="")
             return ()
         side = self.rule.judge(mean)
         is_beyond = side == "beyond" or (self.progress.is_beyond and side == "between")
@@ -362,7 +361,8 @@ class LimitRun(RuleRun):
             told = f"no hour is final yet; the first begins at {describe_time(known.first)}"
             return RuleVerdict("INSUFFICIENT", told)
         if not known.reason:
-            return RuleVerdict("INSUFFICIENT", f"no value by {describe_time(known.following)}")
+            until = describe_time(known.following)
+            return RuleVerdict("NO_DATA", f"no value in {self.rule.span} by {until}")
         return RuleVerdict("ALERT" if known.is_beyond else "OK", known.reason)
 
 

@@ -26,17 +26,17 @@ DROP = "drop"
 class Rule(BaseModel):
     """A condition on the values of production, or on its data.
 
-    The kind decides what it does. A `drop` collects evidence, period by period, that the mean of a
-    measure has fallen below its floor, which is the baseline less the tolerance, or less what the
-    baseline leaves uncertain if that is more. The rule of kind `data` watches whether rankings and
-    labels arrive as usual. A `trace` searches the slices of all attributes of each model every
-    night for one that fell more than everything did, also those that no rule watches.
+    The kind decides what it does. A `drop`, the default, collects evidence, period by period, that
+    the mean of a measure has fallen below its floor, which is the baseline less the tolerance, or
+    less what the baseline leaves uncertain if that is more. A `limit` compares a measure, a share
+    or a count with a fixed value. The page about alerts describes all kinds, and has a table of
+    their fields.
 
     Args:
         name: What it is known by; one in a project.
-        kind: `drop` (the default), `data` or `trace`.
-        fields: What else a rule has. All kinds have `model`, `since`, `severity`, `channels` and
-            `remind`; the table on the page about alerts lists all fields by kind.
+        kind: What it does.
+        fields: What else a rule of its kind has. All kinds have `model`, `since`, `severity`,
+            `channels` and `remind`.
 
     Raises:
         UsageError: A field is unknown to the kind, or its value is none of those it takes.
@@ -69,6 +69,11 @@ class Rule(BaseModel):
         except ValidationError as error:
             raise _refuse(error, type(self)) from None
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - by kind
+            """Return a field of the kind, which the type doesn't know."""
+
     @classmethod
     def find_record(cls, kind: object) -> type[Any]:
         """Return the class of the rules of a kind."""
@@ -98,7 +103,7 @@ class Rule(BaseModel):
 
     def describe(self) -> str:
         """Describe the rule in a sentence."""
-        raise NotImplementedError
+        return f"a rule of the kind {self.kind}"
 
     def replace(self, **changes: object) -> Self:
         """Return the rule with other values for some fields."""
@@ -125,7 +130,7 @@ class Rule(BaseModel):
             >>> Rule.from_dict({"name": "q", "measure": "nDCG@5", "period": "week"})
             Traceback (most recent call last):
               ...
-            rankscope.errors.UsageError: period: expected hour or day, found 'week'
+            rankscope.errors.UsageError: period: expected day or hour, found 'week'
             <BLANKLINE>
             Hint: see rankscope monitor rule add --help
         """

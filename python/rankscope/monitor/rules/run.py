@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import SECOND
-from rankscope.monitor.events.times import count_micros, to_datetime
+from rankscope.monitor.events.times import count_micros, to_datetime, to_micros
 from rankscope.monitor.rules.state import RuleVerdict
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
@@ -103,6 +103,13 @@ class Scene:
         return self.configuration.definition.window * SECOND + count_micros(
             self.configuration.grace
         )
+
+    def find_start(self, rule: Rule, following: int, length: int) -> int:
+        """Return when the first period with rankings begins that a rule looks at."""
+        start = min(each.first for each in self.shown) // length * length
+        if self.is_replay and rule.since is None:
+            return start
+        return max(following, min(start, self.now // length * length))
 
     def share(self, make: Callable[[Scene], T]) -> T:
         """Return what a function makes of the scene; it is called once."""
@@ -200,6 +207,12 @@ class RuleRun(ABC):
         if self.complaint:
             return RuleVerdict("INSUFFICIENT", self.complaint)
         return self.decide(moment)
+
+
+def find_first(rule: Rule, now: int, length: int) -> int:
+    """Return when the first period of a rule begins."""
+    at = now if rule.since is None else to_micros(rule.since)
+    return at - at % length
 
 
 def name_basis(rule: Rule, configuration: Configuration) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.events.times import count_micros, to_micros
+from rankscope.monitor.events.times import count_micros
 from rankscope.monitor.rules.data.check import (
     check_data,
     default_rule,
@@ -13,7 +13,7 @@ from rankscope.monitor.rules.data.check import (
 from rankscope.monitor.rules.data.counts import DataReader
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kind import Kind, Problem
-from rankscope.monitor.rules.run import ACTOR, RuleRun
+from rankscope.monitor.rules.run import ACTOR, RuleRun, find_first
 from rankscope.monitor.rules.state import RuleVerdict
 from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.store.keys import AuditEntry
@@ -53,8 +53,7 @@ class DataProgress(Stored):
 
 def begin_data(rule: DataRule, _configuration: object, now: int, _seq: int = 0) -> str:
     """Return the stored progress of a rule about data before its first hour."""
-    at = now if rule.since is None else to_micros(rule.since)
-    first = at - at % HOUR
+    first = find_first(rule, now, HOUR)
     return DataProgress(first=first, following=first).to_json()
 
 
@@ -118,9 +117,7 @@ class DataRun(RuleRun):
         self.progress = DataProgress.from_json(row.progress)
         self._has_rankings = bool(scene.shown)
         if not self.progress.watched and scene.shown:
-            start = min(each.first for each in scene.shown) // HOUR * HOUR
-            if not (scene.is_replay and self.rule.since is None):
-                start = max(self.progress.following, min(start, scene.now // HOUR * HOUR))
+            start = scene.find_start(self.rule, self.progress.following, HOUR)
             self.progress = replace(self.progress, first=start, following=start)
 
     def find_due(self) -> int | None:

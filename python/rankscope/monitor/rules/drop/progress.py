@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, b64encode
 
-from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.rules.run import find_first
 from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.rules.stream import Stream
 from rankscope.records import record, replace
@@ -96,6 +96,5 @@ class RuleProgress(Stored):
 
 def begin(rule: DropRule, basis: str, now: int, seq: int) -> RuleProgress:
     """Return the progress of a rule before its first period."""
-    at = now if rule.since is None else to_micros(rule.since)
-    first = at - at % rule.length
+    first = find_first(rule, now, rule.length)
     return RuleProgress(basis=basis, first=first, following=first, seq=seq)

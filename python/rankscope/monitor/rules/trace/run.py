@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import describe_time, to_micros
+from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.drop.run import KIND as DROP
 from rankscope.monitor.rules.kind import Kind
-from rankscope.monitor.rules.run import RuleRun, name_basis
+from rankscope.monitor.rules.run import RuleRun, find_first, name_basis
 from rankscope.monitor.rules.state import RuleVerdict
 from rankscope.monitor.rules.stored import Stored
 from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
@@ -51,8 +51,7 @@ class NightlyProgress(Stored):
 
 def begin_nights(rule: TraceRule, configuration: Configuration, now: int, _seq: int) -> str:
     """Return the stored progress of a rule before its first night."""
-    at = now if rule.since is None else to_micros(rule.since)
-    first = at - at % DAY
+    first = find_first(rule, now, DAY)
     basis = name_basis(rule, configuration)
     return NightlyProgress(basis=basis, first=first, following=first).to_json()
 
