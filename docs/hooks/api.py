@@ -58,7 +58,8 @@ def write_function(function: object, name: str, *, level: int, owner: str = "") 
     """Return the reference of a function: its signature and its docstring."""
     title = f"{owner}.{name}" if owner else name
     about = write_docstring(inspect.getdoc(function) or "")
-    return "\n\n".join([f"{'#' * level} {title}", f"```py\n{sign(function, name)}\n```", *about])
+    signed = sign(function, name).replace("-> Self", f"-> {owner}")
+    return "\n\n".join([f"{'#' * level} {title}", f"```py\n{signed}\n```", *about])
 
 
 def sign(function: object, name: str) -> str:
