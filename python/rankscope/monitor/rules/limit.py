@@ -56,9 +56,8 @@ LimitMeasure = Annotated[
     keep_if(lambda name: bool(name) and can_be_stored(name, LIMITS.id_bytes)),
     described(minLength=1, maxLength=LIMITS.id_bytes, pattern=NO_NUL),
     Setting(
-        "what a limit is about: a measure of the project, `empty`, `no_results` for the share "
-        "of rankings that show nothing, `unjudged` for the share of documents without a grade, or "
-        "`rankings` for the number of rankings per hour",
+        "a limit can also be about `no_results` (the share of rankings that show nothing), "
+        "`unjudged` (the share of documents without a grade) or `rankings` (their number per hour)",
         "the name of a measure",
         source="measures",
         words=(*SHARES.items(), (RANKINGS, "rankings per hour")),

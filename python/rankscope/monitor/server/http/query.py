@@ -44,8 +44,8 @@ class QueryReader:
         if not self._fields or names & SECRETS or KEY.search(text):
             raise RefusedRequestError(
                 400,
-                "expected no key in the query, nor what is not known there: keys belong in the "
-                "header authorization",
+                "this address takes no such parameters; send keys in the header Authorization, "
+                "not in the address",
                 code="query_string",
             )
 
