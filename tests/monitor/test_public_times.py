@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-FOLDERS = ("definition", "evaluate", "ask", "alerts")
+FOLDERS = ("definition", "evaluate", "ask", "incidents")
 STORED = {"ProjectReader", "Ranking", "Label", "Items", "Item", "Store"}
 """Events as the store keeps them are what `LoggedExplanation` is made of, not a part of the API."""
 TIMES = re.compile(
@@ -33,7 +33,10 @@ TIMES = re.compile(
 
 def find_classes() -> dict[str, type]:
     """The classes of the folders whose records the monitor returns, by name."""
-    names = [f"rankscope.monitor.{name}" for name in ("monitor", "reader", "round")]
+    names = [
+        f"rankscope.monitor.{name}"
+        for name in ("monitor", "reader", "round", "rules.rule", "rules.state")
+    ]
     for folder in FOLDERS:
         package = importlib.import_module(f"rankscope.monitor.{folder}")
         found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")

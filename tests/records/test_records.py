@@ -115,7 +115,11 @@ PUBLIC = {
 
 
 def test_there_are_public_records() -> None:
-    assert {"rankscope.Policy", "rankscope.Interval", "rankscope.monitor.Rule"} <= PUBLIC.keys()
+    assert {
+        "rankscope.Policy",
+        "rankscope.Interval",
+        "rankscope.monitor.Configuration",
+    } <= PUBLIC.keys()
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -19,8 +19,11 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
         FormatError: It is not installed.
     """
     try:
-        # Importing what is loaded costs more than many of the calls that need it.
-        return sys.modules.get(module) or import_module(module)
+        # Importing what is loaded costs more than many of the calls that need it. What another
+        # thread is loading has not all of its names yet, and `import_module` waits for them.
+        found = sys.modules.get(module)
+        is_loaded = found is not None and not getattr(found.__spec__, "_initializing", False)
+        return found if is_loaded else import_module(module)
     except ModuleNotFoundError as error:
         raise FormatError(
             "reading tables and compressed text needs pyarrow, which is not installed",

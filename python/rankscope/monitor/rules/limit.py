@@ -130,7 +130,7 @@ class LimitRule(Rule):
 
     @property
     def length(self) -> int:
-        """How much it looks at together, in microseconds."""
+        """How much it looks at together, as the store counts time."""
         return self.hours * HOUR
 
     @property

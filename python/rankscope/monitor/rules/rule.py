@@ -83,7 +83,7 @@ class Rule(BaseModel):
 
     @property
     def length(self) -> int:
-        """How much it looks at together, in microseconds."""
+        """How much it looks at together, as the store counts time."""
         return DAY
 
     @property

@@ -87,7 +87,7 @@ class DropRule(Rule):
 
     @property
     def length(self) -> int:
-        """How much it looks at together, in microseconds."""
+        """How much it looks at together, as the store counts time."""
         return LENGTHS[self.period]
 
     def check(self, configuration: Configuration) -> Self:
