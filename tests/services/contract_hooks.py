@@ -30,9 +30,9 @@ BEYOND_SCHEMA: dict[str, str] = {
     # Slices are by attributes that the project has.
     "unknown_slice": "",
     "bad_slice": "expected a slice by what the project is sliced by",
-    # What a rule asks for is measured and fits its kind, its name is the one in its address, and a
-    # share is below 1.
-    "bad_rule": "(measure|slices|name|tolerance|fewest|lanes|channels|remind): ",
+    # What a rule asks for is measured and fits its kind, its name is the one in its address, a
+    # share is below 1, and a limit is either above or below a value.
+    "bad_rule": "(measure|slices|name|tolerance|above|below|rankings|lanes|channels|remind): ",
     # A baseline ends after it begins; pairs are of two attributes of the configuration; a duration
     # is within bounds, whatever its unit.
     "bad_configuration": "expected (since before until|pairs of two|a window|a grace)",

@@ -136,12 +136,11 @@ class Rule(BaseModel):
         """
         if not isinstance(given, dict):
             raise bad("rule", "an object", given)
-        record = cls.find_record(given.get("kind") or DROP)
+        record = cls.find_record(given.get("kind", DROP))
         for name in given:
             if name not in record.model_fields:
                 raise _refuse_unknown(name, record)
-        known = {name: value for name, value in given.items() if value is not None}
-        made: Rule = record(**{"name": "", **known})
+        made: Rule = record(**{"name": "", **given})
         return made
 
     @classmethod
