@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType, ModuleType
 
 TYPE_CHECKING = False
@@ -59,8 +58,9 @@ def defer(
         >>> "Table" in list_names(), "Table" in names
         (True, True)
     """
-    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-    imports = {name: module for module, name in IMPORTED.findall(stub)}
+    # `pathlib` takes longer to load than the rest of this file.
+    with open(f"{file.rpartition('.')[0]}.pyi", encoding="utf-8") as stub:  # noqa: PTH123 - as above
+        imports = {name: module for module, name in IMPORTED.findall(stub.read())}
     modules = {name: module for name, module in imports.items() if module != package}
     for name in functions:
         import_module(f"{package}.{name}")
