@@ -95,7 +95,7 @@ def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
     store: SQLiteStore,
 ) -> None:
     put(store, make_rule())
-    # Of 40 users, 10 are a share at the limit; 20 are above it beyond chance, and 2 are below.
+    # Of 40 users, 10 are a share at the limit; the interval of 20 is above it, and that of 2 below.
     states = []
     for hour, empty in enumerate((10, 20, 10, 2, 10)):
         fill(store, hour, 40 - empty, empty)
@@ -113,8 +113,8 @@ def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
     opened = write_message([list_told(store)[0].to_json()])
     assert opened.title == "New incident: empty crossed its limit for all rankings (music)"
     assert (
-        "the share of rankings without relevant documents is 50% (33.8% to 66.2%) over the last "
-        "hour, above the limit of 25%"
+        "the share of rankings without relevant documents is 50% (33.8% to 66.2%) over 40 rankings "
+        "of the last hour, above the limit of 25%"
     ) in opened.text
 
 

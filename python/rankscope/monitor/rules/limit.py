@@ -153,13 +153,13 @@ class LimitRule(Rule):
         Examples:
             >>> LimitRule(name="empty", kind="limit", measure="empty", above=0.05).describe()
             'Alerts when the share of rankings without relevant documents of the last 24 hours is \
-above 5%, beyond chance.'
+above 5%, with its whole 95% interval.'
         """
         where = f" for the model {self.model}" if self.model is not None else ""
-        chance = "" if self.measure == RANKINGS else ", beyond chance"
+        certainty = "" if self.measure == RANKINGS else f", with its whole {LEVEL:.0%} interval"
         return (
             f"Alerts when {name_subject(self.measure)} of {self.span}{where} is {self.side} "
-            f"{write_value(self.measure, self.limit)}{chance}."
+            f"{write_value(self.measure, self.limit)}{certainty}."
         )
 
     def judge(self, mean: Mean) -> Literal["beyond", "within", "between"]:
@@ -394,11 +394,16 @@ def describe_value(rule: LimitRule, mean: Mean) -> str:
     sides = {
         "beyond": f"{rule.side} the limit of {limit}",
         "within": f"within the limit of {limit}",
-        "between": f"at the limit of {limit} as far as chance allows to tell",
+        "between": f"too close to the limit of {limit} to tell",
     }
     where = f"model={rule.model}: " if rule.model else ""
+    span = rule.span
+    if rule.rankings is not None:
+        span = f"the last {mean.rankings:,} rankings"
+    elif rule.measure != RANKINGS:
+        span = f"{mean.rankings:,} rankings of {rule.span}"
     return (
-        f"{where}{name_subject(rule.measure)} is {value}{interval} over {rule.span}, "
+        f"{where}{name_subject(rule.measure)} is {value}{interval} over {span}, "
         f"{sides[rule.judge(mean)]}"
     )
 

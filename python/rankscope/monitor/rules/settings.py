@@ -39,8 +39,6 @@ MOST_CHANNELS = 20
 MOST_REMIND = 24.0 * 365
 TAKEN = frozenset({"new", ".", ".."})
 """Words that stand for something else where the name of a rule stands in a URL."""
-END = ".json"
-"""The end of the URLs of rules as JSON."""
 
 
 @record(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def are_names(names: tuple[str, ...] | None, most: int) -> bool:
 def _is_name(name: str) -> bool:
     """Whether a name can stand on one line and in a URL."""
     is_line = 0 < len(name.encode(errors="replace")) <= NAME_BYTES and name.isprintable()
-    is_part = "/" not in name and "\\" not in name and name not in TAKEN and not name.endswith(END)
+    is_part = "/" not in name and "\\" not in name and name not in TAKEN
     return is_line and name == name.strip() and is_part
 
 
@@ -162,7 +160,7 @@ LISTED = BeforeValidator(_as_tuple)
 NAME_SCHEMA = described(
     minLength=1,
     maxLength=NAME_BYTES,
-    pattern=f"^(?!(?:new|\\.\\.?)$)(?!.*\\.json$)[^{PRINTABLE}/\\\\]"
+    pattern=f"^(?!(?:new|\\.\\.?)$)[^{PRINTABLE}/\\\\]"
     f"(?:(?:[^{PRINTABLE}/\\\\]| )*[^{PRINTABLE}/\\\\])?$",
 )
 TimeText = Annotated[str, described(format="date-time", maxLength=64, pattern="^[1-8][0-9]{3}-")]
@@ -174,8 +172,7 @@ Name = Annotated[
     NAME_SCHEMA,
     Setting(
         "the name of the rule, one in a project",
-        f"a line of text of at most {NAME_BYTES} bytes without slashes, other than new, that ends "
-        f"without {END}",
+        f"a line of text of at most {NAME_BYTES} bytes without slashes, other than new",
     ),
 ]
 Measure = Annotated[
