@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 
 from rankscope.hints import Hinted
 from rankscope.measures import Measure
@@ -16,23 +17,23 @@ DIGITS = 4
 """Places after the point, unless others are asked for."""
 
 
-class Derivation(Hinted):
+class Derivation(Hinted, ABC):
     """A value with the terms it is made of: the base of all explanations."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def formula(self) -> str:
         """The value as a formula with the numbers filled in."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lay_out(self, digits: int = DIGITS) -> list[Block]:
         """Return the explanation as headings, sentences, equations and tables.
 
         Args:
             digits: Places after the point.
         """
-        raise NotImplementedError
 
     def to_text(self, digits: int = DIGITS) -> str:
         """Return the explanation as plain text.

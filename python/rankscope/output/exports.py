@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib import import_module
 
 from rankscope.errors import UsageError, hint_extra
@@ -65,14 +66,14 @@ def to_arrow(columns: Mapping[str, ColumnValues]) -> pa.Table:
     return table
 
 
-class Tabular(Hinted):
+class Tabular(Hinted, ABC):
     """A result that leaves as a table of pandas, Polars or Arrow."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         """Return the columns of the table, by name."""
-        raise NotImplementedError
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas data frame.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import groupby
 
 from rankscope.hints import Hinted
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
     from rankscope.output.table import Table
 
 
-class Printed(Hinted):
+class Printed(Hinted, ABC):
     """A result that prints as lines and tables, and that a notebook shows with the same content."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _parts(self) -> Sequence[str | Table]:
         """Return the lines and tables, from top to bottom; empty lines separate."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return "\n".join(map(str, self._parts()))
