@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rankscope.deferred import np
 from rankscope.engine.requests import read_measure
+from rankscope.errors import UsageError
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.contexts import find_contexts
 from rankscope.monitor.evaluate.values import evaluate_chunks
@@ -107,7 +108,12 @@ class LimitRule(Rule):
     def model_post_init(self, _: object) -> None:
         """Check what depends on two fields."""
         if (self.above is None) == (self.below is None):
-            raise bad("above", "a value either above or below which it alerts", self.above)
+            raise UsageError(
+                "above: expected either above or below, found "
+                f"{'neither' if self.above is None else 'both'}",
+                hint="such as above 0.05, to alert when the value is higher",
+                code="bad_rule",
+            )
         if self.measure in SHARES and not 0 <= self.limit <= 1:
             raise bad(self.side, "a share from 0 to 1", self.limit)
         if self.measure == RANKINGS and self.rankings is not None:

@@ -194,6 +194,13 @@ def _refuse(error: ValidationError, record: type[Rule]) -> UsageError:
 
 
 def _refuse_unknown(name: object, record: type[Rule]) -> UsageError:
-    fields = ", ".join(record.model_fields)
     field = show(name)[1:-1]
-    return bad(field, f"a field of the kind {name_kind(record)}: {fields}", name)
+    others = [kind for kind, other in Rule.records.items() if name in other.model_fields]
+    found = f"one of the kind {' or '.join(others)}" if others else "one that no kind has"
+    hint = f"its fields are {', '.join(record.model_fields)}"
+    return UsageError(
+        f"{field}: expected a field of the kind {name_kind(record)}, found {found}",
+        hint=f"omit {field}, or choose the kind {' or '.join(others)}" if others else hint,
+        code="bad_rule",
+        value=show(name),
+    )
