@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from dev.record import today, write_page
+from dev.record import write_page
 from dev.simulate.case import Row
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ class Record:
 
     @staticmethod
     def read(page: Page) -> Record:
-        """Return the record of today, empty if there is none."""
-        path = page.folder / f"{today()}.json"
-        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        """Return the newest record, of which some cases are made anew; empty if there is none."""
+        newest = max(page.folder.glob("*.json"), default=None)  # they are named by their days
+        stored = {} if newest is None else json.loads(newest.read_text(encoding="utf-8"))
         return Record(
             page,
             {

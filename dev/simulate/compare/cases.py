@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from dev.simulate.compare.worlds import Coverage, World
 
-FEW_SAMPLES, SAMPLES, MANY_SAMPLES = 2000, 3000, 4000
+FEW_SAMPLES, SAMPLES, MANY_SAMPLES, TEST_SAMPLES = 2000, 3000, 4000, 12_000
 LEVEL = 0.05
 COVERED = 0.95
 DENSE_COVERED = 0.935
@@ -60,7 +60,7 @@ def list_cases() -> Iterator[Case]:
     for world in PAIRS:
         yield Case(f"margin, {world.name}", SAMPLES, 15, partial(_margin, world))
     for name in WORLDS:
-        yield Case(f"test, {name}", SAMPLES, 100, partial(_test, name))
+        yield Case(f"test, {name}", TEST_SAMPLES, 100, partial(_test, name))
     for n, is_clustered in ((25, False), (50, False), (250, False), (250, True)):
         name = f"correction, {n} queries{', clustered' if is_clustered else ''}"
         yield Case(name, MANY_SAMPLES, 200, partial(_correct, n, is_clustered=is_clustered))

@@ -11,6 +11,7 @@ from dev.simulate.compare.cases import (
     MANY_SAMPLES,
     POWER,
     SAMPLES,
+    TEST_SAMPLES,
     list_cases,
 )
 from dev.simulate.compare.chance import ENOUGH, ERRORS, find_error
@@ -22,7 +23,7 @@ that `rankscope compare` and `rankscope gate` call. Shares are in percent with t
 error. The command fails if a share is beyond what is promised by more than {ERRORS:g} of these
 errors, or, with fewer than {ENOUGH:,} samples, if chance would hardly ever give it.
 
-Without `--times`, a row has {SAMPLES:,} samples (intervals and tests), {MANY_SAMPLES:,}
+Without `--times`, a row has {SAMPLES:,} samples (intervals and margins), {TEST_SAMPLES:,} (tests), {MANY_SAMPLES:,}
 (corrections, gates and judges) or {FEW_SAMPLES:,} (plans and judgments of documents). Queries are
 sampled each by itself, or by users whose queries are alike: five each, as many as a Pareto
 distribution says, or half of them by one user; or each by itself, with a weight from 1 to 10.
@@ -51,7 +52,7 @@ worse than the baseline, or equivalent to it, although it is worse by exactly th
 TESTS = f"""## Tests
 
 The share of samples in which two equally good runs differ significantly (p ≤ {LEVEL}), in percent;
-5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, SAMPLES):.1f}. Where a
+5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, TEST_SAMPLES):.1f}. Where a
 test doesn't promise it, the share is in italics: if differences are skewed (`skewed`: many queries
 lose a little, few gain much), t, permutation and bootstrap tests hold approximately and better with
 more queries, while the Wilcoxon and the sign test mislead, and say so. The bootstrap-shift test
