@@ -23,10 +23,11 @@ that `rankscope compare` and `rankscope gate` call. Shares are in percent with t
 error. The command fails if a share is beyond what is promised by more than {ERRORS:g} of these
 errors, or, with fewer than {ENOUGH:,} samples, if chance would hardly ever give it.
 
-Without `--times`, a row has {SAMPLES:,} samples (intervals and margins), {TEST_SAMPLES:,} (tests), {MANY_SAMPLES:,}
-(corrections, gates and judges) or {FEW_SAMPLES:,} (plans and judgments of documents). Queries are
-sampled each by itself, or by users whose queries are alike: five each, as many as a Pareto
-distribution says, or half of them by one user; or each by itself, with a weight from 1 to 10.
+Without `--times`, a row has {SAMPLES:,} samples (intervals and margins), {TEST_SAMPLES:,}
+(tests), {MANY_SAMPLES:,} (corrections, gates and judges) or {FEW_SAMPLES:,} (plans and judgments of
+documents). Queries are sampled each by itself, or by users whose queries are alike: five each, as
+many as a Pareto distribution says, or half of them by one user; or each by itself, with a weight
+from 1 to 10.
 """
 INTERVALS = f"""## Intervals
 
@@ -52,8 +53,8 @@ worse than the baseline, or equivalent to it, although it is worse by exactly th
 TESTS = f"""## Tests
 
 The share of samples in which two equally good runs differ significantly (p ≤ {LEVEL}), in percent;
-5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, TEST_SAMPLES):.1f}. Where a
-test doesn't promise it, the share is in italics: if differences are skewed (`skewed`: many queries
+5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, TEST_SAMPLES):.1f}.
+Where a test doesn't promise it, the share is in italics: if differences are skewed (`skewed`: many queries
 lose a little, few gain much), t, permutation and bootstrap tests hold approximately and better with
 more queries, while the Wilcoxon and the sign test mislead, and say so. The bootstrap-shift test
 warns if there are fewer than 25 queries or users. `mass` has values with much mass at 0, and
