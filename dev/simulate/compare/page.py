@@ -53,13 +53,13 @@ worse than the baseline, or equivalent to it, although it is worse by exactly th
 TESTS = f"""## Tests
 
 The share of samples in which two equally good runs differ significantly (p ≤ {LEVEL}), in percent;
-5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, TEST_SAMPLES):.1f}.
-Where a test doesn't promise it, the share is in italics: if differences are skewed (`skewed`: many queries
-lose a little, few gain much), t, permutation and bootstrap tests hold approximately and better with
-more queries, while the Wilcoxon and the sign test mislead, and say so. The bootstrap-shift test
-warns if there are fewer than 25 queries or users. `mass` has values with much mass at 0, and
-`symmetric` values like those of nDCG. `n` counts users where there are any; a t test without enough
-degrees of freedom rejects nothing.
+5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, TEST_SAMPLES):.1f}. Where
+a test doesn't promise it, the share is in italics: if differences are skewed (`skewed`: many
+queries lose a little, few gain much), t, permutation and bootstrap tests hold approximately and
+better with more queries, while the Wilcoxon and the sign test mislead, and say so. The
+bootstrap-shift test warns if there are fewer than 25 queries or users. `mass` has values with much
+mass at 0, and `symmetric` values like those of nDCG. `n` counts users where there are any; a t test
+without enough degrees of freedom rejects nothing.
 
 | values | n | t | permutation | bootstrap | Wilcoxon | sign | Tukey |
 |---|--:|--:|--:|--:|--:|--:|--:|
