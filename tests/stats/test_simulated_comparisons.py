@@ -138,7 +138,6 @@ def test_a_record_keeps_the_rows_of_cases_that_did_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dev.record, "today", lambda: "2026-01-02")
-    monkeypatch.setattr("dev.simulate.record.today", lambda: "2026-01-02")
     made = [Case(name, 1, 0, lambda _: []) for name in ("one", "two", "three")]
     page = Page(
         about="x",
