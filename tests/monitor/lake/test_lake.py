@@ -37,7 +37,7 @@ BEGIN = int(START.timestamp()) * SECOND
 ATTRIBUTES = ("country", "device")
 MEASURES = ("nDCG@5", "RR@10")
 HOURS = (0, 1, 13, 23)
-"""The hours of a day that have events: each is read by itself, so that more of them show nothing new."""
+"""The hours of a day that have events: each is read by itself, so more of them show nothing new."""
 
 
 def configure(window: str = "24h") -> Configuration:
