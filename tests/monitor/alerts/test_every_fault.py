@@ -10,8 +10,9 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.conclusion import conclude
 from rankscope.monitor.incidents.incident import Incident
-from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.check import check_data
 from rankscope.monitor.rules.data.hour import WATCHES
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.surprise import FALLEN, RISEN
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.run import Check
@@ -29,6 +30,7 @@ from tests.monitor.alerts.faults import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rankscope.monitor.rules.data.progress import WatchProgress
     from rankscope.monitor.rules.finding import StreamKey
 
 FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
@@ -55,7 +57,7 @@ class World:
         self,
         told: list[tuple[str, StreamKey]],
         lasting: tuple[Incident, ...] = (),
-        progress: str = "",
+        progress: WatchProgress | None = None,
     ) -> None:
         self.told = [*told]
         self.lasting = lasting

@@ -252,9 +252,10 @@ def test_what_a_person_resolves_is_the_new_past(store: SQLiteStore) -> None:
     progress = RuleProgress.from_text(row.progress)
     anchor = next(one for one in progress.streams if one.version == ALL)
     assert anchor.final.usual is not None
-    fresh = next(one for one in progress.restart().streams if one.version == ALL)
+    restarted = progress.restart([], 0, is_all=True)
+    fresh = next(one for one in restarted.streams if one.version == ALL)
     assert (fresh.final.usual, fresh.compared) == (None, None)
-    other = next(one for one in progress.restart().streams if one.version == "1")
+    other = next(one for one in restarted.streams if one.version == "1")
     assert (
         other.final.usual == next(one for one in progress.streams if one.version == "1").final.usual
     )

@@ -17,16 +17,16 @@ from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.notify.markup import Name, Paragraph, Text, write_text, write_title
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.data import labels
-from rankscope.monitor.rules.data.check import default_rule
 from rankscope.monitor.rules.data.counts import TOTAL
 from rankscope.monitor.rules.data.progress import RateDay, WatchProgress
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.surprise import WINDOWS, find_fall, find_rise, find_start
 from rankscope.monitor.rules.data.usual import learn_usual
 from rankscope.monitor.rules.drop.feed import _follow
 from rankscope.monitor.rules.drop.grades import compare_grades
 from rankscope.monitor.rules.drop.labels import check_labels
 from rankscope.monitor.rules.drop.name import _may_inherit
-from rankscope.monitor.rules.drop.progress import begin
+from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.drop.state import decide
 from rankscope.monitor.rules.drop.step import Step
@@ -177,7 +177,7 @@ def test_no_data_is_two_whole_periods_without_a_ranking() -> None:
     for last, state in ((-1, "NO_DATA"), (0, "INSUFFICIENT"), (1, "INSUFFICIENT")):
         time = START - 2 * DAY + last
         version = Version("m", "1", "production", time, time, 1)
-        assert decide(rule, begin(rule, "", now, 0), [version], now).state == state
+        assert decide(rule, RuleProgress.begin("", START, 0), [version], now).state == state
 
 
 def test_a_fall_is_inherited_for_a_week() -> None:

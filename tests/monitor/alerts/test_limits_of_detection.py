@@ -8,16 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope.monitor.definition.configuration import BaselineChoice
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import management
 from rankscope.monitor.rules.drop import check
-from rankscope.monitor.rules.drop.check import _add_hour
+from rankscope.monitor.rules.drop.check import Period, _add_hour
 from rankscope.monitor.rules.drop.feed import feed
 from rankscope.monitor.rules.drop.floors import Floor, Floors, _fit_length, _Wanted
-from rankscope.monitor.rules.drop.mix import choose_mix
+from rankscope.monitor.rules.drop.mix import Cells
 from rankscope.monitor.rules.drop.periods import PeriodReader
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.drop.rule import DropRule
@@ -27,13 +26,13 @@ from rankscope.monitor.rules.drop.step import Step
 from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import ALL, Stream
 from rankscope.monitor.rules.trace import nights as nightly
-from rankscope.monitor.rules.trace.nights import NightlyTrace, SliceNight
+from rankscope.monitor.rules.trace.nights import SliceNight
 from rankscope.monitor.rules.trace.rule import TraceRule
 from rankscope.monitor.rules.trace.run import NightlyProgress, decide_night
 from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
 
-from tests.monitor.alerts.world import CLICKS, CONFIGURATION
+from tests.monitor.alerts.world import CONFIGURATION, make_scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,14 +61,14 @@ def make_sample(contexts: int, *, times: int = START) -> Sample:
     )
 
 
-def make_contexts(count: int) -> tuple[dict[int, Context], Slicing]:
+def make_cells(count: int) -> Cells:
     """Contexts that differ by a device, each of which has a slice of its own."""
     values = [f"{number:03}" for number in range(count)]
     contexts = {
         number: Context("m", "1", "production", (("device", value),))
         for number, value in enumerate(values)
     }
-    return contexts, Slicing((("device", tuple(values)),))
+    return Cells(contexts, Slicing((("device", tuple(values)),)))
 
 
 @pytest.mark.parametrize("known", [398, 399, 400])
@@ -78,18 +77,15 @@ def test_a_rule_watches_400_streams(known: int) -> None:
         Stream(model="m", version=ALL, slice=(("device", f"{number:03}"),))
         for number in range(known)
     )
-    contexts, slicing = make_contexts(1)
     floors: Any = SimpleNamespace(
-        window=HOUR, has_anchor=lambda _: False, find=lambda *_: Floor(lane=Evidence())
+        reader=SimpleNamespace(cells=make_cells(1), scene=make_scene()),
+        has_anchor=lambda _: False,
+        find=lambda *_: Floor(lane=Evidence()),
     )
+    step = Step(due=START + DAY, start=START, until=START + DAY)
     after = feed(
         RuleProgress(basis="", first=START, following=START, streams=streams),
-        RULE,
-        Step(due=START + DAY, start=START, until=START + DAY),
-        make_sample(1),
-        contexts=contexts,
-        slicing=slicing,
-        floors=floors,
+        Period(RULE, step, make_sample(1), floors),
     )
     # All rankings of the version, and those of its only device.
     assert len(after.streams) == min(known + 2, 400)
@@ -98,9 +94,7 @@ def test_a_rule_watches_400_streams(known: int) -> None:
 
 @pytest.mark.parametrize("count", [59, 60, 61])
 def test_the_values_of_an_attribute_make_60_cells(count: int) -> None:
-    contexts, slicing = make_contexts(count)
-    sample = make_sample(count)
-    found = choose_mix(RULE, (), sample, np.arange(count), contexts=contexts, slicing=slicing)
+    found = make_cells(count).choose_mix(RULE, (), make_sample(count), np.arange(count))
     assert found == (("device",) if count <= 60 else ())
 
 
@@ -138,21 +132,11 @@ def test_a_baseline_of_production_has_about_600_000_rankings(rankings: int, leng
     assert _fit_length(START, START + span - 1, rankings) == length
 
 
-def make_floors(kind: str = "version") -> Floors:
+def make_floors() -> Floors:
     """Floors without a store."""
-    store: Any = None
-    choice: Any = BaselineChoice(kind=kind)  # type: ignore[arg-type]  # one of its kinds
-    return Floors(
-        store,
-        "music",
-        choice,
-        CLICKS,
-        contexts={0: Context("m", "1", "production", ())},
-        versions=[Version("m", "1", "production", START - 30 * WEEK, START, 100)],
-        slicing=Slicing(()),
-        ages=(0,),
-        now=START,
-    )
+    versions = [Version("m", "1", "production", START - 30 * WEEK, START, 100)]
+    store: Any = SimpleNamespace(contexts=lambda _: {0: Context("m", "1", "production", ())})
+    return Floors(PeriodReader(make_scene(store, versions=versions, now=START), ()))
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
@@ -183,18 +167,7 @@ def test_a_long_term_baseline_is_made_anew_every_week() -> None:
 def test_periods_of_600_000_rankings_are_held_for_later_ages(
     sizes: list[int], *, has_room: bool
 ) -> None:
-    store: Any = None
-    reader = PeriodReader(
-        store,
-        "music",
-        CONFIGURATION,
-        Slicing(()),
-        measures=(),
-        ages=(),
-        versions=(),
-        now=START,
-        threads=1,
-    )
+    reader = PeriodReader(make_scene(), ())
     held: Any = [SimpleNamespace(sample=SimpleNamespace(times=range(size))) for size in sizes]
     reader._held = held
     # Another one may be as large as the largest.
@@ -229,9 +202,8 @@ def test_a_night_looks_at_a_week_and_100_000_rankings(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(nightly, "trace_spans", trace)
     versions = [Version("m", "1", "production", START - 60 * DAY, START, 1)]
-    store: Any = None
-    night = NightlyTrace(store, "music", CONFIGURATION, versions)
-    night._trace(TRACE, "m", "1", moment=START, level=0.01)
+    scene = make_scene(versions=versions)
+    nightly._trace(scene, TRACE, "m", "1", moment=START, level=0.01)
     assert asked["sample"] == 100_000
     assert asked["after"].since == to_datetime(START - 7 * DAY)
 
@@ -293,12 +265,12 @@ def test_the_value_of_a_period_has_the_interval_of_95_in_100(
     detector = SimpleNamespace(periods=1, starts=(1,))
     monkeypatch.setattr(check, "advance", lambda *_: detector)
     monkeypatch.setattr(check, "_count_users", lambda _: 1)
-    usual, seen = SimpleNamespace(discount=None), SimpleNamespace(value=[0.5])
-    lane: Any = Evidence(usual=usual)  # type: ignore[arg-type]  # enough of one
+    usual: Any = SimpleNamespace(discount=None)
+    seen: Any = SimpleNamespace(value=[0.5])
     step = Step(due=START + HOUR, start=START, until=START + HOUR)
-    ones: Any = np.ones(1)
-    given: Any = seen
-    found = check._detect(lane, RULE, step, given, gains=ones, discounts=ones, is_usual=True).value
+    period = Period(RULE, step, make_sample(1), make_floors())
+    lane = Evidence(usual=usual)
+    found = check._detect(lane, period, np.arange(1), seen, is_usual=True).value
     assert found is not None
     half = NormalDist().inv_cdf((1 + 0.95) / 2) * 0.1
     assert found.level == 0.95

@@ -15,7 +15,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
 from rankscope.monitor.rules.data import attributes, labels, silence
 from rankscope.monitor.rules.data.attributes import advance_missing, find_values, is_new_over
-from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.check import check_data
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.files import watch_files
 from rankscope.monitor.rules.data.hour import HourCheck
@@ -27,6 +27,7 @@ from rankscope.monitor.rules.data.progress import (
     UnusualTime,
     WatchProgress,
 )
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.data.traffic import Traffic
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.store.records import LeftOut
@@ -57,7 +58,7 @@ def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Findin
     hours[segment][FAULT : FAULT + len(counts)] = counts
     hours[PHONE] = hours[TOTAL] - hours[segment]
     counted = DrawnCounts(hours, attributes=("device",))
-    progress, found = "", []
+    progress, found = None, []
     for hour in range(FAULT - 2, FAULT + len(counts)):
         findings, progress = check_data(
             counted, default_rule(), progress, START + (hour + 1) * HOUR
@@ -93,7 +94,7 @@ def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
     """What each hour from the fault on finds, if all rankings of a model have these counts."""
     counts = np.asarray(hours, dtype=np.int64)
     counted = DrawnCounts({TOTAL: counts, Segment("a"): counts})
-    progress, found = "", []
+    progress, found = None, []
     for hour in range(FAULT - 1, len(counts)):
         findings, progress = check_data(
             counted, default_rule(), progress, START + (hour + 1) * HOUR
@@ -171,7 +172,7 @@ def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
     counts = np.full(18 * HOURS, 100, dtype=np.int64)
     number = np.full(18, 100 * HOURS, dtype=np.int64)
     counted = Unlabelled({TOTAL: counts, Segment("a"): counts}, range(12 * HOURS), number)
-    progress, found = "", []
+    progress, found = None, []
     for hour in range(18 * HOURS):
         findings, progress = check_data(
             counted, default_rule(), progress, START + (hour + 1) * HOUR
@@ -240,11 +241,13 @@ def test_50_values_are_watched_those_with_the_most_rankings(count: int) -> None:
 
 @pytest.mark.parametrize(("daily", "is_watched"), [(4.99, False), (5.0, True), (5.01, True)])
 def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
-    daily: float, *, is_watched: bool
+    daily: float, monkeypatch: pytest.MonkeyPatch, *, is_watched: bool
 ) -> None:
-    traffic: Any = SimpleNamespace(counts=[NEW], usual=lambda _: SimpleNamespace(daily=daily))
-    assert silence._is_steady(traffic, Segment("a")) == is_watched
+    hours = {TOTAL: fill(2), NEW: fill(1), Segment("a"): fill(1), Segment("b"): fill(1)}
+    traffic = make_traffic(hours, hour=END)
+    monkeypatch.setattr(Traffic, "usual", lambda *_: SimpleNamespace(daily=daily))
     assert find_values(traffic) == [NEW] * is_watched
+    assert silence.find_models(traffic) == [Segment("a"), Segment("b")] * is_watched
 
 
 @pytest.mark.parametrize(("age", "is_new"), [(167, True), (168, True), (169, False)])
@@ -268,7 +271,7 @@ def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished(
 ) -> None:
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
     began = traffic.moment - (100 + 168 + apart) * HOUR
-    assert attributes._find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
+    assert attributes.find_heirs(traffic, "device", began) == ([NEW] if is_named else [])
 
 
 @pytest.mark.parametrize(("evidence", "is_renamed"), [(4.999, False), (5.0, True), (5.001, True)])

@@ -23,8 +23,8 @@ from rankscope.monitor.rules.trace.nights import (
     DAYS,
     MOST_MODELS,
     Night,
-    NightlyTrace,
     SliceNight,
+    check_night,
 )
 from rankscope.monitor.rules.trace.rule import MOST_NIGHTS, TraceRule
 from rankscope.monitor.rules.trace.run import NightlyProgress
@@ -32,6 +32,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 from rankscope.trace.compute import TraceChoices
 
+from tests.monitor.alerts.world import make_scene
 from tests.monitor.stories import search
 
 TYPE_CHECKING = False
@@ -74,9 +75,10 @@ def check(
 ) -> Night:
     """What a night finds."""
     configuration = Configuration(definition=DEFINITION, baseline=choice)
-    versions = store.versions("music")
-    night = NightlyTrace(store, "music", configuration, versions, threads=1)
-    return night.check(RULE, held, moment)
+    scene = make_scene(
+        store, configuration=configuration, versions=store.versions("music"), now=moment
+    )
+    return check_night(scene, RULE, held, moment)
 
 
 def list_verdicts(night: Night) -> list[str]:
@@ -139,9 +141,10 @@ def test_a_slice_is_stored_as_it_is(store: SQLiteStore) -> None:
     (found,) = check(store, START + DAY).slices
     progress = NightlyProgress(basis="b", first=0, following=DAY, slices=(found,), models=1)
     assert NightlyProgress.from_json(progress.to_json()) == progress
-    muted = NightlyProgress.from_json(progress.mute([found.key]).to_json())
+    muted = progress.restart([found.key], 0, is_all=False)
     assert muted.slices == (found.mute(),)
-    assert muted.mute([]) == progress.mute()
+    assert progress.restart([], 0, is_all=False) == progress
+    assert progress.restart([], 0, is_all=True) == muted
 
 
 def test_a_night_without_rankings_says_nothing(store: SQLiteStore) -> None:

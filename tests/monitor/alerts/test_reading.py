@@ -9,8 +9,8 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 
 from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.monitor.rules.drop.floors import at_age
-from rankscope.monitor.rules.drop.sample import COLUMNS, View, collect_sample, collect_samples
+from rankscope.monitor.rules.drop.sample import COLUMNS, View, collect_samples
+from rankscope.records import replace
 
 from tests.monitor.alerts.world import (
     CLICKS,
@@ -61,13 +61,13 @@ def test_values_of_several_ages_are_those_that_are_read_one_by_one(store: SQLite
     store.append(PROJECT, later)
     contexts = list(store.contexts(PROJECT))
     views = [
-        View(at_age(CLICKS, 10 * MINUTE), START + DAY),
-        View(at_age(CLICKS, 30 * MINUTE), START + DAY),
+        View(replace(CLICKS, window=600), START + DAY),
+        View(replace(CLICKS, window=1800), START + DAY),
         View(CLICKS, START + HOUR + 10 * MINUTE),
     ]
     together = collect_samples(store.read(PROJECT, START, START + DAY), contexts, views)
     for view, found in zip(views, together, strict=True):
-        alone = collect_sample(store.read(PROJECT, START, START + DAY), contexts, view)
+        (alone,) = collect_samples(store.read(PROJECT, START, START + DAY), contexts, [view])
         for name in COLUMNS:
             assert np.array_equal(getattr(found, name), getattr(alone, name), equal_nan=True)
         assert found.grades == alone.grades

@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_micros
-from rankscope.monitor.rules.data.check import (
-    check_data,
-    default_rule,
-    restart_stream,
-    summarize,
-)
+from rankscope.monitor.rules.data.check import check_data, restart_stream, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import WatchProgress
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.rules.kinds import Rule
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
@@ -71,12 +67,12 @@ def watch(
     """Return what changed: the hour after the fault began, and the finding."""
     counts = DrawnCounts(hours, attributes=("device",))
     known: dict[object, str] = {}
-    progress, found = "", []
+    progress, found = None, []
     for hour in range(since, until):
         findings, progress = check_data(
             counts, rule or default_rule(), progress, START + (hour + 1) * HOUR
         )
-        assert WatchProgress.from_json(progress).to_json() == progress
+        assert WatchProgress.from_json(progress.to_json()) == progress
         for one in findings:
             if one.verdict != known.get(one.key, "good"):
                 known[one.key] = one.verdict
@@ -204,7 +200,7 @@ def test_a_rule_reports_only_what_it_watches() -> None:
 def test_what_a_person_has_resolved_counts_as_usual() -> None:
     counts = DrawnCounts(change(a=0, b=2), attributes=("device",))
     moment = START + FAULT * DAY + 6 * HOUR
-    findings, progress = check_data(counts, default_rule(), "", moment)
+    findings, progress = check_data(counts, default_rule(), None, moment)
     (bad,) = findings
     assert bad.verdict == "bad"
     resolved = restart_stream(progress, bad.key, moment)
@@ -213,17 +209,17 @@ def test_what_a_person_has_resolved_counts_as_usual() -> None:
 
 def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
     counts = DrawnCounts(draw())
-    ((finding,), progress) = check_data(counts, default_rule(), "", START + 3 * DAY)
+    ((finding,), progress) = check_data(counts, default_rule(), None, START + 3 * DAY)
     assert finding.verdict == "unknown"
     assert finding.reason == (
         "The data are watched from 14 Oct 2024 on, after 7 days to compare with."
     )
     assert summarize(progress)[0] == "INSUFFICIENT"
-    assert summarize("")[0] == "INSUFFICIENT"
+    assert summarize(None)[0] == "INSUFFICIENT"
 
 
 def test_a_project_without_rankings_says_so() -> None:
-    findings, progress = check_data(DrawnCounts({}), default_rule(), "", START + 40 * DAY)
+    findings, progress = check_data(DrawnCounts({}), default_rule(), None, START + 40 * DAY)
     assert findings == []
     assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
 
@@ -242,7 +238,7 @@ def test_the_same_hours_give_the_same_findings_however_they_are_read() -> None:
     hours = change(a=0)
     one, other = DrawnCounts(hours), DrawnCounts(hours)
     moment = START + FAULT * DAY + 5 * HOUR
-    _, progress = check_data(one, default_rule(), "", moment)
+    _, progress = check_data(one, default_rule(), None, moment)
     again = check_data(one, default_rule(), progress, moment + HOUR)
     assert again == check_data(other, default_rule(), progress, moment + HOUR)
 
@@ -255,7 +251,7 @@ def test_a_label_rate_that_changes_is_reported_after_a_final_day(left: float, st
     rate = np.where((np.arange(DAYS) >= FAULT) & (np.arange(DAYS) < FAULT + 2), left, 1.0)
     rate = rate * chance.normal(1, 0.03, DAYS)
     counts = DrawnCounts(hours, labels=np.round(sizes * rate).astype(np.int64))
-    progress, known, found = "", "good", []
+    progress, known, found = None, "good", []
     for hour in range(FAULT * HOURS, DAYS * HOURS, HOURS):
         findings, progress = check_data(
             counts, default_rule(), progress, START + hour * HOUR + counts.window
@@ -281,7 +277,7 @@ def test_what_comes_back_only_in_part_says_so() -> None:
         hours[segment][span] = counts[span] // 10
     hours[TOTAL][span] = hours[Segment("a")][span] + hours[Segment("b")][span]
     drawn = DrawnCounts(hours)
-    found = [check_data(drawn, default_rule(), "", START + FAULT * DAY)]
+    found = [check_data(drawn, default_rule(), None, START + FAULT * DAY)]
     for hour in range(FAULT * HOURS, (FAULT + 2) * HOURS):
         moment = START + (hour + 1) * HOUR
         found.append(check_data(drawn, default_rule(), found[-1][1], moment))
@@ -307,12 +303,12 @@ def test_a_version_that_falls_back_to_an_older_one_is_reported_and_a_release_is_
 
 def test_after_months_without_rankings_nothing_is_watched_and_hours_take_no_time() -> None:
     counts = DrawnCounts(draw())
-    findings, progress = check_data(counts, default_rule(), "", START + 200 * DAY)
+    findings, progress = check_data(counts, default_rule(), None, START + 200 * DAY)
     assert findings == []
     assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
     again, progress = check_data(counts, default_rule(), progress, START + 201 * DAY)
     assert again == []
-    assert WatchProgress.from_json(progress).rates == ()
+    assert progress.rates == ()
 
 
 def test_silence_that_lasts_counts_as_usual_after_three_weeks() -> None:
@@ -321,7 +317,7 @@ def test_silence_that_lasts_counts_as_usual_after_three_weeks() -> None:
     counts = DrawnCounts(
         {segment: np.concatenate([hours[segment], more[segment]]) for segment in hours}
     )
-    progress, verdicts = "", []
+    progress, verdicts = None, []
     for hour in range((DAYS - 1) * HOURS, (DAYS + 25) * HOURS):
         findings, progress = check_data(counts, default_rule(), progress, START + hour * HOUR)
         verdicts += [(hour / HOURS - DAYS, one.kind, one.verdict) for one in findings]
@@ -337,7 +333,7 @@ def test_more_rankings_without_relevant_document_are_reported_and_fewer_are_not(
     share[FAULT] = 0.2
     share[FAULT + 2] = 0.01
     counts = DrawnCounts(draw_hours(chance, USUAL, DAYS), empty=share)
-    progress, found = "", []
+    progress, found = None, []
     for day in range(FAULT, DAYS):
         findings, progress = check_data(
             counts, default_rule(), progress, START + day * DAY + counts.window

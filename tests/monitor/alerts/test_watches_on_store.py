@@ -13,8 +13,9 @@ from rankscope.monitor.evaluate.refresh import refresh
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_micros
-from rankscope.monitor.rules.data.check import check_data, default_rule
+from rankscope.monitor.rules.data.check import check_data
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
+from rankscope.monitor.rules.data.rule import default_rule
 from rankscope.monitor.store.records import LabelCount
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -151,7 +152,7 @@ def test_labels_that_stop_are_reported_within_hours_and_once(empty: SQLiteStore)
     empty.append(PROJECT, list(log_days(20)))
     refresh(empty, PROJECT, CONFIGURATION, now=START + 21 * DAY, threads=1)
     reader = DataReader(empty, PROJECT, CONFIGURATION, SLICING, threads=1)
-    progress, found = "", []
+    progress, found = None, []
     for hour in range(18 * 24, 20 * 24):
         moment = START + (hour + 1) * HOUR
         findings, progress = check_data(reader, default_rule(), progress, moment)
@@ -169,4 +170,4 @@ def test_labels_that_stop_are_reported_within_hours_and_once(empty: SQLiteStore)
 
 def test_a_project_without_events_has_nothing_to_watch(empty: SQLiteStore) -> None:
     reader = DataReader(empty, PROJECT, CONFIGURATION, SLICING, threads=1)
-    assert check_data(reader, default_rule(), "", START)[0] == []
+    assert check_data(reader, default_rule(), None, START)[0] == []

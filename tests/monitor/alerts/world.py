@@ -13,6 +13,7 @@ from rankscope.monitor.incidents.management import list_notifications, list_stat
 from rankscope.monitor.incidents.notice import Notice
 from rankscope.monitor.incidents.response import find_incident, list_incidents
 from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.run import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +104,26 @@ def make_rule(**said: Any) -> DropRule:  # noqa: ANN401 - whatever a rule has
         **{"name": "quality", "measure": "RR@3", "run_length": 100.0, "remind": 0.0}
         | {"lanes": ()}
         | {"since": to_datetime(since) if isinstance(since, int) else since}
+        | said
+    )
+
+
+def make_scene(store: Any = None, **said: Any) -> Scene:  # noqa: ANN401 - whatever is needed
+    """What rules are checked on."""
+    return Scene(
+        **{
+            "store": store,
+            "project": PROJECT,
+            "configuration": CONFIGURATION,
+            "slicing": SLICING,
+            "rules": (),
+            "versions": (),
+            "now": START,
+            "seq": 0,
+            "is_replay": False,
+            "threads": 1,
+            "made": {},
+        }
         | said
     )
 

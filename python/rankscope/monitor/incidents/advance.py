@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FileError
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.monitor.incidents.conclusion import (
-    Conclusion,
-    conclude,
-    find_next,
-    settle,
-)
+from rankscope.monitor.incidents.conclusion import Conclusion, conclude, find_next, settle
 from rankscope.monitor.incidents.incident import LASTING
-from rankscope.monitor.incidents.rows import read_incident, write_conclusion
+from rankscope.monitor.incidents.management import RESTARTED, find_default_row
+from rankscope.monitor.incidents.rows import TRIES, busy, read_incident, write_conclusion
 from rankscope.monitor.incidents.transitions import resolve
-from rankscope.monitor.rules.data.run import find_default_row
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, Scene
 from rankscope.records import record, replace
@@ -28,9 +22,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.rules.run import RuleRun
     from rankscope.monitor.store.records import RuleRow
     from rankscope.monitor.store.store import Store, StoreReader
-
-TRIES = 5
-RESTARTED = "what the rule measures was changed"
 
 
 @record(frozen=True, slots=True)
@@ -92,11 +83,7 @@ def advance_rules(
         )
         if walk.run(store):
             return walk.result
-    raise FileError(
-        "the rules were changed by others at the same time, again and again",
-        hint="try again",
-        code="store_busy",
-    )
+    raise busy("the rules were")
 
 
 def replay_rules(
@@ -125,7 +112,7 @@ def replay_rules(
         find_cause=find_cause,
         is_replay=True,
         rewinds=True,
-        more=find_default_row(store, project, now),
+        more=find_default_row(store, project, configuration, now),
     )
     walk.run(None)
     return walk.result
@@ -179,7 +166,7 @@ class _Walk:
             threads=threads,
             made={},
         )
-        self._runs: list[RuleRun] = [find_kind(row).make_run(scene, row) for row in rows]
+        self._runs: list[RuleRun] = [find_kind(row).run(scene, row) for row in rows]
         self._lasting = {
             row.incident_id: read_incident(row)
             for row in (

@@ -55,6 +55,26 @@ class Segment(NamedTuple):
     version: str = ""
     slice: Slice = ()
 
+    @property
+    def attribute(self) -> str:
+        """The attribute of its slice; empty for none."""
+        return self.slice[0][0] if self.slice else ""
+
+    @property
+    def value(self) -> str:
+        """The value of its slice; empty for none."""
+        return self.slice[0][1] if self.slice else ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it has the rankings without an attribute."""
+        return bool(self.slice) and self.value == MISSING
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a value of an attribute, and neither what lacks it nor the rest."""
+        return bool(self.slice) and self.value not in {MISSING, OTHER}
+
 
 TOTAL = Segment()
 

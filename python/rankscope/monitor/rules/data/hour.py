@@ -14,9 +14,10 @@ from rankscope.monitor.rules.data.traffic import (
     LEAST_DAILY,
     OF_LABELS,
     Traffic,
-    is_silence,
+    place_missing,
 )
 from rankscope.monitor.rules.data.usual import FEWEST_DAYS
+from rankscope.monitor.rules.data.words import describe
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -129,22 +130,16 @@ class HourCheck:
 
     def _advance_one(self, anomaly: Anomaly) -> Anomaly | None:
         segment, traffic = anomaly.segment, self.traffic
-        if attributes.is_new(anomaly):
-            if attributes.is_new_over(traffic, anomaly):
-                return None
-            return attributes.describe(traffic, anomaly)
-        if attributes.is_missing(segment):
-            after = attributes.advance_missing(traffic, anomaly)
-            return None if after is None else attributes.describe(traffic, after)
+        if anomaly.is_new:
+            return None if attributes.is_new_over(traffic, anomaly) else anomaly
+        if segment.is_missing:
+            return attributes.advance_missing(traffic, anomaly)
         beside = traffic if segment.slice else self.beside(segment)
         of = 1.0 if segment == TOTAL else min(1.0, float(beside.scale(segment)[0]))
-        if is_silence(anomaly):
+        if anomaly.is_silence:
             # As much may come back as came before it, where that was little.
             of *= traffic.find_level(segment, anomaly.began)
-        after = beside.advance(anomaly, scale=of)
-        if after is None:
-            return None
-        return attributes.describe(traffic, after) if segment.slice else silence.describe(after)
+        return beside.advance(anomaly, scale=of)
 
     def beside(self, segment: Segment = TOTAL) -> Traffic:
         """Return the traffic without the models that are not as usual, but with one of them.
@@ -190,7 +185,7 @@ class HourCheck:
         if self.find("volume", segment) is not None:
             return
         silent = self.find(kind, segment)
-        if silent is not None and (silent.found == self.moment or not is_silence(silent)):
+        if silent is not None and (silent.found == self.moment or not silent.is_silence):
             return
         found = watch(traffic, segment)
         self.add(found)
@@ -198,6 +193,8 @@ class HourCheck:
             self.end(silent)
 
     def _keep(self, anomaly: Anomaly) -> None:
+        if anomaly.kind not in OF_LABELS:
+            anomaly = describe(self.traffic, anomaly)
         self.progress = self.traffic.progress = self.progress.add(anomaly)
 
     def end(self, anomaly: Anomaly, until: int | None = None) -> None:
@@ -297,7 +294,7 @@ def _watch_versions(check: HourCheck) -> None:
 
 def _watch_missing(check: HourCheck) -> None:
     for attribute, _ in check.reader.slicing.values:
-        if check.find("attributes", attributes.place_missing(attribute)) is None:
+        if check.find("attributes", place_missing(attribute)) is None:
             check.add(attributes.watch_missing(check.traffic, attribute))
 
 

@@ -11,6 +11,8 @@ from rankscope.monitor.rules.finding import Kind
 from rankscope.monitor.rules.stored import Stored
 from rankscope.records import record, replace
 
+SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
+"""The kinds of anomaly that may be that nothing comes."""
 KEPT = 40 * DAY
 """How long what is over is remembered."""
 
@@ -43,6 +45,16 @@ class Anomaly(Stored):
     def key(self) -> tuple[Kind, Segment]:
         """What tells it from others."""
         return self.kind, self.segment
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is that a value is new."""
+        return bool(self.evidence.get("is_new"))
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether it is that no rankings come at all of a segment."""
+        return self.kind in SILENT_KINDS and not (self.is_new or self.segment.is_missing)
 
 
 @record(frozen=True, slots=True)
