@@ -201,6 +201,7 @@ class RuleRun(ABC):
         self.is_new = self.is_restarted = self.has_ended_day = False
         self.audit: AuditEntry | None = None
         self._scene = scene
+        self._has_rankings = bool(scene.shown)
         try:
             self.rule.check(scene.configuration)
         except UsageError as error:
@@ -212,7 +213,7 @@ class RuleRun(ABC):
             subject = f"{self.rule.name}: what is measured was changed"
             self.audit = AuditEntry(scene.now, ACTOR, "rule.restart", subject)
             self.is_restarted = self.is_new = True
-        elif scene.shown and self.progress.following == self.progress.first:
+        if self._has_rankings and self.progress.following == self.progress.first:
             self._begin()
 
     @classmethod
@@ -234,7 +235,7 @@ class RuleRun(ABC):
 
     def find_due(self) -> int | None:
         """Return the moment at which the next period is final, `None` if there is none by now."""
-        if self.complaint or not self._scene.shown:
+        if self.complaint or not self._has_rankings:
             return None
         due = int(self.progress.following + self.find_length(self.rule) + self.wait)
         return due if due <= self._scene.now else None

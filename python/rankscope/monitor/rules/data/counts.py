@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.events.mismatch import Mismatch
     from rankscope.monitor.rules.data.usual import Usual
+    from rankscope.monitor.rules.run import Scene
     from rankscope.monitor.store.records import CellRow, HourRow, LabelCount, LeftOut, Version
-    from rankscope.monitor.store.store import StoreReader
 
     Hours: TypeAlias = NDArray[np.float64]
 
@@ -195,26 +195,14 @@ class DataReader(Counts):
     counts are a function of the events alone.
 
     Args:
-        store: The store that holds the events and windows.
-        project: The name of the project.
-        configuration: The configuration of the project.
-        slicing: Which values have slices of their own.
-        threads: The number of threads; the counts do not depend on it.
+        scene: What rules are checked on; the counts do not depend on its threads.
     """
 
-    def __init__(
-        self,
-        store: StoreReader,
-        project: str,
-        configuration: Configuration,
-        slicing: Slicing,
-        *,
-        threads: int | None = None,
-    ) -> None:
-        super().__init__(configuration, slicing)
-        self._store = store
-        self._project = project
-        self._threads = threads
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene.configuration, scene.slicing)
+        self._store = scene.store
+        self._project = scene.project
+        self._threads = scene.threads
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:

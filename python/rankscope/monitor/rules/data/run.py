@@ -78,7 +78,7 @@ class DataRun(RuleRun):
     def take(self, moment: int) -> tuple[Finding, ...]:  # noqa: ARG002 - follows from the progress
         """Look at the next hour, and return what was found."""
         end = self.progress.following + HOUR
-        reader = self._scene.share(share_counts)
+        reader = self._scene.share(DataReader)
         findings, watched = check_data(reader, self.rule, self.progress.watched, end)
         self.pass_period(following=end, watched=watched)
         return tuple(findings)
@@ -86,13 +86,6 @@ class DataRun(RuleRun):
     def decide(self, moment: int) -> RuleVerdict:  # noqa: ARG002 - hours alone change the state
         """Return the state of the rule, apart from its incidents."""
         return RuleVerdict(*summarize(self.progress.watched))
-
-
-def share_counts(scene: Scene) -> DataReader:
-    """Return what reads how many rankings and labels there are, once for all rules about data."""
-    return DataReader(
-        scene.store, scene.project, scene.configuration, scene.slicing, threads=scene.threads
-    )
 
 
 KIND = Kind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from rankscope.deferred import np
 from rankscope.monitor.definition.slices import MISSING
@@ -129,20 +130,16 @@ class Traffic:
         ends = [
             one.until
             for one in self.progress.spans
-            if _concerns(one.kind, one.segment, segment)
+            if _concerns(segment, one.kind, one.segment)
             and one.until > self.moment - LONGEST * HOUR
         ]
         ends += [
             self._find_return(one)
             for one in self.progress.anomalies
-            if one.is_silence and _concerns(one.kind, one.segment, segment)
+            if one.is_silence and _concerns(segment, *one.key)
         ]
-        ends += [
-            one.since
-            for one in self.progress.restarts
-            if one.segment == segment and one.kind not in OF_LABELS
-        ]
-        hours = (self.moment - max(ends, default=0)) // HOUR
+        ends.append(self.progress.find_restart(partial(_restarts, segment)))
+        hours = (self.moment - max(ends)) // HOUR
         return self.recent(segment)[LONGEST - max(0, min(hours, LONGEST)) :]
 
     def usual(self, segment: Segment = TOTAL) -> Usual | None:
@@ -302,22 +299,10 @@ class Traffic:
 
     def _find_gaps(self, segment: Segment) -> tuple[tuple[int, int], ...]:
         """Find the times from which nothing is learned."""
-        progress = self.progress
-        found = [
-            (one.since, one.until)
-            for one in progress.spans
-            if one.until > self.start and _concerns(one.kind, one.segment, segment)
-        ]
-        found += [
-            (one.began, self.moment)
-            for one in progress.anomalies
-            if _concerns(one.kind, one.segment, segment)
-        ]
-        found += [
-            (self.start, one.since)
-            for one in progress.restarts
-            if one.segment == segment and one.kind not in OF_LABELS
-        ]
+        found = self.progress.list_unusual(partial(_concerns, segment), self.moment)
+        restart = self.progress.find_restart(partial(_restarts, segment))
+        found = [(since, until) for since, until in found if until > self.start]
+        found += [(self.start, restart)] if restart else []
         # Whole hours, and no later than what is learned from: the same while nothing changes.
         return tuple(
             sorted((since // HOUR, -(-min(until, self.midnight) // HOUR)) for since, until in found)
@@ -363,11 +348,15 @@ def place_missing(attribute: str) -> Segment:
     return Segment(slice=((attribute, MISSING),))
 
 
-def _concerns(kind: Kind, segment: Segment, other: Segment) -> bool:
+def _concerns(segment: Segment, kind: Kind, wrong: Segment) -> bool:
     """Return whether counts of a segment tell nothing while something is wrong with another one."""
     if kind in OF_LABELS:
         return False
-    if segment.is_missing and other.slice:
+    if wrong.is_missing and segment.slice:
         # Where an attribute is missing, so are its values.
-        return segment.attribute == other.attribute
-    return segment in {TOTAL, other}
+        return segment.attribute == wrong.attribute
+    return wrong in {TOTAL, segment}
+
+
+def _restarts(segment: Segment, kind: Kind, restarted: Segment) -> bool:
+    return restarted == segment and kind not in OF_LABELS

@@ -7,9 +7,9 @@ from datetime import timedelta
 from rankscope.deferred import np
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
 from rankscope.monitor.rules.drop.check import Period, check_stream
-from rankscope.monitor.rules.drop.dimensions import find_dimension
 from rankscope.monitor.rules.drop.grades import START, compare_grades
 from rankscope.monitor.rules.drop.name import name_drops
+from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.rules.drop.step import FINAL, pass_step
 from rankscope.monitor.rules.evidence import Evidence
 from rankscope.monitor.rules.stream import ALL, Stream

@@ -260,14 +260,8 @@ class Floors:
         before = find_previous(self._scene.versions, model=model, version=version)
         if before is None:
             return f"there is no earlier version of {model or 'the model'}"
-        here, earlier = (
-            next(
-                one
-                for one in self._scene.versions
-                if (one.environment, one.model, one.version) == ("production", model, name)
-            )
-            for name in (version, before)
-        )
+        shown = {one.version: one for one in self._scene.shown if one.model == model}
+        here, earlier = shown[version], shown[before]
         since = here.first - min(
             LONGEST, _fit_length(earlier.first, earlier.last, earlier.rankings)
         )

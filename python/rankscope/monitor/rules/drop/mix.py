@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope.deferred import np
-from rankscope.monitor.rules.drop.dimensions import find_dimension
+from rankscope.monitor.rules.drop.rule import find_dimension
 from rankscope.monitor.store.folding import OTHER
 from rankscope.records import record
 from rankscope.stats.sequential.observations import Observations
