@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.definition.configuration import Configuration
     from rankscope.monitor.definition.slices import Slicing
     from rankscope.monitor.incidents.conclusion import FindCause
-    from rankscope.monitor.incidents.incident import Change, Event, Incident
+    from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.rules.finding import Finding
     from rankscope.monitor.rules.run import RuleRun
     from rankscope.monitor.store.records import RuleRow
@@ -29,20 +29,16 @@ class Advanced:
     """What a check of all rules has changed.
 
     Args:
-        rules: How many there are.
         periods: How many periods were looked at, counted once for each rule.
         events: What people are notified of: what happened, and the incident.
         incidents: The incidents that were changed, as they are now, the oldest first.
-        changes: What was added to their history: the ID of an incident, and its change.
         lasting: All incidents that are not resolved.
         rows: The rules as they were evaluated last.
     """
 
-    rules: int
     periods: int
     events: tuple[tuple[Event, Incident], ...] = ()
     incidents: tuple[Incident, ...] = ()
-    changes: tuple[tuple[str, Change], ...] = ()
     lasting: tuple[Incident, ...] = ()
     rows: tuple[RuleRow, ...] = ()
 
@@ -181,11 +177,9 @@ class _Walk:
         """What was changed so far."""
         incidents = {it.incident_id: it for one in self._all for it in one.incidents}
         return Advanced(
-            rules=len(self._runs),
             periods=sum(run.periods for run in self._runs),
             events=tuple(event for one in self._all for event in one.events),
             incidents=tuple(sorted(incidents.values(), key=lambda it: (it.opened, it.incident_id))),
-            changes=tuple(change for one in self._all for change in one.changes),
             lasting=tuple(self._lasting.values()),
             rows=tuple(run.row for run in self._runs),
         )

@@ -108,13 +108,6 @@ class Scene:
         """How long late events are waited for, in microseconds."""
         return count_micros(self.configuration.grace)
 
-    def find_start(self, rule: Rule, following: int, length: int) -> int:
-        """Return when the first period with rankings begins that a rule looks at."""
-        start = min(each.first for each in self.shown) // length * length
-        if self.is_replay and rule.since is None:
-            return start
-        return max(following, min(start, self.now // length * length))
-
     def share(self, make: Callable[[Scene], T]) -> T:
         """Return what a function makes of the scene; it is called once."""
         if make not in self.made:
@@ -228,9 +221,10 @@ class RuleRun(ABC):
 
     def _begin(self) -> None:
         """Begin with the first period that has rankings."""
-        start = self._scene.find_start(
-            self.rule, self.progress.following, self.find_length(self.rule)
-        )
+        scene, length = self._scene, self.find_length(self.rule)
+        start = min(each.first for each in scene.shown) // length * length
+        if not scene.is_replay or self.rule.since is not None:
+            start = max(self.progress.following, min(start, scene.now // length * length))
         self.progress = replace(self.progress, first=start, following=start)
 
     def find_due(self) -> int | None:
