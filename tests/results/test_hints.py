@@ -33,18 +33,9 @@ REPORT = rs.report(QRELS, RUN, "RR")
 
 ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
     "evaluate(k)": (lambda: rs.evaluate(QRELS, RUN, "nDCG", k=10), "nDCG@10"),
-    "evaluate(metrics)": (
-        lambda: rs.evaluate(QRELS, RUN, metrics="nDCG"),
-        "did you mean 'measures'?",
-    ),
-    "evaluate(qrel)": (
-        lambda: rs.evaluate(qrel=QRELS, run=RUN, measures="RR"),
-        "did you mean 'qrels'?",
-    ),
-    "evaluate(intervall)": (
-        lambda: rs.evaluate(QRELS, RUN, "RR", intervall=1),
-        "did you mean 'interval'?",
-    ),
+    "evaluate(metrics)": (lambda: rs.evaluate(QRELS, RUN, metrics="nDCG"), "'measures'?"),
+    "evaluate(qrel)": (lambda: rs.evaluate(qrel=QRELS, run=RUN, measures="RR"), "'qrels'?"),
+    "evaluate(intervall)": (lambda: rs.evaluate(QRELS, RUN, "RR", intervall=1), "'interval'?"),
     "evaluate(by)": (
         lambda: rs.evaluate(QRELS, RUN, "RR", by={}),
         "Rankings.from_run(qrels, run).evaluate(",
@@ -53,72 +44,36 @@ ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
         lambda: rs.evaluate(QRELS, RUN, "RR", groupby="x"),
         "evaluate_table(table",
     ),
-    "evaluate(n_jobs)": (
-        lambda: rs.evaluate(QRELS, RUN, "RR", n_jobs=2),
-        "did you mean 'threads'?",
-    ),
+    "evaluate(n_jobs)": (lambda: rs.evaluate(QRELS, RUN, "RR", n_jobs=2), "'threads'?"),
     "evaluate(empty)": (lambda: rs.evaluate(QRELS, RUN, "RR", empty="skip"), "policy='empty=…'"),
     "evaluate(rel)": (lambda: rs.evaluate(QRELS, RUN, "AP", rel=2), "'AP(rel=2)'"),
     "report(output)": (lambda: rs.report(QRELS, RUN, output="x.html"), ".write('report.html')"),
     "report_table(file)": (lambda: rs.report_table(TABLE, file="x.html"), ".write('report.html')"),
     "compare(cutoff)": (lambda: rs.compare(QRELS, RUNS, "nDCG", cutoff=5), "nDCG@10"),
-    "compare(alpha)": (
-        lambda: rs.compare(QRELS, RUNS, "nDCG", alpha=0.05),
-        "did you mean 'interval'?",
-    ),
-    "compare(attribute)": (
-        lambda: rs.compare(QRELS, RUNS, "RR", attribute=1),
-        "did you mean 'attributes'?",
-    ),
-    "compare_values(groups)": (lambda: rs.compare_values(VALUES, groups="a"), "did you mean 'by'?"),
-    "evaluate_table(labls)": (
-        lambda: rs.evaluate_table(TABLE, "RR", labls="x"),
-        "did you mean 'labels'?",
-    ),
-    "evaluate_table(combin)": (
-        lambda: rs.evaluate_table(TABLE, "RR", combin="sum"),
-        "did you mean 'combine'?",
-    ),
+    "compare(alpha)": (lambda: rs.compare(QRELS, RUNS, "nDCG", alpha=0.05), "'interval'?"),
+    "compare(attribute)": (lambda: rs.compare(QRELS, RUNS, "RR", attribute=1), "'attributes'?"),
+    "compare_values(groups)": (lambda: rs.compare_values(VALUES, groups="a"), "'by'?"),
+    "evaluate_table(labls)": (lambda: rs.evaluate_table(TABLE, "RR", labls="x"), "'labels'?"),
+    "evaluate_table(combin)": (lambda: rs.evaluate_table(TABLE, "RR", combin="sum"), "'combine'?"),
     "fuse(zzz)": (lambda: rs.fuse([RUN, RUN], zzz=1), "its arguments are runs, method, weights"),
     "fuse(out)": (lambda: rs.fuse([RUN, RUN], out="x"), "fuse_to_file"),
     "Rankings.evaluate(k)": (lambda: RANKINGS.evaluate("nDCG", k=3), "nDCG@10"),
-    "Rankings.evaluate(groupby)": (
-        lambda: RANKINGS.evaluate("RR", groupby={}),
-        "did you mean 'by'?",
-    ),
+    "Rankings.evaluate(groupby)": (lambda: RANKINGS.evaluate("RR", groupby={}), "'by'?"),
     "Rankings.evaluate(seed)": (lambda: RANKINGS.evaluate("RR", seed=1), "interval=Interval(seed"),
-    "Rankings.evaluate(metrics)": (
-        lambda: RANKINGS.evaluate(metrics="RR"),
-        "did you mean 'measures'?",
-    ),
-    "Rankings.explain(query)": (
-        lambda: RANKINGS.explain("q1", "RR", query="q1"),
-        "did you mean 'query_id'?",
-    ),
-    "Rankings.from_run(tie)": (
-        lambda: rs.Rankings.from_run(QRELS, RUN, tie="input"),
-        "did you mean 'ties'?",
-    ),
+    "Rankings.evaluate(metrics)": (lambda: RANKINGS.evaluate(metrics="RR"), "'measures'?"),
+    "Rankings.explain(query)": (lambda: RANKINGS.explain("q1", "RR", query="q1"), "'query_id'?"),
+    "Rankings.from_run(tie)": (lambda: rs.Rankings.from_run(QRELS, RUN, tie="input"), "'ties'?"),
     "Rankings.from_table(combin)": (
         lambda: rs.Rankings.from_table(TABLE, labels="x", combin="sum"),
-        "did you mean 'combine'?",
+        "'combine'?",
     ),
     "Evaluation.means(k)": (lambda: EVALUATION.means(k=3), "its arguments are names"),
-    "Evaluation.to_pandas(shap)": (
-        lambda: EVALUATION.to_pandas(shap="long"),
-        "did you mean 'shape",
-    ),
+    "Evaluation.to_pandas(shap)": (lambda: EVALUATION.to_pandas(shap="long"), "'shape"),
     "Comparison.table(style)": (lambda: COMPARISON.table(style="latex"), "arguments are format"),
-    "Comparison.find_best(metric)": (
-        lambda: COMPARISON.find_best(metric="RR"),
-        "did you mean 'measure'?",
-    ),
+    "Comparison.find_best(metric)": (lambda: COMPARISON.find_best(metric="RR"), "'measure'?"),
     "Tabular.to_arrow(path)": (lambda: COMPARISON.to_arrow(path="x"), "it takes no arguments"),
-    "Report.write(output)": (lambda: REPORT.write(output="x.html"), "did you mean 'path'?"),
-    "Policy.parse(defaults)": (
-        lambda: rs.Policy.parse("", defaults=None),
-        "did you mean 'default'?",
-    ),
+    "Report.write(output)": (lambda: REPORT.write(output="x.html"), "'path'?"),
+    "Policy.parse(defaults)": (lambda: rs.Policy.parse("", defaults=None), "'default'?"),
     "Client.flush(timeout)": (
         lambda: rs.monitor.Client.flush(None, timeout=1),
         "its arguments are seconds",

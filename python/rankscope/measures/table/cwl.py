@@ -63,6 +63,27 @@ NERR = (
 UTILITY = r"\frac{\sum_{r=1}^{k} V_r\, g_r}{\sum_{r=1}^{k} V_r}, \quad V_r = \prod_{i=1}^{r-1} C_i"
 TAKES = ("min_rel", "max_rel")
 
+
+def _nerr(
+    equation: int, parameter: Parameter, continues: str, definition: str, example: Example
+) -> Row:
+    """Return the measure of an equation of the paper on ERR."""
+    name, is_cut = f"NERR{equation}", parameter is READ_K
+    symbol = rf"\mathrm{{{name}@}}k" if is_cut else rf"\mathrm{{{name}}}"
+    return Row(
+        name=name,
+        kernel=name.lower(),
+        parameters=(*((READ_K,) if is_cut else (DEPTH, parameter)), *SCALE),
+        formula=rf"{symbol} = {UTILITY}, \quad C_i = {continues}",
+        definition=definition,
+        undefined=NO_GAIN,
+        references=(f"{NERR}, equation {equation}",),
+        ir_measures=(Name(name, takes=(parameter.name, *TAKES)),),
+        properties=frozenset({"cutoff_local", "bounded"}),
+        example=example,
+    )
+
+
 ROWS = (
     Row(
         name="SDCG",
@@ -159,73 +180,50 @@ ROWS = (
             value=0.7377,
         ),
     ),
-    Row(
-        name="NERR8",
-        kernel="nerr8",
-        parameters=(READ_K, *SCALE),
-        formula=r"\mathrm{NERR8@}k = " + UTILITY + r", \quad C_i = 1 - g_i",
-        definition="The gain per document that a user reads, who stops at each document with the "
-        "probability of its gain, and at rank k.",
-        undefined=NO_GAIN,
-        references=(f"{NERR}, equation 8",),
-        ir_measures=(Name("NERR8", takes=("k", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
-        example=Example(
+    _nerr(
+        8,
+        READ_K,
+        "1 - g_i",
+        "The gain per document that a user reads, who stops at each document with the probability "
+        "of its gain, and at rank k.",
+        Example(
             "NERR8(max_rel=2)@3",
             ranking=(1, 0, 2),
             formula="(1/2 + (1/2)*1) / (1 + 1/2 + 1/2)",
             value=0.5,
         ),
     ),
-    Row(
-        name="NERR9",
-        kernel="nerr9",
-        parameters=(READ_K, *SCALE),
-        formula=r"\mathrm{NERR9@}k = " + UTILITY + r", \quad C_i = \frac{i}{i + 1} (1 - g_i)",
-        definition="Like NERR8, for a user who in addition continues from rank i with the "
-        "probability i/(i + 1).",
-        undefined=NO_GAIN,
-        references=(f"{NERR}, equation 9",),
-        ir_measures=(Name("NERR9", takes=("k", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
-        example=Example(
+    _nerr(
+        9,
+        READ_K,
+        r"\frac{i}{i + 1} (1 - g_i)",
+        "Like NERR8, for a user who in addition continues from rank i with the probability "
+        "i/(i + 1).",
+        Example(
             "NERR9(max_rel=2)@2",
             ranking=(1, 2),
             formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
             value=0.6,
         ),
     ),
-    Row(
-        name="NERR10",
-        kernel="nerr10",
-        parameters=(DEPTH, P, *SCALE),
-        formula=r"\mathrm{NERR10} = " + UTILITY + r", \quad C_i = p\, (1 - g_i)",
-        definition="Like NERR8, for a user who in addition continues from each rank with "
-        "probability p.",
-        undefined=NO_GAIN,
-        references=(f"{NERR}, equation 10",),
-        ir_measures=(Name("NERR10", takes=("p", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
-        example=Example(
+    _nerr(
+        10,
+        P,
+        r"p\, (1 - g_i)",
+        "Like NERR8, for a user who in addition continues from each rank with probability p.",
+        Example(
             "NERR10(p=0.5, max_rel=2)@2",
             ranking=(1, 2),
             formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
             value=0.6,
         ),
     ),
-    Row(
-        name="NERR11",
-        kernel="nerr11",
-        parameters=(DEPTH, T, *SCALE),
-        formula=r"\mathrm{NERR11} = " + UTILITY + r", \quad "
-        r"C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
-        definition="Like NERR8, for a user who in addition continues from each rank like that of "
-        "INSQ.",
-        undefined=NO_GAIN,
-        references=(f"{NERR}, equation 11",),
-        ir_measures=(Name("NERR11", takes=("T", *TAKES)),),
-        properties=frozenset({"cutoff_local", "bounded"}),
-        example=Example(
+    _nerr(
+        11,
+        T,
+        r"\left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
+        "Like NERR8, for a user who in addition continues from each rank like that of INSQ.",
+        Example(
             "NERR11(max_rel=2)@2",
             ranking=(1, 2),
             formula="(1/2 + (1/2)*(2/3)**2*1) / (1 + (1/2)*(2/3)**2)",
