@@ -65,10 +65,10 @@ TAKES = ("min_rel", "max_rel")
 
 
 def _nerr(
-    equation: int, parameter: Parameter, continues: str, definition: str, example: Example
+    *, name: str, parameter: Parameter, continues: str, definition: str, example: Example
 ) -> Row:
-    """Return the measure of an equation of the paper on ERR."""
-    name, is_cut = f"NERR{equation}", parameter is READ_K
+    """Return the measure of an equation of the paper on ERR, which its name ends with."""
+    is_cut = parameter is READ_K
     symbol = rf"\mathrm{{{name}@}}k" if is_cut else rf"\mathrm{{{name}}}"
     return Row(
         name=name,
@@ -77,7 +77,7 @@ def _nerr(
         formula=rf"{symbol} = {UTILITY}, \quad C_i = {continues}",
         definition=definition,
         undefined=NO_GAIN,
-        references=(f"{NERR}, equation {equation}",),
+        references=(f"{NERR}, equation {name.removeprefix('NERR')}",),
         ir_measures=(Name(name, takes=(parameter.name, *TAKES)),),
         properties=frozenset({"cutoff_local", "bounded"}),
         example=example,
@@ -181,12 +181,12 @@ ROWS = (
         ),
     ),
     _nerr(
-        8,
-        READ_K,
-        "1 - g_i",
-        "The gain per document that a user reads, who stops at each document with the probability "
-        "of its gain, and at rank k.",
-        Example(
+        name="NERR8",
+        parameter=READ_K,
+        continues="1 - g_i",
+        definition="The gain per document that a user reads, who stops at each document with the "
+        "probability of its gain, and at rank k.",
+        example=Example(
             "NERR8(max_rel=2)@3",
             ranking=(1, 0, 2),
             formula="(1/2 + (1/2)*1) / (1 + 1/2 + 1/2)",
@@ -194,12 +194,12 @@ ROWS = (
         ),
     ),
     _nerr(
-        9,
-        READ_K,
-        r"\frac{i}{i + 1} (1 - g_i)",
-        "Like NERR8, for a user who in addition continues from rank i with the probability "
-        "i/(i + 1).",
-        Example(
+        name="NERR9",
+        parameter=READ_K,
+        continues=r"\frac{i}{i + 1} (1 - g_i)",
+        definition="Like NERR8, for a user who in addition continues from rank i with the "
+        "probability i/(i + 1).",
+        example=Example(
             "NERR9(max_rel=2)@2",
             ranking=(1, 2),
             formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
@@ -207,11 +207,12 @@ ROWS = (
         ),
     ),
     _nerr(
-        10,
-        P,
-        r"p\, (1 - g_i)",
-        "Like NERR8, for a user who in addition continues from each rank with probability p.",
-        Example(
+        name="NERR10",
+        parameter=P,
+        continues=r"p\, (1 - g_i)",
+        definition="Like NERR8, for a user who in addition continues from each rank with "
+        "probability p.",
+        example=Example(
             "NERR10(p=0.5, max_rel=2)@2",
             ranking=(1, 2),
             formula="(1/2 + (1/2)*(1/2)*1) / (1 + (1/2)*(1/2))",
@@ -219,11 +220,12 @@ ROWS = (
         ),
     ),
     _nerr(
-        11,
-        T,
-        r"\left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
-        "Like NERR8, for a user who in addition continues from each rank like that of INSQ.",
-        Example(
+        name="NERR11",
+        parameter=T,
+        continues=r"\left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - g_i)",
+        definition="Like NERR8, for a user who in addition continues from each rank like that of "
+        "INSQ.",
+        example=Example(
             "NERR11(max_rel=2)@2",
             ranking=(1, 2),
             formula="(1/2 + (1/2)*(2/3)**2*1) / (1 + (1/2)*(2/3)**2)",
