@@ -4,48 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from array import array
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rankscope import CG, DCG, IDCG, Explanation, Policy, RankscopeError, nDCG
+from rankscope import CG, DCG, IDCG, Policy, nDCG
 from rankscope.records import replace
 
-from tests.explain.queries import CASES, EXPLAINED, evaluate, rank
+from tests.derivation.queries import BOTH, CASES, EXPLAINED, bits, evaluate, explain, rank
 from tests.generated import examples
 from tests.invariance.lists import Judged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rankscope import Measure
-
-
-def bits(*values: float) -> bytes:
-    """What tells two numbers apart, NaN included; zeros have one sign."""
-    return array("d", [value + 0.0 if value == value else math.nan for value in values]).tobytes()  # noqa: PLR0124 - NaN alone differs
-
-
-def attempt(ask: Callable[[], object]) -> object:
-    """What is answered, or the code of the refusal."""
-    try:
-        return ask()
-    except RankscopeError as error:
-        return error.code
-
-
-def explain(judged: Judged, measure: Measure, policy: Policy) -> Explanation:
-    """Explain a query as it is evaluated: one value, or one refusal, which ends the test."""
-    rankings = rank(judged, policy)
-    value = attempt(lambda: evaluate(rankings, measure, policy))
-    explanation = attempt(lambda: rankings.explain("query", measure, policy=policy))
-    assume(isinstance(explanation, Explanation) or explanation != value)
-    assert isinstance(explanation, Explanation)
-    assert isinstance(value, float)
-    assert bits(explanation.value) == bits(value)
-    return explanation
 
 
 SHARED = ("k", "gain", "discount", "base", "s", "ideal")
@@ -104,25 +76,26 @@ def test_the_terms_add_up_to_the_sums(judged: Judged, measure: Measure, policy: 
         assert bits(explanation.value) == bits(dcg / idcg)
 
 
-@given(*CASES)
+@given(*BOTH)
 @examples(80)
 def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)
-    assume(not explanation.is_undefined)
+    assume(not explanation.is_undefined and not explanation.formula.endswith("/ 0"))
     names = {"log2": math.log2, "ln": math.log, "max": max}
     formula = explanation.formula.replace("^", "**")
     value = eval(formula, {"__builtins__": {}}, names)  # noqa: S307 - numbers and operators
     assert value == pytest.approx(explanation.value, rel=1e-12, abs=1e-12)
-    if measure.parameters.get("discount") == "log2" and explanation.between is None:
+    between = getattr(explanation, "between", None)
+    if measure.parameters.get("discount") == "log2" and between is None:
         assert bits(value) == bits(explanation.value)
 
 
-@given(*CASES)
+@given(*BOTH)
 @examples(80)
 def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
     judged: Judged, measure: Measure, policy: Policy
 ) -> None:
-    scores = dict(list(judged.scores.items())[:5])
+    scores = dict(list(judged.scores.items())[:4])
     judged = Judged(scores, judged.grades)
     explanation = explain(judged, measure, policy)
     assume(explanation.best is not None)
@@ -132,7 +105,9 @@ def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
         strict = replace(policy, ties="input")
         values.append(evaluate(rank(ranked, strict), measure, strict))
     assert explanation.best.value == pytest.approx(max(values), rel=1e-13, abs=1e-15)
-    assert explanation.worst.value == pytest.approx(min(values), rel=1e-13, abs=1e-15)
+    # The mean over those found alone can be lower elsewhere than where all stand last.
+    if measure.parameters.get("denominator") != "found":
+        assert explanation.worst.value == pytest.approx(min(values), rel=1e-13, abs=1e-15)
 
 
 @given(*CASES)
@@ -184,7 +159,7 @@ def test_every_document_is_accounted_for(judged: Judged, measure: Measure, polic
         assert row.doc_id is None or row.grade is None or row.gain > 0
 
 
-@given(*CASES)
+@given(*BOTH)
 @examples(60)
 def test_every_explanation_can_be_written(judged: Judged, measure: Measure, policy: Policy) -> None:
     explanation = explain(judged, measure, policy)

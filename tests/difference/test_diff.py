@@ -13,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import nDCG
 
-from tests.parity.real import DATA
-
 if TYPE_CHECKING:
     from rankscope import Measure, RunDifference
 
@@ -25,7 +23,6 @@ OLD = {
     "empty": {"x": 1.0},
 }
 NEW = {"q1": {"a": 5.0, "b": 4.0, "z": 3.0, "c": 2.0}, "q2": {"g": 2.0, "f": 1.0}}
-TERMS = ("retrieval", "truncation", "ordering", "undefined")
 
 
 def gained(difference: RunDifference, query: str) -> float:
@@ -215,20 +212,3 @@ def test_everything_leaves_as_plain_data() -> None:
     assert of_query["difference"] == found.explain("q1").difference
     assert isinstance(of_query["documents"], list)
     assert of_query["documents"][0]["doc_id"] == "a"
-
-
-def test_the_difference_between_real_runs_adds_up() -> None:
-    folder = DATA / "cast21"
-    if not folder.exists():
-        pytest.skip("the runs of CAsT 2021 are not here; RANKSCOPE_DATA names their folder")
-    qrels, bm25, reranked = (
-        str(folder / name)
-        for name in ("cast21.qrels", "org_manual_bm25.run", "org_manual_ance_bert.run")
-    )
-    found = rs.diff(qrels, bm25, reranked, nDCG @ 3)
-    assert found.values[0] == rs.evaluate(qrels, bm25, nDCG @ 3)["nDCG@3"]
-    assert math.fsum(found.terms.values()) == pytest.approx(found.difference, abs=1e-15)
-    for query, moved in list(
-        zip(found.queries.column("query_id"), found.queries.column("difference"), strict=True)
-    )[:20]:
-        assert gained(found, str(query)) == pytest.approx(moved, abs=1e-15)

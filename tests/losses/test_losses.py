@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import DCG, IDCG, Policy, Rankings, nDCG
 
-from tests.explain.ledger import ledger
-from tests.parity.real import paths
+from tests.losses.ledger import ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rankscope import Losses, Measure
 
@@ -49,53 +48,6 @@ def rows(losses: Losses) -> dict[str, tuple[float, ...]]:
 
 def total(means: Mapping[str, float]) -> float:
     return math.fsum(means.values())
-
-
-def test_the_losses_of_the_worked_example() -> None:
-    value, retrieval, truncation, ordering, undefined = rows(
-        Rankings.from_run(QRELS, RUN).losses(nDCG @ 3)
-    )["q1"]
-    best = 3 + 3 / math.log2(3) + 2 / 2
-    of_retrieved = 3 + 2 / math.log2(3) + 1 / 2
-    assert value == pytest.approx((1 / math.log2(3)) / best, abs=1e-15)
-    assert retrieval == pytest.approx((best - of_retrieved) / best, abs=1e-15)
-    assert retrieval == pytest.approx(0.191917562895225, abs=1e-15)
-    assert truncation == pytest.approx((of_retrieved - 1) / best, abs=1e-15)
-    assert truncation == pytest.approx(0.6383835125790451, abs=1e-15)
-    assert ordering == pytest.approx((1 - 1 / math.log2(3)) / best, abs=1e-15)
-    assert ordering == pytest.approx(0.06263082389336977, abs=1e-15)
-    assert undefined == 0
-    assert retrieval + truncation + ordering == pytest.approx(0.8929318993676398, abs=1e-15)
-
-
-def test_two_documents_that_changed_places_are_lost_by_order_or_by_truncation() -> None:
-    swapped = Rankings.from_lists([[0, 5, 1, 2, 6]], ideal=[[6, 5, 1, 2, 0]])
-    at_five, at_one = (swapped.losses(nDCG @ k).means for k in (5, 1))
-    assert (at_five["retrieval"], at_five["truncation"]) == (0, 0)
-    assert at_five["ordering"] == pytest.approx(1 - at_five["value"], abs=1e-15)
-    assert at_five["ordering"] > 0
-    assert (at_one["retrieval"], at_one["truncation"], at_one["ordering"]) == (0, 1, 0)
-
-
-def test_the_losses_of_a_hundred_thousand_lists_are_what_they_lack_to_one() -> None:
-    random = np.random.default_rng(20261121)
-    sizes = random.integers(0, 15, 100_000)
-    others = random.integers(0, 4, 100_000)
-    drawn = random.choice([np.nan, 0, 0, 1, 2, 3, 0.5], sizes.sum() + others.sum())
-    parts = np.split(drawn, np.cumsum(np.stack([sizes, others], axis=1).ravel())[:-1])
-    lists = [part.tolist() for part in parts[::2]]
-    judged = [
-        [grade for grade in np.concatenate(pair).tolist() if grade == grade]  # noqa: PLR0124 - NaN
-        for pair in zip(parts[::2], parts[1::2], strict=True)
-    ]
-    made = Rankings.from_lists(lists, ideal=judged)
-    for measure in (nDCG @ 5, nDCG, nDCG(gain="exp2", discount="reciprocal") @ 3):
-        losses = made.losses(measure)
-        value, *lost, undefined = (losses.array(name) for name in TERMS)
-        assert min(column.min() for column in lost) >= 0
-        assert abs(sum(lost) + undefined - (1 - value)).max() <= 1e-15
-        assert set(undefined.tolist()) == {0.0, 1.0}
-        assert total(losses.means) == pytest.approx(1, abs=1e-15)
 
 
 @given(st.lists(st.tuples(rankings, others), min_size=1, max_size=4), cutoffs)
@@ -176,30 +128,6 @@ def test_a_ratio_of_sums_adds_up_as_well() -> None:
     ideal = total(sums)
     for name in TERMS:
         assert means[name] == pytest.approx(sums[name] / ideal, abs=1e-15)
-
-
-@pytest.mark.parametrize("measure", ["AP", "RR", "P@5", "IDCG@10", "ERR", "RetrievalLoss@3"])
-def test_measures_without_such_losses_are_refused(measure: str) -> None:
-    with pytest.raises(rs.MeasureError, match="whose losses are sums") as caught:
-        Rankings.from_run(QRELS, RUN).losses(measure)
-    assert caught.value.code == "losses_unavailable"
-
-
-@pytest.mark.parametrize(
-    ("measure", "policy", "code"),
-    [
-        (nDCG(ideal="slots") @ 3, None, "losses_unavailable"),
-        (nDCG @ 3, "negative=minmax", "losses_unavailable"),
-        (nDCG @ 3, "aggregate=median", "aggregate_unavailable"),
-        (nDCG @ 3, "aggregate=geometric", "aggregate_unavailable"),
-        (DCG @ 3, "aggregate=ratio_of_sums", "aggregate_unavailable"),
-        ([nDCG @ 3, nDCG @ 5], None, "bad_parameter"),
-    ],
-)
-def test_what_does_not_add_up_is_refused(measure: Measure, policy: str | None, code: str) -> None:
-    with pytest.raises(rs.UsageError) as caught:
-        Rankings.from_run(QRELS, RUN).losses(measure, policy=policy)
-    assert caught.value.code == code
 
 
 def test_slices_add_up_and_are_what_the_whole_is_made_of() -> None:
@@ -369,26 +297,6 @@ def test_stages_are_read_as_the_lists_were() -> None:
         Rankings.from_run(QRELS, RUN).losses(nDCG @ 3, stages={"first": twice})
 
 
-@pytest.mark.parametrize("name", ["value", "retrieval", "final", "query_id"])
-def test_a_stage_that_is_called_as_a_column_is_refused(name: str) -> None:
-    with pytest.raises(rs.UsageError, match="names of their own"):
-        Rankings.from_run(QRELS, RUN).losses(nDCG, stages={name: RUN})
-
-
-def test_stages_without_names_are_refused() -> None:
-    with pytest.raises(rs.UsageError, match="a mapping of name to run, found str"):
-        Rankings.from_run(QRELS, RUN).losses(nDCG, stages="first.run")  # type: ignore[arg-type]
-
-
-def test_stages_with_other_judgments_or_without_any_are_refused() -> None:
-    made = Rankings.from_run(QRELS, RUN)
-    other = Rankings.from_run(QRELS | {"q2": {"a": 2}}, RUN)
-    with pytest.raises(rs.UsageError, match="the same judgments"):
-        made.losses(nDCG, stages={"first": other})
-    with pytest.raises(rs.UsageError, match="expected the Rankings of 'first'"):
-        Rankings.from_lists([[1]]).losses(nDCG, stages={"first": RUN})
-
-
 def test_a_ledger_of_averaged_ties_is_the_mean_of_all_orders() -> None:
     qrels = {"q": {"a": 3, "b": 1, "c": 2}}
     tied = Rankings.from_run(qrels, {"q": dict.fromkeys("abx", 1.0)}, ties="average")
@@ -402,15 +310,39 @@ def test_a_ledger_of_averaged_ties_is_the_mean_of_all_orders() -> None:
         assert found[name] == pytest.approx(mean, abs=1e-15)
 
 
-def test_the_losses_of_real_runs_add_up() -> None:
-    files = paths("cast21-manual_bm25")
-    if not all(path.exists() for path in files):
-        pytest.skip("the runs of CAsT 2021 are not here; RANKSCOPE_DATA names their folder")
-    qrels, run = map(str, files)
-    made = Rankings.from_run(qrels, run)
-    losses = made.losses(nDCG @ 3)
-    assert losses.means["value"] == rs.evaluate(qrels, run, nDCG @ 3)["nDCG@3"]
-    assert total(losses.means) == pytest.approx(1, abs=1e-15)
-    columns = [losses.array(name) for name in TERMS]
-    assert abs(sum(columns) - 1).max() <= 1e-15
-    assert min(column.min() for column in columns) >= 0
+MADE = Rankings.from_run(QRELS, RUN)
+OTHER = Rankings.from_run(QRELS | {"q2": {"a": 2}}, RUN)
+NO_SUM = ("AP", "RR", "P@5", "IDCG@10", "ERR", "RetrievalLoss@3")
+COLUMNS = ("value", "retrieval", "final", "query_id")
+
+
+@pytest.mark.parametrize(
+    ("ask", "code", "words"),
+    [
+        *(
+            (lambda name=name: MADE.losses(name), "losses_unavailable", "are sums")
+            for name in NO_SUM
+        ),
+        (lambda: MADE.losses(nDCG(ideal="slots") @ 3), "losses_unavailable", ""),
+        (lambda: MADE.losses("nDCG@3", policy="negative=minmax"), "losses_unavailable", ""),
+        (lambda: MADE.losses("nDCG@3", policy="aggregate=median"), "aggregate_unavailable", ""),
+        (lambda: MADE.losses("nDCG@3", policy="aggregate=geometric"), "aggregate_unavailable", ""),
+        (lambda: MADE.losses("DCG", policy="aggregate=ratio_of_sums"), "aggregate_unavailable", ""),
+        (lambda: MADE.losses([nDCG @ 3, nDCG @ 5]), "bad_parameter", ""),  # type: ignore[arg-type]
+        *(
+            (lambda name=name: MADE.losses(nDCG, stages={name: RUN}), "bad_parameter", "their own")
+            for name in COLUMNS
+        ),
+        (lambda: MADE.losses(nDCG, stages="a.run"), "bad_parameter", "run, found str"),  # type: ignore[arg-type]
+        (lambda: MADE.losses(nDCG, stages={"first": OTHER}), "bad_parameter", "same judgments"),
+        (
+            lambda: Rankings.from_lists([[1]]).losses(nDCG, stages={"first": RUN}),
+            "bad_parameter",
+            "expected the Rankings of 'first'",
+        ),
+    ],
+)
+def test_what_does_not_add_up_is_refused(ask: Callable[[], Losses], code: str, words: str) -> None:
+    with pytest.raises(rs.UsageError, match=words or None) as caught:
+        ask()
+    assert caught.value.code == code
