@@ -451,7 +451,15 @@ impl<'a> Bench<'a> {
                         grades[number] = self.scale[level];
                     }
                 }
-                range.add(self.value(lists, judged, &grades));
+                let value = self.value(lists, judged, &grades);
+                range.add(value);
+                // With an ideal of slots, one document has to have a gain, so that there is a value.
+                if let Some(least) = levels.iter().position(|&gain| gain > 0.0)
+                    && value.is_nan()
+                {
+                    grades[order[0]] = self.scale[least];
+                    range.add(self.value(lists, judged, &grades));
+                }
             }
             order.reverse();
         }
