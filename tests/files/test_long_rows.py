@@ -12,14 +12,14 @@ from rankscope.inputs.files.cells import name_mistake
 from rankscope.inputs.files.formats import read_first_line
 from rankscope.inputs.files.opening import TextSource
 from rankscope.inputs.files.quotes import QuotedBlocks
-from rankscope.inputs.files.table import open_batches
+
+from tests.files.opened import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
     from typing import Any
 
-WANTED = dict.fromkeys(("query", "doc", "relevance", "score", "rank"))
 MEBIBYTE = 1 << 20
 
 
@@ -35,7 +35,7 @@ def is_refused(code: str, act: Callable[..., object], *given: Any) -> bool:  # n
 
 
 def read(text: str, form: str) -> int:
-    with open_batches(text.encode(), wanted=WANTED, format=form) as table:
+    with open_table(text.encode(), form) as table:
         return sum(batch.num_rows for batch in table)
 
 
