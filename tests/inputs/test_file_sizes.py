@@ -71,7 +71,7 @@ def write_parquet(path: Path, parts: int) -> None:
             writer.write_table(table)
 
 
-@pytest.mark.parametrize("form", ["csv", "csv, quoted", "jsonl", "jsonl, lists", "parquet"])
+@pytest.mark.parametrize("form", ["csv, quoted", "jsonl", "jsonl, lists", "parquet"])
 def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
     form: str, tmp_path: Path
 ) -> None:
