@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FALLEN, ENDED = "2026-09-18", "2026-09-26"
 """Days after the fall, and after the last ranking."""
-DAYS, A_DAY = 24, 40
+DAYS, A_DAY = 24, 20
 RULE = ["watch", "--measure", "nDCG@5", "--slice", "device"]
 RULE += ["--since", "2026-09-02"]
 

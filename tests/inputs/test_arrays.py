@@ -546,6 +546,7 @@ def test_negative_gains_are_what_the_policy_says() -> None:
     refused(lambda: rs.ndcg([1, -1], negative="error"), "negative_gain")
     assert rs.ndcg([-1, 1]) == 1 / math.log2(3)
     assert rs.dcg([-1, 1], negative="gain") == -1 + 1 / math.log2(3)
+    assert rs.dcg_score([[1, -1]], [[2, 1]]) == 1 - 1 / math.log2(3)
 
 
 def test_gains_that_overflow_are_refused() -> None:
