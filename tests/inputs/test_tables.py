@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ from rankscope import Rankings
 
 from tests.inputs.measured import measure
 from tests.inputs.outcome import MEASURES, expected_values
-from tests.inputs.table_entries import LIBRARIES, NUMBERS, OK, PLAIN, REFUSED, TEXTS, Refused
+from tests.inputs.table_entries import NUMBERS, OK, PLAIN, REFUSED, TEXTS, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,13 +71,6 @@ def test_judgments_and_runs_of_any_kind_give_the_values_of_their_rows(form: str)
     if isinstance(qrels, dict):
         qrels, run = pa.table(qrels), pa.table(run)  # a mapping would be judgments by query
     assert pair(qrels, run) == EXPECTED
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_a_library_that_may_be_absent_is_tested_where_it_is_there(library: str) -> None:
-    if find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
-    assert any(library in form for form in OK)
 
 
 @pytest.mark.parametrize("form", NUMBERS)

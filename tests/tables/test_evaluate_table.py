@@ -65,7 +65,7 @@ def write_arrow(log: pd.DataFrame, folder: Path) -> Path:
 WRITERS = [write_parquet, write_csv, write_jsonl, write_arrow]
 
 
-@pytest.fixture(params=[1, 7, 1 << 18])
+@pytest.fixture(params=[7, 1 << 18])
 def rows_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "AT_ONCE", request.param)
 
