@@ -83,9 +83,13 @@ def facts(evaluation: rs.Evaluation) -> tuple[Any, ...]:
 
 
 @pytest.mark.usefixtures("rows_at_once")
-@pytest.mark.parametrize("write", WRITERS)
 @pytest.mark.parametrize(
-    "policy", [None, "empty=skip", "aggregate=ratio_of_sums", "aggregate=median"]
+    ("write", "policy"),
+    [
+        *((write, None) for write in WRITERS),
+        *((WRITERS[0], f"aggregate={name}") for name in ("ratio_of_sums", "median")),
+        (WRITERS[-1], "empty=skip"),
+    ],
 )
 def test_a_file_gives_what_its_frame_gives(
     write: Callable[[pd.DataFrame, Path], Path], policy: str | None, tmp_path: Path
