@@ -33,6 +33,7 @@ from tests.hostile.test_store_integrity import (
     copy_files,
     path_of,
     windows,
+    windows_once,
 )
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
     from rankscope.monitor.store.tables.transaction import Transaction
 
-__all__ = ["windows"]  # a fixture
+__all__ = ["windows", "windows_once"]  # fixtures
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes of files are of POSIX")
 SECRET = "whsec_" + "c2VjcmV0IG9mIGEgd2ViaG9vayEh" * 2
