@@ -30,7 +30,7 @@ def test_numpy_arrays_have_the_values_of_the_core(ties: str, lists: Lists) -> No
     check(lists, np.asarray, ties=ties)
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", ["average", "worst"])
 @examples(30)
 @given(batches())
 def test_arrays_of_the_standard_have_the_values_of_the_core(ties: str, lists: Lists) -> None:

@@ -65,6 +65,9 @@ def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
         assert json.loads(run("monitor", "ingest", address, log, "--json").stdout)["duplicate"] > 0
         said = check_error(run("serve", store, "--port", "0"), 4, "store_locked")
         assert f"another process writes to the store: process {process.pid}" in said
+        port = str(urlsplit(address).port)
+        other = str(tmp_path / "other.db")
+        assert port in check_error(run("serve", other, "--port", port), 4, "io")
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=300)
         assert process.returncode == 0, told
@@ -75,7 +78,7 @@ def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
     assert counted["accepted"] == len(events["rankings"]) + len(events["labels"])
 
 
-def test_keys_are_read_from_the_environment(tmp_path: Path) -> None:
+def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path: Path) -> None:
     store = tmp_path / "events.db"
     key, secret = make_key("music", ["ingest"], name="log", now=0)
     with SQLiteStore(store) as opened:
@@ -89,6 +92,11 @@ def test_keys_are_read_from_the_environment(tmp_path: Path) -> None:
         done = run("monitor", "ingest", address, log, environment=environment)
         assert done.returncode == 0
         assert secret.reveal().encode() not in done.stdout + done.stderr
+        few = write_lines(tmp_path / "few.jsonl", make_events()["rankings"][:3])
+        replacing = ["monitor", "ingest", address, few, "--replace", "validation"]
+        done = run(*replacing, environment=environment)
+        assert done.returncode == 4
+        assert b"expected a key with the scope admin" in done.stderr
     with SQLiteStore(store) as opened:
         assert opened.counters("music")["accepted"] == len(make_events()["rankings"])
 
@@ -125,20 +133,6 @@ def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_p
         assert opened.find_ranking("default", "s4") is None
 
 
-def test_only_an_administrator_replaces_a_set(tmp_path: Path) -> None:
-    store = tmp_path / "events.db"
-    key, secret = make_key("music", ["ingest"], name="log", now=0)
-    with SQLiteStore(store) as opened:
-        opened.add_key(key, "test")
-    log = write_lines(tmp_path / "log.jsonl", make_events()["rankings"][:3])
-    with serving(str(store)) as (address, _):
-        environment = {"RANKSCOPE_KEY": secret.reveal()}
-        words = ["monitor", "ingest", address, log, "--replace", "validation"]
-        done = run(*words, environment=environment)
-    assert done.returncode == 4
-    assert b"expected a key with the scope admin" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
@@ -153,10 +147,3 @@ def test_a_service_that_cannot_be_meant_is_refused(
     words: list[str], status: int, code: str, tmp_path: Path
 ) -> None:
     check_error(run("serve", str(tmp_path / "events.db"), *words), status, code)
-
-
-def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
-    with serving(str(tmp_path / "one.db")) as (address, _):
-        port = str(urlsplit(address).port)
-        said = check_error(run("serve", str(tmp_path / "other.db"), "--port", port), 4, "io")
-    assert port in said

@@ -159,8 +159,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("of_run", FORMS)
-@pytest.mark.parametrize("of_qrels", FORMS)
+@pytest.mark.parametrize(("of_qrels", "of_run"), [*zip(FORMS, [*FORMS][::-1], strict=True)])
 def test_judgments_and_runs_may_be_of_any_two_formats(
     of_qrels: str, of_run: str, program: Program, tmp_path: Path
 ) -> None:

@@ -12,15 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope.inputs.files import columnar
-from rankscope.inputs.files.table import open_batches
 
+from tests.files.opened import open_table
 from tests.hostile.children import outcomes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-WANTED = dict.fromkeys(("query", "doc", "relevance", "score", "rank"))
 ROWS = 300
 TABLE = pa.table(
     {
@@ -55,7 +54,7 @@ def ipc(
 
 
 def read(text: bytes, form: str) -> int:
-    with open_batches(text, wanted=WANTED, format=form) as table:
+    with open_table(text, form) as table:
         return sum(batch.num_rows for batch in table)
 
 
@@ -188,7 +187,7 @@ def test_rows_come_together_however_many_parts_a_file_has() -> None:
             writer.write_batch(batch)
     files = {"parquet": parquet(TABLE, row_group_size=1), "arrow": buffer.getvalue()}
     for form, text in files.items():
-        with open_batches(text, wanted=WANTED, format=form) as table:
+        with open_table(text, form) as table:
             sizes = [batch.num_rows for batch in table]
         assert sizes == [ROWS]
 
@@ -204,6 +203,6 @@ def test_texts_of_several_dictionaries_are_joined_as_texts() -> None:
     with pa.ipc.new_stream(buffer, batches[0].schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    with open_batches(buffer.getvalue(), wanted=WANTED, format="arrow") as table:
+    with open_table(buffer.getvalue(), "arrow") as table:
         found = [text for batch in table for text in batch.column("query_id").to_pylist()]
     assert found == [text for part in parts for text in part]

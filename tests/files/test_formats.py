@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 import rankscope as rs
 from rankscope.file import FORMATS, tell_format
-from rankscope.inputs.files.table import open_batches
 
+from tests.files.opened import open_table
 from tests.inputs.carriers import pack_zstd
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from rankscope.inputs.files.table import TableFile
 
-WANTED = dict.fromkeys(("query", "doc", "relevance", "score", "rank"))
 COLUMNS: dict[str, list[object]] = {
     "qid": ["a", "007", "a", "NA"],
     "docno": ["1", "1e5", 'x"y', "null"],
@@ -71,14 +70,14 @@ def read(table: TableFile) -> dict[str, list[object]]:
 def test_every_format_holds_the_same_table(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     WRITERS[name](path)
-    table = open_batches(str(path), wanted=WANTED)
+    table = open_table(str(path))
     assert table.columns == {"query": "qid", "doc": "docno", "relevance": "label", "score": "score"}
     assert read(table) == COLUMNS
     first = 2 if name in {"t.csv", "t.tsv"} else 1
     assert [table.find_line(row) for row in (1, 4)] == [(str(path), first), (str(path), first + 3)]
     unnamed = path.read_bytes()
     form = {"t.ndjson": "jsonl", "t.feather": "arrow"}.get(name, name.removeprefix("t."))
-    assert read(open_batches(unnamed, wanted=WANTED, format=form)) == COLUMNS
+    assert read(open_table(unnamed, form)) == COLUMNS
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -91,7 +90,7 @@ def test_packed_text_is_the_text(
     WRITERS[name](tmp_path / name)
     packed = tmp_path / f"{name}{end}"
     packed.write_bytes(pack((tmp_path / name).read_bytes()))
-    assert read(open_batches(str(packed), wanted=WANTED)) == COLUMNS
+    assert read(open_table(str(packed))) == COLUMNS
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -101,12 +100,12 @@ def test_a_folder_and_a_pattern_are_all_their_files(name: str, tmp_path: Path) -
         WRITERS[name](tmp_path / part / name)
     twice = {column: values * 2 for column, values in COLUMNS.items()}
     progress: list[int] = []
-    table = open_batches(str(tmp_path), wanted=WANTED, progress=progress.append)
+    table = open_table(str(tmp_path), progress=progress.append)
     assert read(table) == twice
     assert table.find_line(5)[0] == str(tmp_path / "day=2" / name)
     assert progress == sorted(progress)
     assert progress[-1] == 2 * (tmp_path / "day=1" / name).stat().st_size
-    assert read(open_batches(str(tmp_path / "d*" / name), wanted=WANTED)) == twice
+    assert read(open_table(str(tmp_path / "d*" / name))) == twice
 
 
 @pytest.mark.parametrize("ranks", [(1, 2, 4), (0, 1, 2), (5, 6, 70)])

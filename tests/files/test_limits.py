@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
+from rankscope.inputs.files.blocks import Blocks
 from rankscope.inputs.files.columnar import ParquetFile
-from rankscope.inputs.files.jsonmistakes import check_value, read_object
+from rankscope.inputs.files.formats import read_first_line
+from rankscope.inputs.files.jsonmistakes import check_value
 from rankscope.inputs.files.lakehouse import _find_table
 from rankscope.inputs.files.logical import Allowance
 from rankscope.inputs.files.numbers import read_numbers_of
 from rankscope.inputs.files.opening import TextSource
+from rankscope.inputs.files.quotes import QuotedBlocks
 from rankscope.inputs.files.text_lines import refuse_unnamed_columns
 from rankscope.inputs.recognition import Input
+
+from tests.files.opened import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 RUN = {"q": {"d": 1.0}}
+MEBIBYTE = 1 << 20
 
 
 @pytest.mark.parametrize(("columns", "is_refused"), [(1023, False), (1024, False), (1025, True)])
@@ -38,37 +44,70 @@ def test_a_csv_file_has_1_024_columns_at_most(
         assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
 
 
+def refuses(code: str, act: Callable[..., object], *given: Any) -> bool:  # noqa: ANN401 - whatever it takes
+    """Whether a call is refused for this reason. No other error is expected."""
+    try:
+        act(*given)
+    except rs.errors.InputError as error:
+        if error.code != code:
+            raise
+        return True
+    return False
+
+
+def read_rows(text: str, form: str) -> int:
+    with open_table(text.encode(), form) as table:
+        return sum(batch.num_rows for batch in table)
+
+
 @pytest.mark.parametrize(
-    ("name", "make"),
+    ("form", "text"),
     [
-        ("judgments.csv", lambda size: f"query_id,doc_id,relevance,x\nq,d,1,{'x' * (size - 6)}\n"),
-        ("judgments.letor", lambda size: f"1 qid:q #docid = d {'x' * (size - 19)}\n"),
+        ("csv", "query_id,score,more\nq,1,x{}\n"),
+        ("csv", 'query_id,score,more\nq,1,"x{}"\n'),
+        ("csv", 'query_id,score,more\nq,1,"x{}"\n\n\nq,1,x\n'),
+        ("csv", 'query_id,score,more\nq,1,"x{}"'),
+        ("letor", "1 qid:1 1:1{}\n"),
     ],
-    ids=["csv", "letor"],
 )
-def test_a_row_has_a_mebibyte_at_most(
-    name: str, make: Callable[[int], str], tmp_path: Path
-) -> None:
-    path = tmp_path / name
-    for size in (2**20 - 1, 2**20):
-        text = make(size)
-        assert len(text.splitlines()[-1]) == size
-        path.write_text(text)
-        assert rs.evaluate(path, RUN, "P@1")["P@1"] == 1.0
-    path.write_text(make(2**20 + 1))
-    with pytest.raises(rs.LimitError):
-        rs.evaluate(path, RUN, "P@1")
+def test_a_row_has_a_mebibyte_at_most(form: str, text: str) -> None:
+    short = max(len(line) for line in text.splitlines()[1:] or [text.rstrip("\n")]) - len("{}")
+    for length in (MEBIBYTE - 1, MEBIBYTE, MEBIBYTE + 1):
+        whole = text.format("0" * (length - short))
+        assert max(map(len, whole.splitlines())) == length
+        assert refuses("line_length", read_rows, whole, form) == (length > MEBIBYTE)
 
 
-@pytest.mark.parametrize(("depth", "is_refused"), [(31, False), (32, False), (33, True)])
-def test_lists_and_objects_are_nested_32_deep_at_most(depth: int, *, is_refused: bool) -> None:
-    inside = depth - 1
-    text = f'{{"doc_id": {"[" * inside}{"]" * inside}}}'.encode()
-    if is_refused:
-        with pytest.raises(rs.LimitError, match="nested at most 32 deep"):
-            read_object(text, ())
-    else:
-        assert list(read_object(text, ())) == ["doc_id"]
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\nb\n", "\n\nb"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_record_is_as_long_as_its_limit_at_most(end: str, quote: str) -> None:
+    for length in (15, 16, 17):
+        text = f"a\n{quote}{'x' * (length - 2 * len(quote))}{quote}{end}".encode()
+        blocks = Blocks if not quote else QuotedBlocks
+        cut: Any = (16, b",") if quote else (16,)
+        source = TextSource(BytesIO(text), "a", encoding="utf-8")
+        found = refuses("line_length", list, blocks(source, *cut))
+        assert found == (length > 16)
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("row", [0, 1])
+@pytest.mark.parametrize("brackets", ["[]", ("{'a':", "}")])
+def test_json_is_nested_32_deep_at_most(row: int, end: str, brackets: tuple[str, str]) -> None:
+    opens, closes = brackets
+    for depth in (31, 32, 33):
+        inner = f"{opens * (depth - 1)}{closes * (depth - 1)}".replace("'", '"')
+        inner = inner.replace(":}", ":1}")
+        lines = ['{"query_id":"q","score":1}', f'{{"query_id":"q","score":1,"more":{inner}}}']
+        text = "\n".join(lines if row else lines[::-1]) + end
+        assert refuses("depth", read_rows, text, "jsonl") == (depth > 32)
+
+
+def test_a_first_line_is_read_up_to_64_kibibytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for length in (65_535, 65_536, 65_537):
+        path.write_text("x" * length + "\nq\n")
+        assert len(read_first_line(str(path))) == min(length, 65_536)
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(119, False), (120, False), (121, True)])

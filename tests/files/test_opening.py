@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +13,10 @@ from rankscope.errors import hint_extra
 from tests.inputs.entry import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
 
 LOG = lines("qid,doc,label,score", "q1,a,0,2", "q1,é,1,1")
-FORMATS = ("csv", "jsonl", "parquet", "arrow", "letor")
 
 
 def refusal(path: Path | rs.File) -> rs.RankscopeError:
@@ -27,54 +24,6 @@ def refusal(path: Path | rs.File) -> rs.RankscopeError:
         rs.evaluate_table(path, "RR")
     assert refused.value.hint
     return refused.value
-
-
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (Path.exists, "no such file"),
-        (lambda path: path.mkdir(), "expected a file, found a directory"),
-        (lambda path: path.symlink_to("nowhere"), "the link leads to no file"),
-        (lambda path: path.symlink_to(path.name), "symbolic links"),
-    ],
-    ids=["nothing", "folder", "broken link", "loop"],
-)
-def test_what_is_no_file_is_refused_in_words_of_its_own(
-    form: str, make: Callable[[Path], object], said: str, tmp_path: Path
-) -> None:
-    """T45."""
-    path = tmp_path / f"odd.{form}"
-    make(path)
-    found = refusal(path)
-    assert (found.code, found.file) == ("io", str(path))
-    assert said in found.message
-
-
-@pytest.mark.parametrize("form", ["csv", "jsonl"])
-@pytest.mark.parametrize("change", ["grows", "shrinks"])
-def test_a_file_that_changes_while_it_is_read_is_refused(
-    form: str, change: str, tmp_path: Path
-) -> None:
-    """T46."""
-    row = {"csv": b"q%d,d,1,1\n", "jsonl": b'{"qid": "q%d", "doc": "d", "label": 1, "score": 1}\n'}
-    path = tmp_path / f"log.{form}"
-    start = b"qid,doc,label,score\n" if form == "csv" else b""
-    path.write_bytes(start + b"".join(row[form] % query for query in range(400_000)))
-    os.utime(path, (1, 1))
-    pending = [lambda: os.truncate(path, path.stat().st_size + (9 if change == "grows" else -9))]
-
-    def act(done: int, total: int | None) -> None:
-        assert total is not None
-        if pending and 0 < done < total:
-            pending.pop()()
-
-    with pytest.raises(rs.RankscopeError) as refused:
-        rs.evaluate_table(path, "RR", assume_grouped=True, progress=act)
-    assert not pending
-    assert refused.value.file == str(path)
-    if change == "grows":
-        assert refused.value.code in {"changed_while_reading", "nul_byte"}
 
 
 def test_another_encoding_may_be_named() -> None:

@@ -72,14 +72,14 @@ except rs.LimitError as error:
 """
 
 
-@pytest.mark.parametrize("has_schema", [True, False])
 @pytest.mark.parametrize(
-    ("make", "rows", "bytes_of_each"),
+    ("make", "rows", "bytes_of_each", "has_schema"),
     [
-        (flat, 5_000_000, 700),
-        (flat, 500_000, 60_000),
-        (nested, 5_000_000, 700),
-        (nulls, 3 * 10**7, 0),
+        (flat, 5_000_000, 700, False),
+        (flat, 500_000, 60_000, True),
+        (nested, 5_000_000, 700, True),
+        (nested, 5_000_000, 700, False),
+        (nulls, 3 * 10**7, 0, True),
     ],
 )
 def test_a_small_parquet_file_takes_little_memory(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -24,6 +25,11 @@ CSV_QRELS = lines("query_id,doc_id,relevance", *(",".join(map(str, row)) for row
 TSV = CSV.replace(b",", b"\t")
 NEXT_CSV = COUNT + 2
 LONG = "x" * 1_100_000
+
+
+csv_file = partial(Entry, form="csv", role="run")
+json_file = partial(Entry, form="jsonl", role="run")
+parquet_file = partial(Entry, form="parquet", role="run")
 
 
 def csv(
@@ -52,44 +58,23 @@ TEXT_IDS = ("007", "1e5", "true", "NA", "null", "nan", "None", "9007199254740993
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)")
 
 DELIMITED = (
-    Entry(
-        "C1", CSV.partition(b"\n")[2], "columns", hint="name your columns", form="csv", role="run"
+    csv_file("C1", CSV.partition(b"\n")[2], "columns", hint="name your columns"),
+    csv_file("C1 nothing", b"", "empty_input"),
+    csv_file("C1 blank", b"\n\n\r\n", "empty_input"),
+    csv_file("C1 only", lines("query_id,doc_id,score"), "empty_input"),
+    csv_file("C2", CSV.replace(b"doc_id", b"  doc_id ", 1), rows=RUN_ROWS),
+    csv_file(
+        "C2 case", CSV.replace(b"doc_id", b"Doc_ID", 1), "columns", hint="did you mean 'Doc_ID'"
     ),
-    Entry("C1 nothing", b"", "empty_input", form="csv", role="run"),
-    Entry("C1 blank", b"\n\n\r\n", "empty_input", form="csv", role="run"),
-    Entry("C1 only", lines("query_id,doc_id,score"), "empty_input", form="csv", role="run"),
-    Entry("C2", CSV.replace(b"doc_id", b"  doc_id ", 1), rows=RUN_ROWS, form="csv", role="run"),
-    Entry(
-        "C2 case",
-        CSV.replace(b"doc_id", b"Doc_ID", 1),
-        "columns",
-        hint="did you mean 'Doc_ID'",
-        form="csv",
-        role="run",
+    csv_file(
+        "C2 misspelt", CSV.replace(b"score", b"scoer", 1), "columns", hint="did you mean 'scoer'"
     ),
-    Entry(
-        "C2 misspelt",
-        CSV.replace(b"score", b"scoer", 1),
-        "columns",
-        hint="did you mean 'scoer'",
-        form="csv",
-        role="run",
-    ),
-    Entry(
-        "C3",
-        lines("query_id,doc_id,score,score", "q1,d1,1,2"),
-        "columns",
-        hint="rename",
-        form="csv",
-        role="run",
-    ),
-    Entry(
+    csv_file("C3", lines("query_id,doc_id,score,score", "q1,d1,1,2"), "columns", hint="rename"),
+    csv_file(
         "C3 two of a role",
         lines("query_id,doc_id,item_id,score", "q1,d1,1,2"),
         "columns",
         hint="say which",
-        form="csv",
-        role="run",
     ),
     csv("C4 short", "q2,d5", "field_count"),
     csv("C4 long", "q2,d5,1,2", "field_count"),
@@ -106,8 +91,8 @@ DELIMITED = (
     csv("C6", 'q2,"d5,-1\nq2,d6,-2', "unterminated_quote"),
     csv("C6 at the end", b'q2,d5,"', "unterminated_quote"),
     csv("C6 far from its end", f'q2,"d5,-1\n{"q2,d6,-2" * 200_000}', "unterminated_quote"),
-    Entry("C7", CSV.replace(b",", b";"), "columns", 1, hint="semicolons", form="csv", role="run"),
-    Entry("C7 tabs", TSV, "columns", 1, hint="tsv", form="csv", role="run"),
+    csv_file("C7", CSV.replace(b",", b";"), "columns", 1, hint="semicolons"),
+    csv_file("C7 tabs", TSV, "columns", 1, hint="tsv"),
     Entry("C7 commas", CSV, "columns", 1, hint="commas", form="tsv", is_named=True, role="run"),
     csv(
         "C8 C9",
@@ -142,31 +127,21 @@ DELIMITED = (
     csv("C13 infinite", "q2,d5,inf", "rel_out_of_range", role="qrels"),
     csv("C13 decimal", "q2,d5,1.0", added=(("q2", "d5", 1.0),), role="qrels"),
     csv("C13 empty", "q2,d5,", "missing_relevance", role="qrels"),
-    Entry(
+    csv_file(
         "C14",
         lines(",".join(f"c{number}" for number in range(1025)), "1" + ",1" * 1024),
         "columns",
         1,
         hint="keep",
-        form="csv",
-        role="run",
     ),
     csv("C15 T9", b"q2,d\x005,1\n", "nul_byte", column=5),
-    Entry("C15 T6", b"\xef\xbb\xbf" + CSV, notes=("bom",), rows=RUN_ROWS, form="csv", role="run"),
-    Entry(
-        "C15 T7",
-        CSV.decode().encode("utf-16"),
-        "encoding",
-        1,
-        hint="iconv",
-        form="csv",
-        role="run",
-    ),
+    csv_file("C15 T6", b"\xef\xbb\xbf" + CSV, notes=("bom",), rows=RUN_ROWS),
+    csv_file("C15 T7", CSV.decode().encode("utf-16"), "encoding", 1, hint="iconv"),
     csv("C15 T8", b"q2,d\xff5,1\n", "encoding", column=5, hint="latin-1"),
     csv("C15 T8 cut off", b"q2,d5\xc3", "encoding", column=6),
-    Entry("C15 T5", CSV.replace(b"\n", b"\r"), "line_ending", 1, form="csv", role="run"),
-    Entry("C15 T4", CSV.replace(b"\n", b"\r\n"), rows=RUN_ROWS, form="csv", role="run"),
-    Entry("C15 T3", CSV[:-1], rows=RUN_ROWS, form="csv", role="run"),
+    csv_file("C15 T5", CSV.replace(b"\n", b"\r"), "line_ending", 1),
+    csv_file("C15 T4", CSV.replace(b"\n", b"\r\n"), rows=RUN_ROWS),
+    csv_file("C15 T3", CSV[:-1], rows=RUN_ROWS),
     csv("C15 T15", "\n\nq2,d5,-1", added=(("q2", "d5", -1.0),), notes=("blank_lines",)),
     csv("C15 T32", f"q2,{'x' * 5000},1", "id_length"),
     csv("C15 T33", f"q2,{LONG},1", "line_length"),
@@ -179,15 +154,13 @@ DELIMITED = (
     csv("C19", "q2,d4,7", "duplicate_doc"),
     csv("C19 judged", "q1,d1,2", added=(), role="qrels", notes=("duplicate_identical",)),
     csv("C19 judged otherwise", "q1,d1,1", "duplicate_conflict", role="qrels"),
-    Entry(
+    csv_file(
         "C20",
         lines(
             "query_id,doc_id,score,time",
             *(f"{query},{doc},{score},2026-02-30T25:00" for query, doc, score in RUN_ROWS),
         ),
         rows=RUN_ROWS,
-        form="csv",
-        role="run",
     ),
 )
 
@@ -263,23 +236,19 @@ INT_IDS = jsonl(
 ONE: tuple[Row, ...] = (("q2", "d5", -1.0),)
 
 JSON_LINES = (
-    Entry(
+    json_file(
         "J1",
         json.dumps([json.loads(line) for line in JSON.splitlines()]).encode(),
         "json_syntax",
         1,
         hint="jq -c '.[]'",
-        form="jsonl",
-        role="run",
     ),
-    Entry(
+    json_file(
         "J2",
         json.dumps(json.loads(JSON.splitlines()[0]), indent=1).encode(),
         "json_syntax",
         1,
         hint="jq -c .",
-        form="jsonl",
-        role="run",
     ),
     json_line("J2 later", with_score("-1").replace(", ", ",\n"), "json_syntax", hint="jq -c ."),
     json_line("J2 two on a line", with_score("-1") + with_score("-2"), "json_syntax"),
@@ -324,12 +293,10 @@ JSON_LINES = (
     json_line("J9 objects", with_score('-1, "z": ' + '{"a": ' * 40 + "1" + "}" * 40), "depth"),
     json_line("J9 within", with_score(f'-1, "z": {"[" * 30}{"]" * 30}'), added=ONE),
     json_line("J9 in quotes", with_score(f'-1, "z": "{"[" * 99}"'), added=ONE),
-    Entry(
+    json_file(
         "J10",
         INT_IDS,
         rows=(("1", "1", 1.0), ("1", "2", 0.0)),
-        form="jsonl",
-        role="run",
         judged=(("1", "1", 1), ("1", "3", 2)),
     ),
     json_line("J10 mixed", with_doc("7"), "json_type"),
@@ -345,9 +312,9 @@ JSON_LINES = (
     json_line("J11 null for a score", with_score("null"), "missing_score"),
     json_line("J11 text for a grade", with_grade('"1"'), "rel_not_number", role="qrels"),
     json_line("J11 null for a grade", with_grade("null"), "missing_relevance", role="qrels"),
-    Entry("J12 lists", LISTS, rows=RUN_ROWS, form="jsonl", role="run"),
-    Entry("J12 objects", OBJECTS, rows=RUN_ROWS, form="jsonl", role="run"),
-    Entry("J12 in rank order", IN_RANK_ORDER, rows=IN_ORDER, form="jsonl", role="run"),
+    json_file("J12 lists", LISTS, rows=RUN_ROWS),
+    json_file("J12 objects", OBJECTS, rows=RUN_ROWS),
+    json_file("J12 in rank order", IN_RANK_ORDER, rows=IN_ORDER),
     json_line("J12 missing", '{"query_id": "q3"}', "missing_list", start=OBJECTS),
     json_line("J12 null", '{"query_id": "q3", "items": null}', "missing_list", start=OBJECTS),
     json_line(
@@ -370,15 +337,13 @@ JSON_LINES = (
     json_line("J16", with_score('-1, "unknown": 7'), added=ONE),
     json_line("J17 id", with_doc(f'"{"x" * 5000}"'), "id_length"),
     json_line("J17", with_score(f'-1, "z": "{"x" * 2_000_000}"'), added=ONE),
-    Entry("J18 CRLF", JSON.replace(b"\n", b"\r\n"), rows=RUN_ROWS, form="jsonl", role="run"),
+    json_file("J18 CRLF", JSON.replace(b"\n", b"\r\n"), rows=RUN_ROWS),
     json_line("J18 blank", f"\n  \n{with_score('-1')}", added=ONE, notes=("blank_lines",)),
     json_line("J18 indented", f"  {with_score('-1')}  ", added=ONE),
-    Entry(
-        "J18 mark", b"\xef\xbb\xbf" + JSON, rows=RUN_ROWS, notes=("bom",), form="jsonl", role="run"
-    ),
-    Entry("J18 no end", JSON[:-1], rows=RUN_ROWS, form="jsonl", role="run"),
-    Entry("J18 nothing", b"", "empty_input", form="jsonl", role="run"),
-    Entry("J18 nothing but blanks", b"\n \n", "empty_input", form="jsonl", role="run"),
+    json_file("J18 mark", b"\xef\xbb\xbf" + JSON, rows=RUN_ROWS, notes=("bom",)),
+    json_file("J18 no end", JSON[:-1], rows=RUN_ROWS),
+    json_file("J18 nothing", b"", "empty_input"),
+    json_file("J18 nothing but blanks", b"\n \n", "empty_input"),
     *(
         json_line(f"J19 {cut}", with_score("-1").encode()[:cut], "truncated_last_line")
         for cut in (1, 5, 12, 20, 40, 45)
@@ -427,30 +392,16 @@ LARGE = write(
 )
 MANY = pa.table(columns())
 PARQUET = (
-    Entry("P1 nothing", b"", "parquet_invalid", form="parquet", role="run"),
-    Entry("P1 magic", b"PAR1", "parquet_invalid", form="parquet", role="run"),
-    Entry("P1 both", b"PAR1PAR1", "parquet_invalid", form="parquet", role="run"),
-    Entry("P1 no footer", GOOD[:-20], "parquet_invalid", form="parquet", role="run"),
-    Entry("P1 a CSV", CSV, "parquet_invalid", form="parquet", role="run"),
-    Entry(
-        "P1 under another name",
-        GOOD,
-        "not_text",
-        1,
-        hint="--format parquet",
-        form="csv",
-        role="run",
-    ),
+    parquet_file("P1 nothing", b"", "parquet_invalid"),
+    parquet_file("P1 magic", b"PAR1", "parquet_invalid"),
+    parquet_file("P1 both", b"PAR1PAR1", "parquet_invalid"),
+    parquet_file("P1 no footer", GOOD[:-20], "parquet_invalid"),
+    parquet_file("P1 a CSV", CSV, "parquet_invalid"),
+    csv_file("P1 under another name", GOOD, "not_text", 1, hint="--format parquet"),
     Entry("P1 as TREC", GOOD, "not_text", 1, hint="--format parquet", role="run", place="alone"),
-    Entry(
-        "P2",
-        LARGE[:2000] + bytes([LARGE[2000] ^ 255]) + LARGE[2001:],
-        "parquet_invalid",
-        form="parquet",
-        role="run",
-    ),
-    Entry("P2 cut", LARGE[: len(LARGE) // 2], "parquet_invalid", form="parquet", role="run"),
-    Entry(
+    parquet_file("P2", LARGE[:2000] + bytes([LARGE[2000] ^ 255]) + LARGE[2001:], "parquet_invalid"),
+    parquet_file("P2 cut", LARGE[: len(LARGE) // 2], "parquet_invalid"),
+    parquet_file(
         "P4",
         write(
             pa.table(
@@ -463,23 +414,17 @@ PARQUET = (
             compression="zstd",
         ),
         "decompressed_bytes",
-        form="parquet",
-        role="run",
     ),
-    Entry(
+    parquet_file(
         "P5 columns",
         write(pa.table({f"c{number}": [1] for number in range(16_385)})),
         "columns",
         hint="keep",
-        form="parquet",
-        role="run",
     ),
-    Entry(
+    parquet_file(
         "P6",
         write(pa.table({"query_id": [1, 1], "doc_id": [1, 2], "score": [1.0, 0.0]})),
         rows=(("1", "1", 1.0), ("1", "2", 0.0)),
-        form="parquet",
-        role="run",
         judged=(("1", "1", 1), ("1", "3", 2)),
     ),
     parquet("P6 decimal ids", {"doc_id": [1.5] * COUNT}, "id_type"),
@@ -537,7 +482,7 @@ PARQUET = (
         form="parquet",
         role="qrels",
     ),
-    Entry(
+    parquet_file(
         "P10",
         write(
             pa.table(
@@ -546,10 +491,8 @@ PARQUET = (
         ),
         "length_mismatch",
         2,
-        form="parquet",
-        role="run",
     ),
-    Entry(
+    parquet_file(
         "P10 alike",
         write(
             pa.table(
@@ -561,20 +504,16 @@ PARQUET = (
             )
         ),
         rows=RUN_ROWS,
-        form="parquet",
-        role="run",
     ),
     parquet("P12", {"time": pa.array([0] * COUNT, pa.timestamp("ns"))}),
     parquet("P13", {"__index_level_0__": list(range(COUNT))}),
-    Entry(
+    parquet_file(
         "P13 twice",
         write(pa.table([*columns().values(), SCORES], names=[*columns(), "score"])),
         "columns",
         hint="rename",
-        form="parquet",
-        role="run",
     ),
-    Entry(
+    parquet_file(
         "P16",
         write(
             MANY.replace_schema_metadata(
@@ -582,8 +521,6 @@ PARQUET = (
             )
         ),
         rows=RUN_ROWS,
-        form="parquet",
-        role="run",
     ),
 )
 

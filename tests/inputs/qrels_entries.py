@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, Entry, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.inputs.entry import Row
 
 LONG_ID = "x" * 1_000_000
 HUGE = "9" * 40
@@ -17,6 +24,28 @@ ODD_SIGNS = (
     "\ufeffmark",
 )
 NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+
+def judged(
+    id: str,  # noqa: A002 - as in the catalogue
+    *rows: Row,
+    texts: Sequence[str] = (),
+    code: str = "",
+    column: int | None = None,
+    **others: object,
+) -> Entry:
+    """Good judgments with others after them, written plainly unless other texts are given."""
+    given = texts or [f"{query} 0 {doc} {grade}" for query, doc, grade in rows]
+    return Entry(
+        id,
+        QRELS + lines(*given),
+        code,
+        len(QRELS_ROWS) + 1 if code else None,
+        column,
+        rows=(*QRELS_ROWS, *rows) if rows else None,
+        **others,  # type: ignore[arg-type]
+    )
+
 
 ENTRIES = (
     Entry("T1", b"", "empty_input", rows=(), place="alone"),
@@ -47,167 +76,83 @@ ENTRIES = (
         rows=(*QRELS_ROWS, ("q2", "d\x005", 1)),
     ),
     Entry("T9 above the longest line", QRELS + b"\0" * 1_500_000, "nul_byte", 6, 1, place="last"),
-    Entry("T10", QRELS + lines("q2 0 d5"), "field_count", 6, hint="blanks or tabs"),
-    Entry("T11", QRELS + lines("q2 0 d5 1 x"), "field_count", 6, hint="blank in it"),
+    judged("T10", texts=("q2 0 d5",), code="field_count", hint="blanks or tabs"),
+    judged("T11", texts=("q2 0 d5 1 x",), code="field_count", hint="blank in it"),
     Entry("T12", QRELS + b"q1 0 d2", "field_count", 6, hint="cut off", place="last"),
     Entry("T13", QRELS.replace(b" ", b"\t  \t"), rows=QRELS_ROWS),
     Entry("T14", QRELS.replace(b"q1 ", b" \tq1 ").replace(b"\n", b" \t\n"), rows=QRELS_ROWS),
-    Entry(
-        "T15",
-        QRELS + lines("", "", "q2 0 d5 1"),
-        notes=("blank_lines",),
-        rows=(*QRELS_ROWS, ("q2", "d5", 1)),
-    ),
+    judged("T15", ("q2", "d5", 1), texts=("", "", "q2 0 d5 1"), notes=("blank_lines",)),
     Entry("T16 first", b"# comment\n" + QRELS, notes=("comments",), rows=QRELS_ROWS),
     Entry("T16 last", QRELS + b"# comment", notes=("comments",), rows=QRELS_ROWS, place="last"),
     Entry("T16 two", QRELS + b"# one\n#\ttwo 3 4\n", notes=("comments",), rows=QRELS_ROWS),
     Entry("T16 of four fields", QRELS + lines("# 0 d1 1"), notes=("comments",), rows=QRELS_ROWS),
-    Entry(
-        "T17",
-        QRELS + lines("#q1 0 d1 1"),
-        notes=("n_missing",),
-        rows=(*QRELS_ROWS, ("#q1", "d1", 1)),
-    ),
-    Entry(
-        "T18",
-        QRELS + lines("q2 0 msmarco_doc_00_0#1 1"),
-        rows=(*QRELS_ROWS, ("q2", "msmarco_doc_00_0#1", 1)),
-    ),
-    Entry(
-        "T19",
-        QRELS + lines("q2 0 d5 high"),
-        "rel_not_number",
-        6,
-        9,
-        rows=(*QRELS_ROWS, ("q2", "d5", "high")),
-    ),
-    Entry("T20", QRELS + lines("q1 0 d9 1.9"), rows=(*QRELS_ROWS, ("q1", "d9", 1.9))),
-    Entry("T21", QRELS + lines("q1 0 d9 1.0"), rows=(*QRELS_ROWS, ("q1", "d9", 1.0))),
-    Entry(
+    judged("T17", ("#q1", "d1", 1), notes=("n_missing",)),
+    judged("T18", ("q2", "msmarco_doc_00_0#1", 1)),
+    judged("T19", ("q2", "d5", "high"), code="rel_not_number", column=9),
+    judged("T20", ("q1", "d9", 1.9)),
+    judged("T21", ("q1", "d9", 1.0)),
+    judged(
         "T22",
-        QRELS + lines("q1 0 d9 +1", "q2 0 d5 01", "q2 0 d6 -0"),
-        rows=(*QRELS_ROWS, ("q1", "d9", 1), ("q2", "d5", 1), ("q2", "d6", -0.0)),
+        ("q1", "d9", 1),
+        ("q2", "d5", 1),
+        ("q2", "d6", -0.0),
+        texts=("q1 0 d9 +1", "q2 0 d5 01", "q2 0 d6 -0"),
     ),
-    Entry(
-        "T23 underscore",
-        QRELS + lines("q2 0 d5 1_000"),
-        "rel_not_number",
-        6,
-        9,
-        rows=(*QRELS_ROWS, ("q2", "d5", "1_000")),
-    ),
-    Entry(
-        "T23 Arabic",
-        QRELS + lines("q2 0 d5 ١"),
-        "rel_not_number",
-        6,
-        9,
-        rows=(*QRELS_ROWS, ("q2", "d5", "١")),
-    ),
-    Entry(
-        "T24",
-        QRELS + lines("q1 0 d9 -1", "q2 0 d5 -2"),
-        notes=("negative_rel",),
-        rows=(*QRELS_ROWS, ("q1", "d9", -1), ("q2", "d5", -2)),
-    ),
-    Entry(
+    judged("T23 underscore", ("q2", "d5", "1_000"), code="rel_not_number", column=9),
+    judged("T23 Arabic", ("q2", "d5", "١"), code="rel_not_number", column=9),
+    judged("T24", ("q1", "d9", -1), ("q2", "d5", -2), notes=("negative_rel",)),
+    judged(
         "T25",
-        QRELS + lines("q3 0 d1 -1", "q3 0 d2 -2"),
+        ("q3", "d1", -1),
+        ("q3", "d2", -2),
         notes=("negative_rel", "n_missing", "n_no_relevant"),
-        rows=(*QRELS_ROWS, ("q3", "d1", -1), ("q3", "d2", -2)),
     ),
-    Entry(
+    judged(
         "a scale from 0 to 1",
-        QRELS + lines("q1 0 d9 0.5", "q2 0 d5 1e-9"),
+        ("q1", "d9", 0.5),
+        ("q2", "d5", 1e-9),
+        texts=("q1 0 d9 0.5", "q2 0 d5 1e-9"),
         notes=("fractional_rel",),
-        rows=(*QRELS_ROWS, ("q1", "d9", 0.5), ("q2", "d5", 1e-9)),
     ),
-    Entry(
-        "T26 32 bits", QRELS + lines(f"q1 0 d9 {2**31}"), rows=(*QRELS_ROWS, ("q1", "d9", 2**31))
-    ),
-    Entry(
-        "T26 10^12", QRELS + lines(f"q1 0 d9 {10**12}"), rows=(*QRELS_ROWS, ("q1", "d9", 10**12))
-    ),
-    Entry(
-        "T26 64 bits", QRELS + lines(f"q1 0 d9 {2**63}"), rows=(*QRELS_ROWS, ("q1", "d9", 2**63))
-    ),
-    Entry(
-        "T26 40 digits",
-        QRELS + lines(f"q1 0 d9 {HUGE}"),
-        rows=(*QRELS_ROWS, ("q1", "d9", float(HUGE))),
-    ),
-    Entry(
+    judged("T26 32 bits", ("q1", "d9", 2**31), texts=(f"q1 0 d9 {2**31}",)),
+    judged("T26 10^12", ("q1", "d9", 10**12), texts=(f"q1 0 d9 {10**12}",)),
+    judged("T26 64 bits", ("q1", "d9", 2**63), texts=(f"q1 0 d9 {2**63}",)),
+    judged("T26 40 digits", ("q1", "d9", float(HUGE)), texts=(f"q1 0 d9 {HUGE}",)),
+    judged(
         "T26 too large",
-        QRELS + lines(f"q2 0 d5 1{'0' * 400}"),
-        "rel_out_of_range",
-        6,
-        9,
-        rows=(*QRELS_ROWS, ("q2", "d5", 10**400)),
+        ("q2", "d5", 10**400),
+        texts=(f"q2 0 d5 1{'0' * 400}",),
+        code="rel_out_of_range",
+        column=9,
     ),
-    Entry(
-        "T27",
-        QRELS + lines("q1 0 d1 2"),
-        notes=("duplicate_identical",),
-        rows=(*QRELS_ROWS, ("q1", "d1", 2)),
-    ),
-    Entry(
-        "T28",
-        QRELS + lines("q1 0 d1 1"),
-        "duplicate_conflict",
-        6,
-        hint="keep one",
-        rows=(*QRELS_ROWS, ("q1", "d1", 1)),
-    ),
-    Entry(
-        "T29",
-        QRELS + lines("q1 0 d9 1", "q2 0 d9 1"),
-        rows=(*QRELS_ROWS, ("q1", "d9", 1), ("q2", "d9", 1)),
-    ),
+    judged("T27", ("q1", "d1", 2), notes=("duplicate_identical",)),
+    judged("T28", ("q1", "d1", 1), code="duplicate_conflict", hint="keep one"),
+    judged("T29", ("q1", "d9", 1), ("q2", "d9", 1)),
     Entry(
         "T30", b"".join(reversed(QRELS.splitlines(keepends=True))), rows=tuple(reversed(QRELS_ROWS))
     ),
-    Entry(
-        "T31",
-        QRELS + lines("q3 0 d1 0"),
-        notes=("n_missing", "n_no_relevant"),
-        rows=(*QRELS_ROWS, ("q3", "d1", 0)),
+    judged("T31", ("q3", "d1", 0), notes=("n_missing", "n_no_relevant")),
+    judged(
+        "T32", ("q2", LONG_ID, 1), texts=(f"q2 0 {LONG_ID} 1",), code="id_length", hint="shorter"
     ),
-    Entry(
-        "T32",
-        QRELS + lines(f"q2 0 {LONG_ID} 1"),
-        "id_length",
-        6,
-        hint="shorter",
-        rows=(*QRELS_ROWS, ("q2", LONG_ID, 1)),
-    ),
-    Entry(
-        "T32 of a query",
-        QRELS + lines(f"{LONG_ID} 0 d1 1"),
-        "id_length",
-        6,
-        rows=(*QRELS_ROWS, (LONG_ID, "d1", 1)),
-    ),
-    Entry(
-        "T36 case",
-        QRELS + lines("q1 0 D1 1"),
-        notes=("ids_equal_after_normalisation",),
-        rows=(*QRELS_ROWS, ("q1", "D1", 1)),
-    ),
-    Entry(
+    judged("T32 of a query", (LONG_ID, "d1", 1), texts=(f"{LONG_ID} 0 d1 1",), code="id_length"),
+    judged("T36 case", ("q1", "D1", 1), notes=("ids_equal_after_normalisation",)),
+    judged(
         "T36 form",
-        QRELS + lines(f"q1 0 {NFC} 1", f"q1 0 {NFD} 0"),
+        ("q1", NFC, 1),
+        ("q1", NFD, 0),
+        texts=(f"q1 0 {NFC} 1", f"q1 0 {NFD} 0"),
         notes=("ids_equal_after_normalisation",),
-        rows=(*QRELS_ROWS, ("q1", NFC, 1), ("q1", NFD, 0)),
     ),
-    Entry(
+    judged(
         "T37",
-        QRELS + lines(*(f"q1 0 {doc} 1" for doc in ODD_BLANKS)),
-        rows=(*QRELS_ROWS, *(("q1", doc, 1) for doc in ODD_BLANKS)),
+        *(("q1", doc, 1) for doc in ODD_BLANKS),
+        texts=[*(f"q1 0 {doc} 1" for doc in ODD_BLANKS)],
     ),
-    Entry(
+    judged(
         "T38",
-        QRELS + lines(*(f"q1 0 {doc} 1" for doc in ODD_SIGNS)),
-        rows=(*QRELS_ROWS, *(("q1", doc, 1) for doc in ODD_SIGNS)),
+        *(("q1", doc, 1) for doc in ODD_SIGNS),
+        texts=[*(f"q1 0 {doc} 1" for doc in ODD_SIGNS)],
     ),
     Entry("T39", QRELS, "looks_like_qrels", 1, hint="swapped", role="run", place="first"),
     Entry("T39 the other way", RUN, "looks_like_run", 1, hint="swapped", place="first"),

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
 from tests.inputs.entry import RUN, RUN_ROWS, Entry, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.inputs.entry import Row
 
 NEXT = math.nextafter(0.1, 1)
 
@@ -16,84 +22,84 @@ def ranked(ranks: tuple[object, ...]) -> bytes:
     return re.sub(rb"(d\d) \d", lambda found: found[1] + f" {next(given)}".encode(), RUN)
 
 
+def retrieved(
+    id: str,  # noqa: A002 - as in the catalogue
+    *rows: Row,
+    texts: Sequence[str],
+    code: str = "",
+    column: int | None = None,
+    **others: object,
+) -> Entry:
+    """A good run with other lines after it."""
+    return Entry(
+        id,
+        RUN + lines(*texts),
+        code,
+        len(RUN_ROWS) + 1 if code else None,
+        column,
+        role="run",
+        rows=(*RUN_ROWS, *rows) if rows else None,
+        **others,  # type: ignore[arg-type]
+    )
+
+
 ENTRIES = (
-    Entry("R1", RUN + lines("q2 Q0 d5 3 0.1"), "field_count", 7, hint="tag", role="run"),
+    retrieved("R1", texts=("q2 Q0 d5 3 0.1",), code="field_count", hint="tag"),
     Entry("R2", lines("q1\td2\t1", "q1\td1\t2"), "field_count", 1, hint="MS MARCO", role="run"),
-    Entry("R3", RUN + lines("q2 Q0 d5 3 0.1 t extra"), "field_count", 7, role="run"),
-    Entry("R4", RUN + lines("q2 Q0 d 5 3 0.1 t"), "field_count", 7, hint="blank in it", role="run"),
-    Entry(
+    retrieved("R3", texts=("q2 Q0 d5 3 0.1 t extra",), code="field_count"),
+    retrieved("R4", texts=("q2 Q0 d 5 3 0.1 t",), code="field_count", hint="blank in it"),
+    retrieved(
         "R4 without tag",
-        RUN + lines("q2 Q0 d x 3rd 0.1"),
-        "score_not_number",
-        7,
-        11,
+        texts=("q2 Q0 d x 3rd 0.1",),
+        code="score_not_number",
+        column=11,
         hint="blank in it",
-        role="run",
     ),
-    Entry(
+    retrieved(
         "R5",
-        RUN + lines("q2 Q0 d5 3 nan t"),
-        "score_nan",
-        7,
-        12,
+        ("q2", "d5", math.nan),
+        texts=("q2 Q0 d5 3 nan t",),
+        code="score_nan",
+        column=12,
         hint="NaN",
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d5", math.nan)),
     ),
-    Entry(
+    retrieved(
         "R6 inf",
-        RUN + lines("q2 Q0 d5 3 inf t"),
-        "score_overflow",
-        7,
-        12,
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d5", math.inf)),
+        ("q2", "d5", math.inf),
+        texts=("q2 Q0 d5 3 inf t",),
+        code="score_overflow",
+        column=12,
     ),
-    Entry(
+    retrieved(
         "R6 -inf",
-        RUN + lines("q2 Q0 d5 3 -Infinity t"),
-        "score_overflow",
-        7,
-        12,
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d5", -math.inf)),
+        ("q2", "d5", -math.inf),
+        texts=("q2 Q0 d5 3 -Infinity t",),
+        code="score_overflow",
+        column=12,
     ),
-    Entry(
+    retrieved(
         "R6 1e999",
-        RUN + lines("q2 Q0 d5 3 1e999 t"),
-        "score_overflow",
-        7,
-        12,
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d5", 10**999)),
+        ("q2", "d5", 10**999),
+        texts=("q2 Q0 d5 3 1e999 t",),
+        code="score_overflow",
+        column=12,
     ),
     *(
-        Entry(
+        retrieved(
             f"R7 {text}",
-            RUN + lines(f"q2 Q0 d5 3 {text} t"),
-            "score_not_number",
-            7,
-            12,
-            role="run",
-            rows=(*RUN_ROWS, ("q2", "d5", text)),
+            ("q2", "d5", text),
+            texts=(f"q2 Q0 d5 3 {text} t",),
+            code="score_not_number",
+            column=12,
         )
         for text in ("abc", "0x1p3", "1_0", "1.2.3", "--1", "١")
     ),
-    Entry("R7 empty", RUN + lines("q2 Q0 d5 3  t"), "field_count", 7, role="run"),
-    Entry(
-        "R8",
-        RUN + lines("q2 Q0 d5 3 2,5 t"),
-        "score_not_number",
-        7,
-        12,
-        hint="decimal point",
-        role="run",
+    retrieved("R7 empty", texts=("q2 Q0 d5 3  t",), code="field_count"),
+    retrieved(
+        "R8", texts=("q2 Q0 d5 3 2,5 t",), code="score_not_number", column=12, hint="decimal point"
     ),
-    Entry(
-        "R9",
-        RUN + lines("q2 Q0 d5 3 0.0 t", "q2 Q0 d6 4 -0.0 t"),
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d5", 0.0), ("q2", "d6", -0.0)),
+    retrieved(
+        "R9", ("q2", "d5", 0.0), ("q2", "d6", -0.0), texts=("q2 Q0 d5 3 0.0 t", "q2 Q0 d6 4 -0.0 t")
     ),
     Entry(
         "R10 denormal",
@@ -148,30 +154,14 @@ ENTRIES = (
         role="run",
         rows=RUN_ROWS,
     ),
-    Entry(
-        "R14",
-        RUN + lines("q2 Q0 d4 3 0.1 t"),
-        "duplicate_doc",
-        7,
-        hint="keep one",
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d4", 0.1)),
+    retrieved(
+        "R14", ("q2", "d4", 0.1), texts=("q2 Q0 d4 3 0.1 t",), code="duplicate_doc", hint="keep one"
     ),
-    Entry(
-        "R14 same score",
-        RUN + lines("q2 Q0 d1 3 0.4 t"),
-        "duplicate_doc",
-        7,
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d1", 0.4)),
+    retrieved(
+        "R14 same score", ("q2", "d1", 0.4), texts=("q2 Q0 d1 3 0.4 t",), code="duplicate_doc"
     ),
-    Entry(
-        "R14 far apart",
-        RUN + lines("q1 Q0 d2 5 0.1 t"),
-        "duplicate_doc",
-        7,
-        role="run",
-        rows=(*RUN_ROWS, ("q1", "d2", 0.1)),
+    retrieved(
+        "R14 far apart", ("q1", "d2", 0.1), texts=("q1 Q0 d2 5 0.1 t",), code="duplicate_doc"
     ),
     Entry(
         "R14 unjudged query",
@@ -181,13 +171,7 @@ ENTRIES = (
         role="run",
         rows=(*RUN_ROWS, ("q9", "d1", 2), ("q9", "d1", 1)),
     ),
-    Entry(
-        "R15",
-        RUN + lines("q9 Q0 d1 1 2 t"),
-        notes=("n_run_only",),
-        role="run",
-        rows=(*RUN_ROWS, ("q9", "d1", 2)),
-    ),
+    retrieved("R15", ("q9", "d1", 2), texts=("q9 Q0 d1 1 2 t",), notes=("n_run_only",)),
     Entry(
         "R16",
         lines("q2 Q0 d1 1 0.4 t"),
@@ -220,13 +204,7 @@ ENTRIES = (
         role="run",
         rows=(("q2", "d1", 0.4),),
     ),
-    Entry(
-        "R21",
-        RUN + lines("q2 Q0 d5 3 0.1 other"),
-        notes=("multiple_tags",),
-        role="run",
-        rows=(*RUN_ROWS, ("q2", "d5", 0.1)),
-    ),
+    retrieved("R21", ("q2", "d5", 0.1), texts=("q2 Q0 d5 3 0.1 other",), notes=("multiple_tags",)),
     Entry(
         "R23",
         lines("q1 Q0 d1 1 2 t", "q2 Q0 d1 1 1 t"),

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pytest
 
 from tests.inputs.array_entries import Tensor
 
@@ -183,8 +182,6 @@ if find_spec("narwhals"):
     if find_spec("duckdb"):
         OK["narwhals of duckdb"] = narwhal(duck)
 """Ways to hold a table, which give the values of plain lists."""
-
-LIBRARIES = ("duckdb", "narwhals")
 
 NUMBERS: dict[str, Callable[[list[int]], object]] = {
     **{
@@ -378,8 +375,3 @@ REFUSED = (
     Refused("F10 no rows in a column", "score", list, "length_mismatch"),
 )
 """Columns that no table may hold in that place."""
-
-
-def requires(name: str) -> pytest.MarkDecorator:
-    """Skip what needs a library that may be absent."""
-    return pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +26,7 @@ from tests.inputs.tabled import WRITERS, tabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.inputs.entry import Entry, Row
     from tests.inputs.outcome import Values
@@ -48,36 +48,6 @@ AS_TABLES = [
     for way in WRITERS
     if tabled(entry.rows, entry.role, way) is not None
 ]
-OTHERWHERE = {
-    "test_packed.py": ("T42", "T43", "T44"),
-    "test_sizes.py": ("T33", "T34", "T35", "R20", "D12"),
-    "test_special_files.py": ("T45", "T46"),
-    "test_objects.py": tuple(f"D{number}" for number in range(1, 12)),
-    "test_processes.py": ("D13", "D14"),
-    "test_arrays.py": tuple(f"N{number}" for number in range(1, 19)),
-    "test_tables.py": tuple(f"F{number}" for number in range(1, 13)),
-    "file_entries.py": (
-        *(f"C{number}" for number in range(1, 21) if number != 17),
-        *(f"J{number}" for number in range(1, 21) if number not in {13, 15}),
-        "P1",
-        "P2",
-        "P4",
-        "P6",
-        "P7",
-        "P8",
-        "P9",
-        "P10",
-        "P12",
-        "P13",
-        "P16",
-    ),
-    "test_file_sizes.py": ("C17", "J13"),
-    "../files/test_formats.py": ("J15",),
-    "../files/test_columnar.py": ("P3", "P5", "P11", "P15"),
-    "../cli/test_usage.py": ("D15", "D16"),
-    "../cli/test_runs.py": ("R22", "R25"),
-}
-"""What one file of text cannot be."""
 
 
 def name_case(value: object) -> str:
@@ -253,20 +223,3 @@ def test_the_order_of_lines_changes_no_value(entry: Entry) -> None:
     print("seed 5")  # noqa: T201 - to run a failure again
     for shuffled in (sorted(texts), random.Random(5).sample(texts, len(texts))):
         assert evaluate(entry, b"".join(shuffled)).by_query == values_of(entry)
-
-
-def test_every_entry_of_the_catalogue_is_tested() -> None:
-    here = {entry.id.split()[0] for entry in ENTRIES}
-    folder = Path(__file__).parent
-    for name, ids in OTHERWHERE.items():
-        text = (folder / name).read_text(encoding="utf-8")
-        missing = [entry for entry in ids if not re.search(rf"\b{entry}\b", text)]
-        assert not missing, f"{name} names no {missing}"
-        here.update(ids)
-    catalogue = {f"{kind}{number + 1}" for kind, count in COUNTS.items() for number in range(count)}
-    assert here | ELSEWHERE >= catalogue, catalogue - here - ELSEWHERE
-
-
-COUNTS = {"T": 47, "R": 26, "C": 20, "J": 20, "P": 16, "N": 18, "D": 16, "F": 12}
-ELSEWHERE = {"P14"}
-"""What only a server refuses."""

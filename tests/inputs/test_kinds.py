@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,6 @@ from tests.inputs.kinds import COPIED, IN_PLACE, KINDS, Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "inputs.md"
 COLUMNS = {
     "query_id": ["q", "q", "q"],
     "doc_id": ["a", "b", "c"],
@@ -89,12 +87,6 @@ def test_arrays_are_copied_where_the_table_says_so(kind: Kind) -> None:
     first, second = (to_numbers(held, "scores", dimensions=(1,)) for _ in range(2))  # type: ignore[arg-type]
     assert kind.read in {IN_PLACE, COPIED}
     assert np.shares_memory(first, second) == (kind.read == IN_PLACE)
-
-
-def test_the_page_has_a_table_for_every_place() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for place in {kind.place for kind in KINDS}:
-        assert f"<!-- table: kinds {place} -->" in text
 
 
 def short_floats() -> Sequence[object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import fractions
 import os
 import sqlite3
 import types
@@ -118,44 +117,11 @@ def test_an_integer_and_its_text_are_one_document(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(
-    ("odd", "code"),
-    [
-        (1.0, "id_type"),
-        (float("nan"), "id_type"),
-        (np.float64(7), "id_type"),
-        (True, "id_type"),
-        (np.True_, "id_type"),
-        (None, "missing_id"),
-        (b"q1", "id_type"),
-        (("q1",), "id_type"),
-        (pd.NA, "missing_id"),
-        (pd.NaT, "missing_id"),
-        (np.datetime64("2026-01-01"), "id_type"),
-        ("", "missing_id"),
-        (np.str_(""), "missing_id"),
-        ("\ud800", "surrogate"),
-        ("a\udfffb", "surrogate"),
-        ("a\0b", "nul_byte"),
-        ("\0", "nul_byte"),
-        ("x" * 4097, "id_length"),
-        ("é" * 2049, "id_length"),
-        (10**4096, "id_length"),
-        (10**10_000, "id_length"),
-    ],
-    ids=lambda value: ascii(value)[:30] if not isinstance(value, int) or value < 9 else "long",
-)
-def test_what_is_no_id_is_refused_as_query_and_as_document(
-    role: str, odd: object, code: str
-) -> None:
-    """D4, D5 and D6."""
-    plain = PLAIN[role]
-    check_refused(evaluate(role, {**plain, odd: {"d1": 1.0}}), code, role)
-    check_refused(evaluate(role, {**plain, "q3": {"d1": 1.0, odd: 2.0}}), code, role)
-    if not isinstance(odd, str):
-        check_refused(evaluate(role, {**plain, "q3": {"d1": 1, odd: 2}}), code, role)
-    check_refused(evaluate(role, [*ROWS[role], (odd, "d1", 1)]), code, role)
-    check_refused(evaluate(role, [*ROWS[role], ("q3", odd, 1)]), code, role)
+@pytest.mark.parametrize("odd", [10**4096, 10**10_000], ids=["4097 digits", "10001 digits"])
+def test_an_integer_of_too_many_digits_is_refused(role: str, odd: int) -> None:
+    """D4: other ids have the same verdict in all forms; columns have no such integers."""
+    check_refused(evaluate(role, {**PLAIN[role], odd: {"d1": 1.0}}), "id_length", role)
+    check_refused(evaluate(role, [*ROWS[role], ("q3", odd, 1)]), "id_length", role)
 
 
 def test_the_longest_id_is_read() -> None:
@@ -205,18 +171,11 @@ def test_every_finite_number_is_a_grade_and_a_score(role: str, number: float) ->
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(
-    "odd",
-    ["1", b"1", 1j, fractions.Fraction(1, 2),
-     [1], {}, np.array([1]), np.array([1, 2]), np.complex128(1), np.str_("1"),
-     np.datetime64("2026-01-01"), np.timedelta64(1, "s"), object()],
-    ids=lambda value: f"{type(value).__name__}-{value}".partition(" at ")[0][:30],
-)  # fmt: skip
-def test_what_is_no_number_is_no_grade_and_no_score(role: str, odd: object) -> None:
-    """D7 and D9."""
+@pytest.mark.parametrize("odd", [{}, np.array([1, 2]), np.str_("1"), np.complex128(1), object()])
+def test_an_object_is_no_grade_and_no_score(role: str, odd: object) -> None:
+    """D7 and D9: other values have the same verdict in all forms."""
     code = {"qrels": "rel_not_number", "run": "score_not_number"}[role]
-    for given in ({"q1": {"d1": 1.0, "d2": odd}}, [("q1", "d1", 1.0), ("q1", "d2", odd)]):
-        check_refused(evaluate(role, given), code, role)
+    check_refused(evaluate(role, {"q1": {"d1": 1.0, "d2": odd}}), code, role)
 
 
 @pytest.mark.parametrize("truth", [True, False, np.True_, np.False_, np.array(True)], ids=repr)
@@ -227,40 +186,6 @@ def test_a_truth_value_is_a_grade_of_1_or_0_and_no_score(truth: object) -> None:
     assert evaluate("qrels", {"q1": {"d1": 1.0, "d2": truth}}) == expected
     assert evaluate("qrels", [("q1", "d1", 1.0), ("q1", "d2", truth)]) == expected
     check_refused(evaluate("run", {"q1": {"d1": 1.0, "d2": truth}}), "score_not_number", "run")
-
-
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("odd", [None, pd.NA, pd.NaT], ids=repr)
-def test_a_missing_number_is_refused(role: str, odd: object) -> None:
-    """D9."""
-    code = {"qrels": "missing_relevance", "run": "missing_score"}[role]
-    for given in ({"q1": {"d1": 1.0, "d2": odd}}, [("q1", "d1", 1.0), ("q1", "d2", odd)]):
-        check_refused(evaluate(role, given), code, role)
-
-
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("number", [2**53 + 1, np.longdouble(1) / 3, np.uint64(2**64 - 1)])
-def test_a_number_that_would_be_rounded_is_refused(role: str, number: object) -> None:
-    """D8: text is read as the nearest double, but a typed number has a value of its own."""
-    check_refused(evaluate(role, {"q1": {"d1": number}}), "inexact_number", role, "holds exactly")
-
-
-@pytest.mark.parametrize(
-    ("number", "grade_code", "score_code"),
-    [
-        (float("nan"), "rel_not_number", "score_nan"),
-        (np.float32("nan"), "rel_not_number", "score_nan"),
-        (float("inf"), "rel_out_of_range", "score_overflow"),
-        (np.float64("-inf"), "rel_out_of_range", "score_overflow"),
-        (10**400, "rel_out_of_range", "score_overflow"),
-        (np.longdouble("1e4000"), "rel_out_of_range", "score_overflow"),
-    ],
-)
-def test_numbers_that_are_not_finite_are_refused(
-    number: float, grade_code: str, score_code: str
-) -> None:
-    check_refused(evaluate("qrels", {"q1": {"d1": 1, "d2": number}}), grade_code, "qrels")
-    check_refused(evaluate("run", {"q1": {"d1": 1.0, "d2": number}}), score_code, "run")
 
 
 class Judgment(NamedTuple):

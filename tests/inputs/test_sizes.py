@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 CHUNK = 64 << 10
 
 
-@pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize(
-    ("piece", "code"),
-    [(b"x" * CHUNK, "line_length"), (b"\0" * CHUNK, "nul_byte"), (b"q \r" * CHUNK, "line_ending")],
+    ("role", "piece", "code"),
+    [
+        ("qrels", b"x" * CHUNK, "line_length"),
+        ("run", b"x" * CHUNK, "line_length"),
+        ("qrels", b"\0" * CHUNK, "nul_byte"),
+        ("run", b"q \r" * CHUNK, "line_ending"),
+    ],
 )
 def test_a_line_without_end_is_refused_before_it_is_held(
     role: str, piece: bytes, code: str, tmp_path: Path

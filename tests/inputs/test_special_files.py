@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROLES = ("qrels", "run")
+FILES = {"qrels": QRELS, "run": RUN, "table": b"qid,doc,label,score\n"}
+"""What files begin with; a table in columns is read by other code than text is."""
+ROWS = {"qrels": b"q%d 0 d1 1\n", "run": b"q%d Q0 d1 1 1 t\n", "table": b"q%d,d1,1,1\n"}
 
 
 def evaluate(
@@ -30,23 +34,16 @@ def evaluate(
         return outcome_of(
             lambda: rs.evaluate(QRELS, odd, "AP", threads=1, progress=progress)  # type: ignore[arg-type]
         )
+    if role == "table":
+        return outcome_of(
+            lambda: rs.evaluate_table(
+                rs.File(odd, "csv"),  # type: ignore[arg-type]  # a path here
+                "AP",
+                assume_grouped=True,
+                progress=progress,
+            )
+        )
     return outcome_of(lambda: rs.evaluate(rs.read_qrels(odd, progress=progress), RUN, "AP"))  # type: ignore[arg-type]
-
-
-def make_directory(path: Path) -> None:
-    path.mkdir()
-
-
-def make_broken_link(path: Path) -> None:
-    path.symlink_to("nowhere")
-
-
-def make_loop(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
-def make_nothing(path: Path) -> None:
-    assert not path.exists()
 
 
 def make_socket(path: Path) -> None:
@@ -59,17 +56,18 @@ def make_folder_of_a_file(path: Path) -> None:
     path.parent.write_bytes(QRELS)
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", FILES)
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (make_directory, "expected a file, found a directory"),
-        (make_broken_link, "the link leads to no file"),
-        (make_loop, "symbolic links"),
-        (make_nothing, "no such file"),
+        (lambda path: path.mkdir(), "expected a file, found a directory"),
+        (lambda path: path.symlink_to("nowhere"), "the link leads to no file"),
+        (lambda path: path.symlink_to(path.name), "symbolic links"),
+        (lambda path: None, "no such file"),  # noqa: ARG005 - there is nothing
         (make_socket, "No such device"),
         (make_folder_of_a_file, "Not a directory"),
     ],
+    ids=["folder", "broken link", "loop", "nothing", "socket", "folder that is a file"],
 )
 def test_what_is_no_file_is_refused_in_words_of_its_own(
     role: str, make: Callable[[Path], None], said: str, tmp_path: Path
@@ -130,28 +128,26 @@ def test_a_descriptor_by_its_path_is_read(tmp_path: Path) -> None:
         assert evaluate("qrels", f"/dev/fd/{file.fileno()}") == evaluate("qrels", QRELS)
 
 
-def shrink(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def grow(path: Path) -> None:
+def grow(path: Path, row: bytes) -> None:
     with path.open("ab") as file:
-        file.write(QRELS)
+        file.write(row)
 
 
-def rewrite(path: Path) -> None:
-    with path.open("r+b") as file:
-        file.write(b"q9")
+CHANGES: dict[str, Callable[[Path, bytes], object]] = {
+    "shrinks": lambda path, _: os.truncate(path, path.stat().st_size // 2),
+    "grows": grow,
+    "is written again": lambda path, _: os.utime(path, (2, 2)),
+}
 
 
-def large(role: str) -> bytes:
+@cache
+def make_large(role: str) -> bytes:
     """Write more lines than fit into what is read before the first look."""
-    if role == "qrels":
-        return QRELS + b"".join(b"q%d 0 d1 1\n" % query for query in range(10, 200_000))
-    return RUN + b"".join(b"q%d Q0 d1 1 1 t\n" % query for query in range(10, 200_000))
+    count = 600_000 if role == "table" else 200_000  # tables are read in larger blocks
+    return FILES[role] + b"".join(ROWS[role] % query for query in range(10, count))
 
 
-def once(act: Callable[[], None]) -> Callable[[int, int | None], None]:
+def once(act: Callable[[], object]) -> Callable[[int, int | None], None]:
     """Make a progress that acts at its first call, when most is still to be read."""
     pending = [act]
 
@@ -164,29 +160,29 @@ def once(act: Callable[[], None]) -> Callable[[int, int | None], None]:
     return look
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("change", [shrink, grow, rewrite])
+@pytest.mark.parametrize("role", FILES)
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_changes_while_it_is_read_is_refused(
-    role: str, change: Callable[[Path], None], tmp_path: Path
+    role: str, change: str, tmp_path: Path
 ) -> None:
     """T46: the first progress that is reported comes before all is read."""
     path = tmp_path / "changing"
-    path.write_bytes(large(role))
+    path.write_bytes(make_large(role))
     os.utime(path, (1, 1))
-    found = evaluate(role, path, once(lambda: change(path)))
+    found = evaluate(role, path, once(lambda: CHANGES[change](path, ROWS[role] % 9)))
     assert (found.code, found.by_query) == ("changed_while_reading", {})
     assert found.location == str(path)
 
 
-@pytest.mark.parametrize("change", [shrink, grow, rewrite])
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_packed_file_that_changes_while_it_is_read_is_refused(
-    change: Callable[[Path], None], tmp_path: Path
+    change: str, tmp_path: Path
 ) -> None:
     """T46."""
     path = tmp_path / "changing"
-    path.write_bytes(gzip.compress(large("run"), 0))
+    path.write_bytes(gzip.compress(make_large("run"), 0))
     os.utime(path, (1, 1))
-    found = evaluate("run", path, once(lambda: change(path)))
+    found = evaluate("run", path, once(lambda: CHANGES[change](path, b"q9")))
     assert found.code in {"changed_while_reading", "compressed_truncated"}
     assert not found.by_query
 
@@ -196,7 +192,7 @@ def test_a_file_that_is_only_moved_or_removed_while_it_is_read_is_read(
     role: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "moving"
-    path.write_bytes(large(role))
+    path.write_bytes(make_large(role))
     found = evaluate(role, path, once(path.unlink))
     assert not path.exists()
     assert not found.code

@@ -47,23 +47,6 @@ def test_a_comparison_of_clusters_and_slices_is_the_same_for_any_order_of_rows()
     assert same(lambda order: compare(order, cluster=USERS, by=COUNTRIES, correction="max-t"))
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_comparison_is_the_same_for_any_form_of_input_and_number_of_threads(
-    form: str, tmp_path: Path
-) -> None:
-    expected = compare(0)
-    for order, threads in ((0, 1), (1, 2), (2, 5)):
-        qrels, old, new = (
-            FORMS[form](shuffle(rows, order), value, tmp_path / f"{at}-{order}")
-            for at, (rows, value) in enumerate(
-                ((QRELS, "relevance"), (OLD, "score"), (NEW, "score"))
-            )
-        )
-        runs = {"old": old, "new": new}
-        found = rs.compare(qrels, runs, MEASURES, threads=threads, **FAST)
-        assert [tell(each) for each in found] == [tell(each) for each in expected]
-
-
 @pytest.mark.parametrize("test", TESTS)
 def test_other_measures_and_slices_change_no_p_value_or_interval(test: str) -> None:
     def find(measures: object, **choices: object) -> list[object]:
@@ -207,20 +190,25 @@ def test_intervals_of_other_aggregates_are_the_same_for_any_order_of_rows(aggreg
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_interval_is_the_same_for_any_form_of_input_and_number_of_threads(
+def test_p_values_and_intervals_are_the_same_for_any_form_of_input_and_number_of_threads(
     form: str, tmp_path: Path
 ) -> None:
     qrels, run, _ = read(0)
     interval = rs.Interval(method="bca")
     expected = rs.evaluate(qrels, run, MEASURES, interval=interval).estimates
+    compared = [tell(each) for each in compare(0)]
     for order, threads in ((0, 1), (1, 2), (2, 5)):
-        given = [
-            FORMS[form](shuffle(rows, order), value, tmp_path / f"{value}-{order}")
-            for rows, value in ((QRELS, "relevance"), (OLD, "score"))
-        ]
-        found = rs.evaluate(*given, MEASURES[::-1], interval=interval, threads=threads)
-        assert found.estimates == expected
-        alone = rs.evaluate(*given, "AP", interval=interval)
+        qrels, old, new = (
+            FORMS[form](shuffle(rows, order), value, tmp_path / f"{at}-{order}")
+            for at, (rows, value) in enumerate(
+                ((QRELS, "relevance"), (OLD, "score"), (NEW, "score"))
+            )
+        )
+        found = rs.compare(qrels, {"old": old, "new": new}, MEASURES, threads=threads, **FAST)
+        assert [tell(each) for each in found] == compared
+        of_run = rs.evaluate(qrels, old, MEASURES[::-1], interval=interval, threads=threads)
+        assert of_run.estimates == expected
+        alone = rs.evaluate(qrels, old, "AP", interval=interval)
         assert alone.estimates["AP"] == expected["AP"]
 
 

@@ -61,7 +61,7 @@ def same(material: Material, other: Evaluation) -> bool:
     return True
 
 
-@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("threads", [2, 7])
 def test_a_file_is_the_same_on_any_number_of_threads(material: Material, threads: int) -> None:
     again = rankscope.evaluate(material.qrels, material.run, MEASURES, threads=threads)
     assert same(material, again)
@@ -75,7 +75,7 @@ def test_rows_in_memory_are_the_same_on_any_number_of_threads(
     assert same(material, rankscope.evaluate(made.judgments, made.rows, SOME, threads=threads))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("threads", [1, 7])
 def test_a_file_whose_queries_come_back_is_the_same(
     material: Material, tmp_path: Path, threads: int
 ) -> None:
@@ -84,17 +84,6 @@ def test_a_file_whose_queries_come_back_is_the_same(
     run.write_bytes(b"".join(lines[0::2] + lines[1::2]))
     again = rankscope.evaluate(material.qrels, run, SOME, threads=threads)
     assert same(material, again)
-
-
-def test_bytes_in_memory_are_the_same(material: Material) -> None:
-    qrels, run = material.qrels.read_bytes(), material.run.read_bytes()
-    assert same(material, rankscope.evaluate(qrels, run, SOME))
-
-
-def test_dicts_are_the_same(material: Material) -> None:
-    made = material.corpus
-    qrels, run = corpus.nested(made.judgments), corpus.nested(made.rows)
-    assert same(material, rankscope.evaluate(qrels, run, SOME))
 
 
 def test_gzip_is_the_same(material: Material, tmp_path: Path) -> None:
@@ -134,8 +123,9 @@ def forms(material: Material) -> Mapping[str, tuple[object, object]]:
 
 
 @pytest.mark.parametrize("form", ["files", "rows", "dicts", "bytes"])
-def test_rankings_held_in_memory_are_the_same(material: Material, form: str) -> None:
+def test_every_form_is_the_same_streamed_and_held(material: Material, form: str) -> None:
     qrels, run = forms(material)[form]
+    assert same(material, rankscope.evaluate(qrels, run, SOME))  # type: ignore[arg-type]
     rankings = rankscope.Rankings.from_run(qrels, run)  # type: ignore[arg-type]  # one of the forms
     assert same(material, rankings.evaluate(SOME))
 
@@ -155,9 +145,8 @@ def test_every_tie_policy_is_the_same_by_every_way(
     assert corpus.first_difference(expected, held.evaluate(measures)) is None
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_rows_does_not_matter(material: Material, seed: int) -> None:
-    random = Random(seed)
+def test_the_order_of_rows_does_not_matter(material: Material) -> None:
+    random = Random(0)
     made = material.corpus
     rows = random.sample(made.rows, len(made.rows))
     order = {query: number for number, query in enumerate(material.found.query_ids)}

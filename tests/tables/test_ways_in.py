@@ -28,18 +28,8 @@ COLUMNS: dict[str, list[object]] = {
 }
 FORMS: dict[str, Callable[[dict[str, list[object]]], object]] = {
     "pandas": pd.DataFrame,
-    "pandas, texts as objects": lambda columns: pd.DataFrame(columns).astype({"item_id": object}),
-    "pandas, categories": lambda columns: pd.DataFrame(columns).astype({"item_id": "category"}),
-    "pandas, shuffled index": lambda columns: pd.DataFrame(columns, index=[5, 3, 3, 1, 0, 9]),
     "polars": pl.DataFrame,
-    "polars, lazy": pl.LazyFrame,
     "arrow": pa.table,
-    "arrow, dictionary": lambda columns: pa.table(
-        columns | {"item_id": pa.array(columns["item_id"]).dictionary_encode()}
-    ),
-    "arrow, sliced": lambda columns: pa.concat_tables(
-        [pa.table(columns).slice(0, 2), pa.table(columns).slice(2)]
-    ),
     "mapping": dict,
 }
 
@@ -99,37 +89,3 @@ def test_tables_matrices_groups_and_dicts_agree(
     for rankings in found:
         evaluation = rankings.evaluate(measures)
         assert dict(evaluation) == dict(expected)
-
-
-def test_groups_of_zero_rows_are_queries_without_documents() -> None:
-    rankings = Rankings.from_groups([1, 0], [0.5, 0.7], [2, 0])
-    evaluation = rankings.evaluate("RR")
-    assert evaluation.per_query_list("RR") == [0.5, 0]
-    assert evaluation.counts.empty == 1
-
-
-def test_masked_and_nan_scores_are_no_documents_and_nan_grades_are_unjudged() -> None:
-    y_true = np.array([[0.0, np.nan, 1.0, 3.0]])
-    y_score = np.array([[4.0, 3.0, 2.0, np.nan]])
-    padded = Rankings.from_arrays(y_true, y_score)
-    masked = Rankings.from_arrays(y_true, np.ma.masked_invalid(y_score))
-    for rankings in (padded, masked):
-        assert rankings.scores.tolist() == [4, 3, 2]
-        assert rankings.evaluate("RR")["RR"] == 1 / 3
-        assert rankings.evaluate("Judged@3")["Judged@3"] == 2 / 3
-
-
-@pytest.mark.parametrize("form", ["C", "F", "negative stride", "big-endian", "float32", "int8"])
-def test_any_layout_of_a_matrix_is_read(form: str) -> None:
-    y_true = np.array([[3, 0, 1], [0, 2, 0]])
-    y_score = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0]])
-    expected = Rankings.from_arrays(y_true, y_score).evaluate(nDCG)["nDCG"]
-    changed = {
-        "C": y_score,
-        "F": np.asfortranarray(y_score),
-        "negative stride": y_score[:, ::-1].copy()[:, ::-1],
-        "big-endian": y_score.astype(">f8"),
-        "float32": y_score.astype(np.float32),
-        "int8": y_score.astype(np.int8),
-    }[form]
-    assert Rankings.from_arrays(y_true, changed).evaluate(nDCG)["nDCG"] == expected

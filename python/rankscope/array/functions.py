@@ -56,8 +56,18 @@ def ndcg(
         >>> ndcg(**flat, groups=[7, 7, 9, 9]).round(4).tolist()
         [0.6309, 1.0]
     """
-    measure = _choose(nDCG, k=k, gain=gain, discount=discount, base=base, s=s, ideal=ideal)
-    return _value(measure, grades, scores, choices)
+    return _value(
+        nDCG,
+        grades,
+        scores,
+        choices,
+        k=k,
+        gain=gain,
+        discount=discount,
+        base=base,
+        s=s,
+        ideal=ideal,
+    )
 
 
 def dcg(
@@ -92,8 +102,7 @@ def dcg(
         >>> dcg(grades=np.array([[1, 3]]), scores=np.array([[0.1, 0.2]]), gain="exp2").round(4)
         array([7.6309])
     """
-    measure = _choose(DCG, k=k, gain=gain, discount=discount, base=base, s=s)
-    return _value(measure, grades, scores, choices)
+    return _value(DCG, grades, scores, choices, k=k, gain=gain, discount=discount, base=base, s=s)
 
 
 def average_precision(
@@ -123,8 +132,7 @@ def average_precision(
         >>> average_precision(grades=[[0, 1, 1]], scores=[[0.9, 0.5, 0.1]])
         array([0.58333333])
     """
-    measure = _choose(AP, k=k, rel=rel, denominator=denominator)
-    return _value(measure, grades, scores, choices)
+    return _value(AP, grades, scores, choices, k=k, rel=rel, denominator=denominator)
 
 
 def reciprocal_rank(
@@ -152,8 +160,7 @@ def reciprocal_rank(
         >>> reciprocal_rank(grades=[[0, 1, 1]], scores=[[0.9, 0.5, 0.5]])
         array([0.5])
     """
-    measure = _choose(RR, k=k, rel=rel)
-    return _value(measure, grades, scores, choices)
+    return _value(RR, grades, scores, choices, k=k, rel=rel)
 
 
 def precision(
@@ -183,8 +190,7 @@ def precision(
         >>> precision(grades=[[0, 1, 1]], scores=[[0.9, 0.5, 0.1]], k=2)
         array([0.5])
     """
-    measure = _choose(P, k=k, rel=rel, denominator=denominator)
-    return _value(measure, grades, scores, choices)
+    return _value(P, grades, scores, choices, k=k, rel=rel, denominator=denominator)
 
 
 def recall(
@@ -214,8 +220,7 @@ def recall(
         >>> recall(grades=[[0, 1, 1]], scores=[[0.9, 0.5, 0.1]], k=2)
         array([0.5])
     """
-    measure = _choose(R, k=k, rel=rel, denominator=denominator)
-    return _value(measure, grades, scores, choices)
+    return _value(R, grades, scores, choices, k=k, rel=rel, denominator=denominator)
 
 
 def hit_rate(
@@ -245,13 +250,11 @@ def hit_rate(
         >>> hit_rate(grades=[[0, 1, 1], [0, 0, 1]], scores=[[3, 2, 1], [3, 2, 1]], k=2)
         array([1., 0.])
     """
-    measure = _choose(Success, k=k, rel=rel)
-    return _value(measure, grades, scores, choices)
+    return _value(Success, grades, scores, choices, k=k, rel=rel)
 
 
-def _choose(measure: Measure, **settings: object) -> Measure:
-    return measure(**{name: value for name, value in settings.items() if value is not None})
-
-
-def _value(measure: Measure, grades: Array, scores: Array, choices: Choices) -> Array:
-    return evaluate_batch(measure, grades=grades, scores=scores, **choices)[measure.name]
+def _value(
+    measure: Measure, grades: Array, scores: Array, choices: Choices, **settings: object
+) -> Array:
+    chosen = measure(**{name: value for name, value in settings.items() if value is not None})
+    return evaluate_batch(chosen, grades=grades, scores=scores, **choices)[chosen.name]

@@ -42,7 +42,7 @@ def add_file_options(parser: ArgumentParser, printed: Sequence[str] = ()) -> Non
 
 def read_columns(options: Namespace) -> dict[str, str]:
     """Return the columns that `--col` names, by role."""
-    return _read_pairs(options.col, "--col", ROLES)
+    return read_pairs(options.col, "--col", ROLES)
 
 
 def name_file(path: str, part: str, options: Namespace) -> str | File:
@@ -77,7 +77,7 @@ def _read_format(part: str, options: Namespace) -> str | None:
             hint="use --format qrels=csv --format run=jsonl to set them separately",
             code="usage",
         )
-    named = _read_pairs([text for text in options.format if "=" in text], "--format", PARTS)
+    named = read_pairs([text for text in options.format if "=" in text], "--format", PARTS)
     form = named.get(part, *of_all) if of_all else named.get(part)
     if form is not None and form not in TABLE_FORMATS:
         raise UsageError(
@@ -88,11 +88,14 @@ def _read_format(part: str, options: Namespace) -> str | None:
     return form
 
 
-def _read_pairs(texts: Sequence[str], option: str, known: Sequence[str]) -> dict[str, str]:
+def read_pairs(
+    texts: Sequence[str], option: str, known: Sequence[str], *, allows_nothing: bool = False
+) -> dict[str, str]:
+    """Return what an option that can be repeated sets, by role."""
     pairs: dict[str, str] = {}
     for text in texts:
         role, sign, name = text.partition("=")
-        if not (sign and name) or role not in known:
+        if not sign or role not in known or not (name or allows_nothing):
             raise UsageError(
                 f"cannot read {option} {quote(text)}",
                 hint=f"write {option} {known[0]}=NAME, with one of: {', '.join(known)}",

@@ -115,11 +115,11 @@ def read_log(
             table, roles = given.value, found
         else:
             from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - loads late
-            from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
+            from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
             roles = {role: given.columns.get(role, name) for role, name in found.items()}
             others = list(dict.fromkeys(named.values()))
-            with open_input(given, Wanted(roles, others, besides=besides), reading) as file:
+            with TableFile(given, Wanted(roles, others, besides=besides), reading) as file:
                 table = load_arrow().Table.from_batches(list(file), file.schema)
                 roles = {role: file.columns.get(role) for role in found}
                 has = file.names

@@ -68,11 +68,11 @@ def read_clicks(log: object, names: Mapping[str, str | None], reading: Reading) 
             raise
         return
     from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
+    from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
     others = () if cluster is None else (cluster,)
     columns = Wanted({**wanted, **given.columns}, others, [[role] for role in wanted])
-    with open_input(given, columns, reading) as file:
+    with TableFile(given, columns, reading) as file:
         before = 0
         for batch in file:
             try:

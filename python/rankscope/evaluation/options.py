@@ -13,6 +13,7 @@ from rankscope.inputs.files.formats import is_scores
 from rankscope.inputs.recognition import name_path, recognise_table
 from rankscope.names import quote
 from rankscope.output.text import show
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,12 +170,11 @@ def rank_scores(
     path: str, scores: str, ties: Ties, options: Namespace, *, names_rows: bool = False
 ) -> rs.Rankings:
     """Rank rows of SVMlight text by a file of scores, one for each row."""
-    from rankscope.inputs.files.scored import read_scored  # noqa: PLC0415 - loads PyArrow
+    from rankscope.inputs.letor import read_scored  # noqa: PLC0415 - loads late
 
+    reading = Reading.read(encoding=options.encoding)
     with ProgressBar(show(name_path(path, "qrels"))) as progress:
-        rows = read_scored(
-            path, scores, encoding=options.encoding, progress=lambda done: progress(done, None)
-        )
+        rows = read_scored(path, scores, reading, lambda done: progress(done, None))
     if names_rows and "doc_id" not in rows.column_names:
         numbers = [f"row {number}" for number in range(1, rows.num_rows + 1)]
         rows = rows.append_column("doc_id", [numbers])

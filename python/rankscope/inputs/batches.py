@@ -7,7 +7,13 @@ import sys
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.files.blocks import Lines
-from rankscope.inputs.files.columnar import BATCH, BATCH_OF_LISTS, choose_fields, names_of
+from rankscope.inputs.files.columnar import (
+    BATCH,
+    BATCH_OF_LISTS,
+    choose_fields,
+    first_line,
+    names_of,
+)
 from rankscope.inputs.files.lists import is_list
 from rankscope.records import record
 
@@ -119,17 +125,13 @@ def _guard(act: Callable[[], T]) -> T:
         raise
     except MemoryError as error:
         raise OutOfMemoryError(
-            f"not enough memory to compute the table ({_first_line(error)})",
+            f"not enough memory to compute the table ({first_line(error)})",
             hint="raise the memory limit of the process, or write the table to a Parquet file",
             code="memory",
         ) from error
     except Exception as error:
         raise FormatError(
-            f"expected a table that can be computed, found an error ({_first_line(error)})",
+            f"expected a table that can be computed, found an error ({first_line(error)})",
             hint="compute it without rankscope to see the whole message",
             code="input_type",
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -163,6 +163,15 @@ def _texts_of(values: Foreign) -> IdColumn:
     return starts, np.frombuffer(texts or b"", dtype=np.uint8)
 
 
+def to_arrow(ids: IdColumn) -> Foreign:
+    """Return ids as an Arrow array of texts, or of integers."""
+    pa = load_arrow()
+    if isinstance(ids, np.ndarray):
+        return pa.array(ids)
+    offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)
+    return pa.LargeStringArray.from_buffers(count_ids(ids), offsets, texts)
+
+
 def read_values(column: Foreign, name: str) -> IdColumn:
     """Read a column of any values as text or integers. Null is a value of its own."""
     return read_typed_values(column, name)[0]

@@ -221,7 +221,7 @@ def _open(
     found: Input, wanted: Mapping[str, str | None], others: Sequence[str], reading: Reading
 ) -> Any:  # noqa: ANN401 - a file of any format
     from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
+    from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
     columns = Wanted({"doc": wanted.get("doc")}, others, [["doc"]], has_real_numbers=True)
-    return open_input(found, columns, reading)
+    return TableFile(found, columns, reading)

@@ -1,18 +1,28 @@
-"""Read the labels of a learning-to-rank data set."""
+"""Read the labels of a learning-to-rank data set, alone or with the scores of a ranker."""
 
 from __future__ import annotations
 
 import os
 
+from rankscope.deferred import np
+from rankscope.errors import EmptyError, FormatError
+from rankscope.file import File
+from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.files.letor import find_sizes
+from rankscope.inputs.files.numbers import read_numbers_of
+from rankscope.inputs.files.roles import Wanted
+from rankscope.inputs.files.table import TableFile
+from rankscope.inputs.recognition import recognise
 from rankscope.records import record
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope.inputs.files.opening import Progress
     from rankscope.typing import Path
 
 
@@ -58,7 +68,57 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
         >>> Rankings.from_groups(letor.relevance, scores, letor.group_sizes).evaluate("RR")["RR"]
         0.75
     """
-    from rankscope.inputs.files.groups import read_groups  # noqa: PLC0415 - loads PyArrow
-
     given = path if isinstance(path, bytes) else os.fsdecode(path)
-    return Letor(*read_groups(given, encoding))
+    with _open(given, Reading.read(encoding=encoding)) as table:
+        rows = load_arrow().Table.from_batches(list(table), table.schema)
+        if rows.num_rows == 0:
+            raise EmptyError(
+                "expected rows, found none",
+                hint="is the file empty?",
+                code="empty_input",
+                file=table.name,
+            )
+        docs = table.columns.get("doc")
+        relevance = np.asarray(rows.column(table.columns["relevance"]))
+        doc_ids = None if docs is None else rows.column(docs).to_pylist()
+        sizes = find_sizes(given) if isinstance(given, str) else None
+        if sizes is not None:
+            return Letor(relevance, sizes, [str(number) for number in range(len(sizes))], doc_ids)
+        coded = rows.column(table.columns["query"]).combine_chunks().dictionary_encode()
+        codes = np.asarray(coded.indices)
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        queries = coded.dictionary.to_pylist()
+        if len(starts) > len(queries):
+            # Codes are in first-seen order, so the first that is smaller has been closed.
+            again = int(starts[np.flatnonzero(np.diff(codes[starts]) < 0)[0] + 1])
+            file, line = table.find_line(again + 1)
+            raise FormatError(
+                f"expected the rows of a query together, found {queries[codes[again]]!r} again",
+                hint="sort the rows by qid, or evaluate them as a table",
+                code="query_returns",
+                file=file,
+                line=line,
+            )
+    return Letor(relevance, np.diff(starts, append=len(codes)), queries, doc_ids)
+
+
+def read_scored(labels: str, scores: str, reading: Reading, progress: Progress = None) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Read the rows of SVMlight text, and one score per row, as a table of Arrow."""
+    with _open(labels, reading, progress) as source:
+        rows = load_arrow().Table.from_batches(list(source), source.schema)
+    called = "<stdin>" if scores == "-" else scores
+    numbers = read_numbers_of(scores, called, "score")
+    if len(numbers) != rows.num_rows:
+        raise FormatError(
+            f"expected as many scores as {source.name} has rows, {rows.num_rows}; "
+            f"found {len(numbers)}",
+            hint="are these the scores of another file?",
+            code="length_mismatch",
+            file=called,
+        )
+    return rows.append_column("score", load_arrow().array(numbers))
+
+
+def _open(given: str | bytes, reading: Reading, progress: Progress = None) -> TableFile:
+    wanted = Wanted(dict.fromkeys(("query", "doc", "relevance")))
+    return TableFile(recognise(File(given, "letor"), "<bytes>"), wanted, reading, progress)

@@ -88,10 +88,10 @@ def _list_others(
 
 def _open(given: Input, query: str | None, others: Sequence[str], reading: Reading) -> TableFile:
     from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
+    from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
     wanted = Wanted({"query": query, **given.columns}, others, [["query"]], BESIDES)
-    return open_input(given, wanted, reading)
+    return TableFile(given, wanted, reading)
 
 
 def _read(

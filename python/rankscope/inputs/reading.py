@@ -355,10 +355,10 @@ def _open(
     besides: Sequence[str] = (),
 ) -> TableFile:
     from rankscope.inputs.files.roles import Wanted  # noqa: PLC0415 - only tables need it
-    from rankscope.inputs.files.table import open_input  # noqa: PLC0415 - as above
+    from rankscope.inputs.files.table import TableFile  # noqa: PLC0415 - as above
 
     named = {**names, **given.columns}
     is_judged = needed in (JUDGED, *JUDGED_BESIDE)
     roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
     wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
-    return open_input(given, Wanted(wanted, others, needed, besides, is_judged), reading, tell)
+    return TableFile(given, Wanted(wanted, others, needed, besides, is_judged), reading, tell)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError, InputError, UsageError
-from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.columns import read_ids
+from rankscope.inputs.columns import read_ids, to_arrow
 from rankscope.inputs.numbers import count_offsets, to_numbers
 from rankscope.records import record
 
@@ -117,10 +116,7 @@ def _number_ids(ids: Any) -> NDArray[np.int64]:  # noqa: ANN401 - a column of an
         raise
     if isinstance(column, np.ndarray):
         return column
-    pa = load_arrow()
-    offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in column)
-    arrow = pa.LargeStringArray.from_buffers(len(column[0]) - 1, offsets, texts)
-    return np.asarray(arrow.dictionary_encode().indices.to_numpy(), dtype=np.int64)
+    return np.asarray(to_arrow(column).dictionary_encode().indices.to_numpy(), dtype=np.int64)
 
 
 def _gather(codes: NDArray[np.int64]) -> RowGroups:

@@ -13,7 +13,7 @@ from rankscope._core import hash_texts
 from rankscope.deferred import np
 from rankscope.inputs import tables
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.columns import read_ids, read_typed_values
+from rankscope.inputs.columns import read_ids, read_typed_values, to_arrow
 from rankscope.records import record
 from rankscope.spark.shared_folder import name_place, read_place
 
@@ -255,7 +255,7 @@ def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.in
     pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     if not isinstance(queries, tuple) and not by_text:
         return queries
-    coded = to_texts(queries).dictionary_encode()
+    coded = to_arrow(queries).dictionary_encode()
     texts = coded.dictionary.cast(pa.large_string())
     if len(texts) == 0:
         return np.zeros(0, np.int64)
@@ -266,12 +266,3 @@ def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.in
     numbers: NDArray[np.int64] = np.frombuffer(memoryview(hashes), np.int64)
     places: NDArray[np.int32] = np.asarray(coded.indices)
     return numbers[places]
-
-
-def to_texts(ids: IdColumn) -> Any:  # noqa: ANN401 - as above
-    """Return ids as an Arrow array of texts, or of integers."""
-    pa = load_arrow()
-    if isinstance(ids, tuple):
-        offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)
-        return pa.LargeStringArray.from_buffers(len(ids[0]) - 1, offsets, texts)
-    return pa.array(ids)

@@ -11,10 +11,11 @@ from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.groups import join_groups
 from rankscope.inputs.arrow import load_arrow
+from rankscope.inputs.columns import to_arrow
 from rankscope.inputs.numbers import is_judged
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.spark.packing import Columns, pack, read_columns, to_texts, unpack
+from rankscope.spark.packing import Columns, pack, read_columns, unpack
 from rankscope.spark.parquet import UnreadableError, read_assigned
 from rankscope.spark.shared_folder import PieceFile
 from rankscope.spark.worker_memory import keep_memory
@@ -369,7 +370,7 @@ def name_values(job: Job) -> list[str]:
 def _list_pairs(queries: IdColumn, values: IdColumn) -> tuple[list[str], list[str]]:
     """Return each different pair of a query and a value, as texts."""
     pa = load_arrow()
-    texts = [to_texts(ids).cast(pa.string()) for ids in (queries, values)]
+    texts = [to_arrow(ids).cast(pa.string()) for ids in (queries, values)]
     pairs = pa.table(texts, ["query", "value"]).group_by(["query", "value"]).aggregate([])
     return pairs.column("query").to_pylist(), pairs.column("value").to_pylist()
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope.cli.files import read_pairs
 from rankscope.cli.options import add_measures_option, add_policy_option
 from rankscope.cli.parser import Once, read_integer
 from rankscope.errors import UsageError
 from rankscope.evaluation.command import DEFAULT_MEASURES
 from rankscope.measures.splitting import split_measures
-from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def run(options: Namespace) -> int:
 
 def _write(options: Namespace) -> SqlStatements:
     measures = split_measures(options.measures or DEFAULT_MEASURES)
-    columns = _read_columns(options.col)
+    columns = read_pairs(options.col, "--col", (*ROLES, *OF_ONE_TABLE), allows_nothing=True)
     if options.table is None:
         return rs.sql(
             measures,
@@ -144,21 +144,3 @@ def _write(options: Namespace) -> SqlStatements:
         policy=options.policy or None,
         depth=options.depth,
     )
-
-
-def _read_columns(texts: list[str]) -> dict[str, str]:
-    columns: dict[str, str] = {}
-    for text in texts:
-        role, sign, name = text.partition("=")
-        if not sign or role not in (*ROLES, *OF_ONE_TABLE):
-            raise UsageError(
-                f"cannot read --col {quote(text)}",
-                hint=f"write --col query=NAME, with one of: {', '.join(ROLES)}",
-                code="usage",
-            )
-        if role in columns:
-            raise UsageError(
-                f"--col sets {role} twice", hint=f"remove one --col {role}=", code="usage"
-            )
-        columns[role] = name
-    return columns

@@ -5,6 +5,10 @@ from __future__ import annotations
 from rankscope.engine.requests import read_measures, read_policy
 from rankscope.evaluation.evaluate_table import read_slicing
 from rankscope.settings.policy import CHOICES, Policy, check_choice
+from rankscope.warehouse import inputs
+from rankscope.warehouse.dialects import read_dialect
+from rankscope.warehouse.inputs import JoinedTable, QrelsAndRun
+from rankscope.warehouse.statements import write_statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,20 +87,16 @@ def sql(
         >>> warehouse.sql(statements.checks).fetchall()
         []
     """
-    from rankscope import warehouse  # noqa: PLC0415 - few programs write SQL
-    from rankscope.warehouse import inputs  # noqa: PLC0415 - loads late
-    from rankscope.warehouse.dialects import read_dialect  # noqa: PLC0415 - loads late
-
     kind = read_dialect(dialect)
     check_choice("duplicates", duplicates, ("error", "max"))
-    given = warehouse.QrelsAndRun(
+    given = QrelsAndRun(
         inputs.read_table(qrels, "qrels", kind),
         inputs.read_table(run, "run", kind),
         inputs.read_columns(columns, kind),
         inputs.read_attributes(read_slicing(by), kind),
         keep_larger=duplicates == "max",
     )
-    return warehouse.write_statements(
+    return write_statements(
         read_measures(measures)[0],
         given,
         read_policy(policy),
@@ -161,10 +161,6 @@ def sql_table(
         >>> warehouse.sql(sql_table("shown", "RR").per_query).fetchall()
         [('1', 0.5, 0), ('2', 1.0, 0)]
     """
-    from rankscope import warehouse  # noqa: PLC0415 - few programs write SQL
-    from rankscope.warehouse import inputs  # noqa: PLC0415 - loads late
-    from rankscope.warehouse.dialects import read_dialect  # noqa: PLC0415 - loads late
-
     kind = read_dialect(dialect)
     if ties is not None:
         check_choice("ties", ties, CHOICES["ties"])
@@ -174,12 +170,12 @@ def sql_table(
     )
     if doc is False:
         del columns["doc"]
-    given = warehouse.JoinedTable(
+    given = JoinedTable(
         inputs.read_table(table, "table", kind),
         columns,
         inputs.read_attributes(read_slicing(by), kind),
     )
-    return warehouse.write_statements(
+    return write_statements(
         read_measures(measures)[0],
         given,
         read_policy(policy, Policy(ties=ties or "average")),

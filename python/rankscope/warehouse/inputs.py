@@ -26,6 +26,7 @@ ESCAPED = {"bigquery": "`\\"}
 """Characters that a quoted name of a dialect can't have."""
 
 LONGEST_NAME = 300
+NO_DOCUMENT = "CAST(NULL AS TEXT)"
 SIGNS = '"`()[];'
 """Signs of SQL that are no part of a usual name."""
 SHARED = ("query", "doc")
@@ -186,10 +187,12 @@ def attribute_problems(given: QrelsAndRun | JoinedTable) -> list[str]:
     """Return the queries for queries with different values of one attribute."""
     rows = given.rows_with_attributes
     return [
-        "SELECT 'attribute_conflict' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
-        f"CAST(NULL AS TEXT) AS doc_id FROM (SELECT query_id FROM {rows} GROUP BY query_id "
-        f"HAVING MIN({column}) < MAX({column}) "
-        f"OR (COUNT({column}) > 0 AND COUNT({column}) < COUNT(*))) AS conflicts"
+        count_problem(
+            "attribute_conflict",
+            f"(SELECT query_id FROM {rows} GROUP BY query_id HAVING MIN({column}) < MAX({column}) "
+            f"OR (COUNT({column}) > 0 AND COUNT({column}) < COUNT(*))) AS conflicts",
+            doc=NO_DOCUMENT,
+        )
         for column in (f"by_{number}" for number in range(len(given.by)))
     ]
 
@@ -317,20 +320,22 @@ def _score_problems(table: str) -> list[str]:
 def _count_none(table: str, problem: str = "empty_input") -> str:
     return (
         f"SELECT '{problem}' AS problem, CASE WHEN COUNT(*) = 0 THEN 1 ELSE 0 END AS found, "
-        f"CAST(NULL AS TEXT) AS query_id, CAST(NULL AS TEXT) AS doc_id FROM {table}"
+        f"CAST(NULL AS TEXT) AS query_id, {NO_DOCUMENT} AS doc_id FROM {table}"
     )
 
 
 def _count_rows(problem: str, table: str, condition: str) -> str:
-    return (
-        f"SELECT '{problem}' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
-        f"MIN(doc_id) AS doc_id FROM {table} WHERE {condition}"
-    )
+    return count_problem(problem, f"{table} WHERE {condition}")
 
 
 def _count_groups(problem: str, table: str, condition: str) -> str:
     groups = f"SELECT query_id, doc_id FROM {table} GROUP BY query_id, doc_id HAVING {condition}"
+    return count_problem(problem, f"({groups}) AS repeated")
+
+
+def count_problem(problem: str, source: str, doc: str = "MIN(doc_id)") -> str:
+    """Return the query that counts the rows of a source, and names one of them."""
     return (
         f"SELECT '{problem}' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
-        f"MIN(doc_id) AS doc_id FROM ({groups}) AS repeated"
+        f"{doc} AS doc_id FROM {source}"
     )

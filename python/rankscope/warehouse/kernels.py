@@ -351,71 +351,78 @@ KERNELS: dict[str, Kernel] = {
 }
 """The kernels that SQL can compute."""
 
-LOSS = "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own"
-USER = "the probability of reading a rank depends on all documents above it"
-SUBTOPICS = "the judgments of SQL have no subtopics"
-STRATA = "the judgments of SQL have no strata"
-EXPOSURE = "it is a sum over all ranks of a list, judged or not, of squares"
-ITEMS = "it depends on which items are recommended, and the statements read grades only"
-BEHIND = "the discount of a document depends on sums over the ranks above"
-RUNNING = "it is a mean of nDCG at ranks that depend on the judgments of each query"
 REFUSED = {
+    **dict.fromkeys(
+        (
+            "alpha_dcg",
+            "alpha_ndcg",
+            "ap_ia",
+            "err_ia",
+            "nerr_ia",
+            "nnrbp",
+            "nrbp",
+            "p_ia",
+            "strecall",
+        ),
+        "the judgments of SQL have no subtopics",
+    ),
+    **dict.fromkeys(
+        ("bpm", "cwl_ap", "ift", "inst", "nerr10", "nerr11", "nerr8", "nerr9"),
+        "the probability of reading a rank depends on all documents above it",
+    ),
+    **dict.fromkeys(
+        ("cwl_rbp", "insq", "sdcg", "tbg", "u"),
+        "its weights reach below the end of the list",
+    ),
+    **dict.fromkeys(
+        ("bin_g", "g"),
+        "the discount of a document depends on sums over the ranks above",
+    ),
+    **dict.fromkeys(
+        ("ndcg_rel", "rndcg"),
+        "it is a mean of nDCG at ranks that depend on the judgments of each query",
+    ),
+    **dict.fromkeys(
+        ("ordering_loss", "retrieval_loss", "truncation_loss"),
+        "its three parts have to add up to 1 - nDCG, and SQL rounds each of them on its own",
+    ),
+    **dict.fromkeys(
+        (
+            "awrf",
+            "coverage",
+            "entropy",
+            "gini",
+            "ild",
+            "miscalibration",
+            "novelty",
+            "personalization",
+            "popularity",
+            "serendipity",
+        ),
+        "it depends on which items are recommended, and the statements read grades only",
+    ),
+    **dict.fromkeys(
+        ("eed", "eel", "eer"),
+        "it is a sum over all ranks of a list, judged or not, of squares",
+    ),
+    **dict.fromkeys(
+        ("infndcg", "xinfap"),
+        "the judgments of SQL have no strata",
+    ),
+    **dict.fromkeys(
+        ("auc", "pap"),
+        "the pairs in the right order depend on sums over the ranks above",
+    ),
     "accuracy": "the pairs of documents are more than the rows",
-    "alpha_dcg": SUBTOPICS,
-    "alpha_ndcg": SUBTOPICS,
-    "ap_ia": SUBTOPICS,
-    "bpm": USER,
-    "cwl_ap": USER,
     "cwl_p": "it is P where a document is relevant or not",
-    "cwl_rbp": "its weights reach below the end of the list",
     "cwl_rr": "it is RR where a document is relevant or not",
-    "ift": USER,
-    "tbg": "its weights reach below the end of the list",
-    "u": "its weights reach below the end of the list",
     "compat": "the overlap with the best order depends on the rank of each document in both",
-    "err_ia": SUBTOPICS,
-    "insq": "its weights reach below the end of the list",
-    "inst": USER,
-    "nerr10": USER,
-    "nerr11": USER,
-    "nerr8": USER,
-    "nerr9": USER,
-    "nerr_ia": SUBTOPICS,
-    "nnrbp": SUBTOPICS,
-    "nrbp": SUBTOPICS,
-    "p_ia": SUBTOPICS,
     "q": "it divides by the cumulated gain of the best order at each rank",
-    "sdcg": "its weights reach below the end of the list",
-    "strecall": SUBTOPICS,
-    "bin_g": BEHIND,
     "err": "the probability of reading on is a product over ranks, and SQL only has sums",
-    "g": BEHIND,
     "interpolated_ap": "it needs interpolated precision at each level, which IPrec computes alone",
-    "ndcg_rel": RUNNING,
-    "ordering_loss": LOSS,
     "rbp_residual": "what may follow depends on the length of the list, in powers of p",
-    "retrieval_loss": LOSS,
-    "rndcg": RUNNING,
-    "truncation_loss": LOSS,
     "unjudged": "documents without a judgment are counted by Judged",
     "utility": "it is a sum of counts with weights, which NumRet and NumRel have alone",
-    "awrf": ITEMS,
-    "eed": EXPOSURE,
-    "eel": EXPOSURE,
-    "eer": EXPOSURE,
-    "infndcg": STRATA,
-    "xinfap": STRATA,
-    "auc": "the pairs in the right order depend on sums over the ranks above",
-    "coverage": ITEMS,
-    "entropy": ITEMS,
-    "gini": ITEMS,
-    "ild": ITEMS,
-    "miscalibration": ITEMS,
-    "novelty": ITEMS,
-    "pap": "the pairs in the right order depend on sums over the ranks above",
-    "personalization": ITEMS,
-    "popularity": ITEMS,
-    "serendipity": ITEMS,
     "yaap": "databases compute logarithms that differ in their last bits",
 }
 """The kernels that it can't compute, and why."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.warehouse.inputs import attribute_problems
+from rankscope.warehouse.inputs import NO_DOCUMENT, attribute_problems, count_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,21 +43,23 @@ def list_problems(
     if policy.ties == "average":
         found.append(_count_ties(deepest))
     if policy.negative == "error":
-        found.append(_count("negative_gain", "rs_judged", "grade < 0", "MIN(doc_id)"))
+        found.append(count_problem("negative_gain", "rs_judged WHERE grade < 0"))
     for gain in plan.gain_tables:
-        condition = f"({gain}) IS NULL"
-        found.append(_count("gain_missing", "rs_judged", condition, "MIN(doc_id)"))
-    for column in plan.overflows:
-        condition = f"NOT ({column} BETWEEN -{LARGEST} AND {LARGEST})"
-        found.append(_count("gain_overflow", "rs_sums", condition))
-    for column, reach in plan.depths:
-        found.append(_count("too_deep", "rs_sums", f"{column} > {reach}"))
+        found.append(count_problem("gain_missing", f"rs_judged WHERE ({gain}) IS NULL"))
+    of_queries = [
+        ("gain_overflow", f"rs_sums WHERE NOT ({column} BETWEEN -{LARGEST} AND {LARGEST})")
+        for column in plan.overflows
+    ]
+    of_queries += [
+        ("too_deep", f"rs_sums WHERE {column} > {reach}") for column, reach in plan.depths
+    ]
     if policy.missing == "error":
-        found.append(_count("missing_query", "rs_sums", "is_missing = 1"))
+        of_queries.append(("missing_query", "rs_sums WHERE is_missing = 1"))
     if policy.empty == "error" and values:
         undefined = " OR ".join(f"{column} IS NULL" for column in values)
         left_out = " AND is_missing = 0" if policy.missing == "skip" else ""
-        found.append(_count("empty_query", "rs_results", f"({undefined}){left_out}"))
+        of_queries.append(("empty_query", f"rs_results WHERE ({undefined}){left_out}"))
+    found += [count_problem(*each, doc=NO_DOCUMENT) for each in of_queries]
     return list(dict.fromkeys(found))
 
 
@@ -76,13 +78,6 @@ def gather_problems(problems: list[str]) -> str:
     )
 
 
-def _count(problem: str, table: str, condition: str, doc: str = "CAST(NULL AS TEXT)") -> str:
-    return (
-        f"SELECT '{problem}' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
-        f"{doc} AS doc_id FROM {table} WHERE {condition}"
-    )
-
-
 def _count_ties(deepest: int | None) -> str:
     """Count the groups of tied documents whose order changes a value."""
     differ = "(MIN(grade) < MAX(grade) OR (COUNT(grade) > 0 AND COUNT(grade) < COUNT(*)))"
@@ -91,7 +86,4 @@ def _count_ties(deepest: int | None) -> str:
         "SELECT query_id, MIN(doc_id) AS doc_id FROM rs_list GROUP BY query_id, score "
         f"HAVING {differ}{shown}"
     )
-    return (
-        "SELECT 'tied_documents' AS problem, COUNT(*) AS found, MIN(query_id) AS query_id, "
-        f"MIN(doc_id) AS doc_id FROM ({groups}) AS tied"
-    )
+    return count_problem("tied_documents", f"({groups}) AS tied")

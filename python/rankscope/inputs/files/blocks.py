@@ -187,6 +187,12 @@ class Blocks:
         return text[len(BOM) :] if self.has_bom else text
 
 
+def add_note(notes: dict[str, tuple[int, int]], code: str, count: int, line: int) -> None:
+    """Count something suspicious but legal, and keep the line where it was found first."""
+    before, first = notes.get(code, (0, line))
+    notes[code] = (before + count, first)
+
+
 def _find_line(text: bytes, error: InputError, first_line: int) -> int:
     """Find where the line with an error begins."""
     at = 0

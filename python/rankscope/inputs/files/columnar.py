@@ -18,11 +18,10 @@ from rankscope.inputs.files.roles import ITEMS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, BinaryIO, Self
+    from typing import Any, BinaryIO
 
     from rankscope._core import ParquetFooter
-    from rankscope.inputs.files.opening import OpenFile, Progress
-    from rankscope.inputs.files.roles import Wanted
+    from rankscope.inputs.files.opening import OpenFile
 
 BATCH = 1 << 17
 BATCH_OF_LISTS = 1 << 10
@@ -42,56 +41,66 @@ FAILURES = (
 """What PyArrow raises at damaged files, beside its own exceptions."""
 
 
-class ParquetFile:
+class _ColumnarFile:
+    """What both formats have."""
+
+    what = ""
+    code = ""
+
+    def __init__(self, opened: OpenFile) -> None:
+        self.name = opened.name
+        self.notes: dict[str, tuple[int, int]] = {}
+        self._progress = opened.progress
+        self._wanted = opened.wanted
+        self._file = opened.file
+        self._facts = facts_of(opened.file)
+        self._size = _size_of(opened.file)
+        self._allowance = Allowance(opened.name, self._size)
+
+    def _guard(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401 - PyArrow has no types
+        return guard(act, self.what, self.code, self._allowance)
+
+    def _choose(self, schema: Any) -> None:  # noqa: ANN401 - as above
+        """Choose the columns that are wanted."""
+        names, inside = self._guard(lambda: names_of(schema))
+        self.names = [*names, *(field for of in inside.values() for field in of)]
+        self.columns = self._wanted.choose(names, inside, self.name)
+        self.schema = load_arrow().schema(choose_fields(schema, self.columns))
+        self._most_rows = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
+
+
+class ParquetFile(_ColumnarFile):
     """A Parquet file, as batches of the wanted columns.
 
     Args:
-        file: Where it is.
-        name: The name for messages.
-        wanted: What is wanted of it.
-        progress: A function that is called with the bytes read so far.
+        opened: The file.
 
     Raises:
         InputError: It is no Parquet file, or has no such columns.
         FileError: The file can't be read.
     """
 
-    def __init__(
-        self, file: BinaryIO, name: str, wanted: Wanted, progress: Progress = None
-    ) -> None:
-        self.name = name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._progress = progress
-        self._file = file
+    what, code = "Parquet file", "parquet_invalid"
+
+    def __init__(self, opened: OpenFile) -> None:
+        file, name = opened.file, opened.name
         if not file.seekable():
             raise FormatError(
                 "expected Parquet in a file, found it in a pipe",
                 hint="its end comes first: write it to a file",
-                code="parquet_invalid",
+                code=self.code,
                 file=name,
             )
-        self._facts = facts_of(self._file)
-        self._size = _size_of(file)
-        self._allowance = Allowance(name, self._size)
+        super().__init__(opened)
         self._footer: ParquetFooter = self._guard(lambda: read_footer(file, name))
         self._check_limits()
         self._metadata = self._guard(lambda: read_metadata(self._footer))
         self._parquet = self._guard(self._open)
-        schema = self._parquet.schema_arrow
-        names, inside = self._guard(lambda: names_of(schema))
-        self.names = [*names, *(field for of in inside.values() for field in of)]
-        self.columns = wanted.choose(names, inside, name)
-        self.schema = load_arrow().schema(choose_fields(schema, self.columns))
+        self._choose(self._parquet.schema_arrow)
         self._check_size()
-        self._most_rows = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
         self._swelling = self._guard(self._find_swelling)
 
-    @classmethod
-    def open(cls, opened: OpenFile) -> Self:
-        """Open a file of this format."""
-        return cls(opened.file, opened.name, opened.wanted, opened.progress)
-
-    def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def _open(self, dictionaries: Sequence[str] = ()) -> Any:  # noqa: ANN401 - as above
         """Open the file. Columns at the given paths keep their dictionary encoding."""
         return load_arrow("pyarrow.parquet").ParquetFile(
             self._file,
@@ -101,9 +110,6 @@ class ParquetFile:
             page_checksum_verification=True,
             read_dictionary=list(dictionaries) or None,
         )
-
-    def _guard(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401 - as above
-        return guard(act, "Parquet file", "parquet_invalid", self._allowance)
 
     def _find_swelling(self) -> list[str]:
         """Find text columns that could exceed the limit once their dictionaries are decoded.
@@ -230,41 +236,24 @@ class ParquetFile:
         return load_arrow().RecordBatch.from_arrays(columns, names=self.schema.names)
 
 
-class ArrowFile:
+class ArrowFile(_ColumnarFile):
     """An Arrow IPC file or stream, as batches of the wanted columns.
 
     Args:
-        file: Where it is.
-        name: The name for messages.
-        wanted: What is wanted of it.
-        progress: A function that is called with the bytes read so far.
+        opened: The file.
 
     Raises:
         InputError: It is none, or has no such columns.
         FileError: The file can't be read.
     """
 
-    def __init__(
-        self, file: BinaryIO, name: str, wanted: Wanted, progress: Progress = None
-    ) -> None:
-        self.name = name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._progress = progress
-        self._file = file
-        self._facts = facts_of(self._file)
-        self._allowance = Allowance(name, _size_of(file))
+    what, code = "Arrow file or stream", "arrow_invalid"
+
+    def __init__(self, opened: OpenFile) -> None:
+        super().__init__(opened)
         self._received = 0
         self._reader = self._guard(self._open)
-        schema = self._reader.schema
-        names, inside = self._guard(lambda: names_of(schema))
-        self.names = [*names, *(field for of in inside.values() for field in of)]
-        self.columns = wanted.choose(names, inside, name)
-        self.schema = load_arrow().schema(choose_fields(schema, self.columns))
-
-    @classmethod
-    def open(cls, opened: OpenFile) -> Self:
-        """Open a file of this format."""
-        return cls(opened.file, opened.name, opened.wanted, opened.progress)
+        self._choose(self._reader.schema)
 
     def _open(self) -> Any:  # noqa: ANN401 - as above
         ipc = load_arrow("pyarrow.ipc")
@@ -273,9 +262,6 @@ class ArrowFile:
             is_file = self._file.read(len(IPC_MAGIC)) == IPC_MAGIC
             self._file.seek(0)
         return ipc.open_file(self._file) if is_file else ipc.open_stream(self._file)
-
-    def _guard(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401 - as above
-        return guard(act, "Arrow file or stream", "arrow_invalid", self._allowance)
 
     def _batches(self) -> Iterator[Any]:
         count = getattr(self._reader, "num_record_batches", None)
@@ -294,7 +280,7 @@ class ArrowFile:
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         rows = logical = 0
-        step = BATCH_OF_LISTS if any(map(_is_list, self.schema.types)) else BATCH
+        step = self._most_rows
         for batch in self._join(step):
             for start in range(0, batch.num_rows, step):
                 some = batch.slice(start, step)
@@ -341,7 +327,7 @@ class ArrowFile:
 
     def _allow(self, logical: int, rows: int) -> None:
         """Raise an error for more logical bytes than a file of this size can hold."""
-        Allowance(self.name, self._allowance.stored or self._received).check(logical, rows)
+        Allowance(self.name, self._size or self._received).check(logical, rows)
 
 
 def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) -> Any:  # noqa: ANN401 - as above
@@ -356,13 +342,13 @@ def guard(act: Callable[[], Any], what: str, code: str, allowance: Allowance) ->
         wanted = re.search(r"of size (\d+) failed", str(error))
         if isinstance(error, MemoryError) and (wanted is None or int(wanted[1]) <= allowance.most):
             raise OutOfMemoryError(
-                f"not enough memory to read this {what} ({_first_line(error)})",
+                f"not enough memory to read this {what} ({first_line(error)})",
                 hint="read it in parts, or raise the memory limit of the process",
                 code="memory",
                 file=allowance.name,
             ) from error
         raise FormatError(
-            f"expected a whole {what}, found something else ({_first_line(error)})",
+            f"expected a whole {what}, found something else ({first_line(error)})",
             hint="fetch or write it again; nothing was taken from it",
             code=code,
             file=allowance.name,
@@ -436,5 +422,6 @@ def _is_list(kind: Any) -> bool:  # noqa: ANN401 - as above
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -7,6 +7,7 @@ import io
 
 from rankscope.errors import EmptyError, FormatError, InputError, LimitError
 from rankscope.inputs.arrow import load_arrow, open_text
+from rankscope.inputs.files.blocks import add_note
 from rankscope.inputs.files.cells import count_scientific, read_numbers
 from rankscope.inputs.files.quotes import QuotedBlocks
 from rankscope.inputs.files.roles import ID_ROLES, NUMBER_ROLES, role_of
@@ -14,11 +15,10 @@ from rankscope.inputs.files.roles import ID_ROLES, NUMBER_ROLES, role_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Self
+    from typing import Any
 
     from rankscope.inputs.files.blocks import Lines
-    from rankscope.inputs.files.opening import OpenFile, TextSource
-    from rankscope.inputs.files.roles import Wanted
+    from rankscope.inputs.files.opening import OpenFile
 
 LONGEST_ROW = 1 << 20
 MOST_COLUMNS = 1024
@@ -30,24 +30,22 @@ class DelimitedFile:
     """A file of delimited text, as batches of the wanted columns.
 
     Args:
-        source: The text.
-        wanted: What is wanted of it.
-        form: `csv` or `tsv`.
+        opened: The file.
 
     Raises:
         InputError: It has no header with the columns.
     """
 
-    def __init__(self, source: TextSource, wanted: Wanted, form: str) -> None:
-        self.name = source.name
+    def __init__(self, opened: OpenFile) -> None:
+        self.name = opened.name
         self.notes: dict[str, tuple[int, int]] = {}
-        self._delimiter = DELIMITERS[form]
-        self._blocks = QuotedBlocks(source, LONGEST_ROW, self._delimiter.encode())
+        self._delimiter = DELIMITERS[opened.form]
+        self._blocks = QuotedBlocks(opened.read_text(), LONGEST_ROW, self._delimiter.encode())
         self._pieces = self._cut()
         self._body = self._read_header()
         self._check_header()
         self.names = self._header
-        self.columns = wanted.choose(self.names, {}, self.name)
+        self.columns = opened.wanted.choose(self.names, {}, self.name)
         if not self.columns:
             raise self._no_header()
         arrow = load_arrow()
@@ -56,11 +54,6 @@ class DelimitedFile:
             (name, arrow.float64() if name in numbers else arrow.large_string())
             for name in dict.fromkeys(self.columns.values())
         )
-
-    @classmethod
-    def open(cls, opened: OpenFile) -> Self:
-        """Open a file of this format."""
-        return cls(opened.read_text(), opened.wanted, opened.form)
 
     def _cut(self) -> Iterator[tuple[bytes, int]]:
         for block in self._blocks:
@@ -136,7 +129,7 @@ class DelimitedFile:
     def _read(self, text: bytes, line: int) -> Iterator[tuple[Any, Lines]]:
         if not text.strip(b"\r\n"):
             if text:
-                self._note("blank_lines", text.count(b"\n"), line)
+                add_note(self.notes, "blank_lines", text.count(b"\n"), line)
             return
         arrow = load_arrow()
         quoted = self._blocks.find_quoted(text)
@@ -151,7 +144,7 @@ class DelimitedFile:
             raise wrong
         lines, blank = self._blocks.find_lines(text, line, table.num_rows)
         if blank:
-            self._note("blank_lines", blank, line)
+            add_note(self.notes, "blank_lines", blank, line)
         columns = {name: table.column(name).combine_chunks() for name in self.schema.names}
         self._note_scientific(columns, lines, text)
         self._read_numbers(columns, lines)
@@ -178,7 +171,7 @@ class DelimitedFile:
             if role_of(name, self.columns) in ID_ROLES:
                 count, row = count_scientific(cells)
                 if count:
-                    self._note("id_looks_scientific", count, lines.of_row(row))
+                    add_note(self.notes, "id_looks_scientific", count, lines.of_row(row))
 
     def _parse(self, text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
         arrow, reader = load_arrow(), load_arrow("pyarrow.csv")
@@ -222,7 +215,3 @@ class DelimitedFile:
             code="field_count",
         )
         return start, self._blocks.place(wrong, text, start, line)
-
-    def _note(self, code: str, count: int, line: int) -> None:
-        before, first = self.notes.get(code, (0, line))
-        self.notes[code] = (before + count, first)

@@ -7,17 +7,16 @@ import re
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.inputs.arrow import load_arrow, open_text
-from rankscope.inputs.files.blocks import Block, Blocks, Lines
+from rankscope.inputs.files.blocks import Block, Blocks, Lines, add_note
 from rankscope.inputs.files.jsonmistakes import DEEPEST, Kind, find_mistake, read_object
 from rankscope.inputs.files.roles import ID_ROLES, ITEMS, NUMBER_ROLES, role_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any, Self
+    from typing import Any
 
-    from rankscope.inputs.files.opening import OpenFile, TextSource
-    from rankscope.inputs.files.roles import Wanted
+    from rankscope.inputs.files.opening import OpenFile
 
 LONGEST_ROW = 128 << 20
 LARGEST_EXACT = 2.0**53
@@ -30,35 +29,29 @@ class JsonLinesFile:
     """A file of JSON objects, as batches of the wanted columns.
 
     Args:
-        source: The text.
-        wanted: What is wanted of it.
+        opened: The file.
 
     Raises:
         InputError: Its first line is no object with the columns.
     """
 
-    def __init__(self, source: TextSource, wanted: Wanted) -> None:
-        self.name = source.name
+    def __init__(self, opened: OpenFile) -> None:
+        self.name = opened.name
         self.notes: dict[str, tuple[int, int]] = {}
-        self._blocks = Blocks(source, LONGEST_ROW)
+        self._blocks = Blocks(opened.read_text(), LONGEST_ROW)
         self._pieces = iter(self._blocks)
         self._first, example = self._read_example()
         if self._blocks.has_bom:
             self.notes["bom"] = (1, 1)
         inside = {name: _fields_of(example.get(name)) for name in ITEMS}
         self.names = [*example, *(field for of in inside.values() for field in of)]
-        self.columns = wanted.choose(list(example), inside, self.name)
+        self.columns = opened.wanted.choose(list(example), inside, self.name)
         self._roles = {name: role_of(name, self.columns) for name in self.columns.values()}
         self._kinds = {
-            name: _kind_of(name, role, example, has_real_numbers=wanted.has_real_numbers)
+            name: _kind_of(name, role, example, has_real_numbers=opened.wanted.has_real_numbers)
             for name, role in self._roles.items()
         }
         self.schema = _schema_of(self._kinds)
-
-    @classmethod
-    def open(cls, opened: OpenFile) -> Self:
-        """Open a file of this format."""
-        return cls(opened.read_text(), opened.wanted)
 
     def _read_example(self) -> tuple[Block, dict[str, object]]:
         """Read the first lines until each key of the first object has a value."""
@@ -100,7 +93,7 @@ class JsonLinesFile:
     def _read(self, block: Block) -> Iterator[tuple[Any, Lines]]:
         text = block.text
         if not text.strip():
-            self._note_blank_lines(text.count(b"\n"), block.first_line)
+            add_note(self.notes, "blank_lines", text.count(b"\n"), block.first_line)
             return
         lines = _find_lines(block)
         is_odd = lines is None or self._is_odd(text)
@@ -119,7 +112,7 @@ class JsonLinesFile:
             yield from self._read(_cut_before(block, error))
             raise error
         if lines.starts is not None and (blank := _count_lines(text) - rows):
-            self._note_blank_lines(blank, block.first_line)
+            add_note(self.notes, "blank_lines", blank, block.first_line)
         for batch in table.combine_chunks().to_batches():
             yield batch, lines
 
@@ -173,10 +166,6 @@ class JsonLinesFile:
             file=self.name,
             line=block.first_line + line,
         )
-
-    def _note_blank_lines(self, count: int, line: int) -> None:
-        before, first = self.notes.get("blank_lines", (0, line))
-        self.notes["blank_lines"] = (before + count, first)
 
 
 def _fill_missing(

@@ -7,20 +7,19 @@ import os
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 from rankscope.inputs.arrow import load_arrow
-from rankscope.inputs.files.blocks import Blocks, Lines
+from rankscope.inputs.files.blocks import Blocks, Lines, add_note
 from rankscope.inputs.files.cells import read_numbers
 from rankscope.inputs.files.numbers import read_numbers_of, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Self, TypeAlias
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope.inputs.files.blocks import Block
-    from rankscope.inputs.files.opening import OpenFile, TextSource
-    from rankscope.inputs.files.roles import Wanted
+    from rankscope.inputs.files.opening import OpenFile
 
     Read: TypeAlias = tuple[Any, tuple[int, FormatError] | None]
 
@@ -36,23 +35,19 @@ class LetorFile:
     """An SVMlight file, as batches of queries, grades and, if comments name them, documents.
 
     Args:
-        source: The text.
-        wanted: What is wanted of it; columns are called `query_id`, `doc_id`, `relevance`.
-        sizes: How many rows each query has, where rows do not name it.
+        opened: The file; its columns are called `query_id`, `doc_id`, `relevance`.
 
     Raises:
         InputError: Its first row is none.
     """
 
-    def __init__(
-        self, source: TextSource, wanted: Wanted, sizes: NDArray[np.int64] | None = None
-    ) -> None:
-        self.name = source.name
+    def __init__(self, opened: OpenFile) -> None:
+        self.name = opened.name
         self.notes: dict[str, tuple[int, int]] = {}
-        self._blocks = Blocks(source, LONGEST_ROW)
+        self._blocks = Blocks(opened.read_text(), LONGEST_ROW)
         self._pieces = iter(self._blocks)
         self._first = next(self._pieces, None)
-        self._sizes = sizes
+        self._sizes = find_sizes(opened.given) if isinstance(opened.given, str) else None
         self._rows = 0
         if self._blocks.has_bom:
             self.notes["bom"] = (1, 1)
@@ -61,17 +56,8 @@ class LetorFile:
         if self._first is not None and self._has_docs(self._first.text):
             kinds[DOC] = arrow.large_string()
         self.names = list(kinds)
-        self.columns = wanted.choose(self.names, {}, self.name)
+        self.columns = opened.wanted.choose(self.names, {}, self.name)
         self.schema = arrow.schema((name, kinds[name]) for name in self.columns.values())
-
-    @classmethod
-    def open(cls, opened: OpenFile) -> Self:
-        """Open a file of this format."""
-        return cls(
-            opened.read_text(),
-            opened.wanted,
-            find_sizes(opened.given) if isinstance(opened.given, str) else None,
-        )
 
     def _has_docs(self, text: bytes) -> bool:
         head = text.partition(b"\n")[0].partition(b"#")[2]
@@ -102,7 +88,6 @@ class LetorFile:
         if fields.null_count:
             mistakes += self._look_at_others(rows, is_row, block.first_line)
             rows, fields = rows.filter(is_row), fields.filter(is_row)
-
             lines = Lines(block.first_line, np.flatnonzero(np.asarray(is_row)))
         made = {}
         for name, read in (
@@ -133,8 +118,7 @@ class LetorFile:
         for code, found in (("blank_lines", is_blank), ("comments", is_comment)):
             count = compute.sum(found).as_py()
             if count:
-                before, first = self.notes.get(code, (0, line + found.index(True).as_py()))
-                self.notes[code] = (before + count, first)
+                add_note(self.notes, code, count, line + found.index(True).as_py())
         wrong = is_known.index(False).as_py()
         return [(line + wrong, _mistake("expected a label, qid: and features", "row_shape"))] * (
             wrong >= 0
@@ -144,8 +128,9 @@ class LetorFile:
         arrow = load_arrow()
         compute = load_arrow("pyarrow.compute")
         if self._sizes is not None:
-            numbers = arrow.array(self._number_queries(self._sizes, len(rows)))
-            return numbers.cast(arrow.large_string()), None
+            places = np.arange(self._rows, self._rows + len(rows))
+            numbers = np.cumsum(self._sizes).searchsorted(places, side="right")
+            return arrow.array(numbers).cast(arrow.large_string()), None
         queries = fields.field("query")
         row = compute.equal(queries, "").index(True).as_py()
         if row >= 0:
@@ -163,12 +148,6 @@ class LetorFile:
             row = found.is_null().index(True).as_py()
             return None, (row, _mistake(message, "missing_id"))
         return found.field("doc").cast(load_arrow().large_string()), None
-
-    def _number_queries(self, sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-
-        ends = np.cumsum(sizes)
-        rows = np.arange(self._rows, self._rows + count)
-        return ends.searchsorted(rows, side="right")
 
 
 def _mistake(message: str, code: str) -> FormatError:

@@ -70,15 +70,11 @@ def explode(
         if name in taken:
             made[name] = compute.list_flatten(taken[name])
         elif outer in taken:
-            made[name] = field_of(compute.list_flatten(taken[outer]), inner)
+            # A field is null where its struct is null.
+            made[name] = compute.struct_field(compute.list_flatten(taken[outer]), inner)
         else:
             made[name] = batch.column(name).take(arrow.array(parents))
     if is_ranked:
         starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         made[RANK] = arrow.array((np.arange(len(parents)) - starts + 1).astype(np.float64))
     return made, np.cumsum(lengths), int((lengths == 0).sum())
-
-
-def field_of(objects: Any, name: str) -> Any:  # noqa: ANN401 - as above
-    """Return a field of a struct array, null where the struct is null."""
-    return load_arrow("pyarrow.compute").struct_field(objects, name)

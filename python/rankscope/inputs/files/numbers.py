@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.inputs.files.opening import Progress
-
 LONGEST_ROW = 4096
 
 
@@ -32,15 +30,13 @@ def split_lines(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
     )
 
 
-def read_numbers_of(
-    given: str | bytes, name: str, role: str, progress: Progress = None
-) -> NDArray[np.float64]:
+def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:
     """Read a file with one number per line."""
     compute = load_arrow("pyarrow.compute")
     parts = []
     file = open_binary(given, name)
     try:
-        source = TextSource(file, name, encoding="utf-8", progress=progress)
+        source = TextSource(file, name, encoding="utf-8")
         for block in Blocks(source, LONGEST_ROW):
             rows = compute.utf8_trim(split_lines(block.text), characters=" \t\r\n")
             numbers, mistake = read_numbers(rows, role)

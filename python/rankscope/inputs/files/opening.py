@@ -16,12 +16,34 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, BinaryIO, TypeAlias
+    from collections.abc import Callable, Iterator
+    from typing import Any, BinaryIO, Protocol, TypeAlias
 
+    from rankscope.inputs.files.blocks import Lines
     from rankscope.inputs.files.roles import Wanted
 
     Progress: TypeAlias = Callable[[int], None] | None
+
+    class File(Protocol):
+        """A file of rows, read batch by batch.
+
+        Attributes:
+            name: The name for messages.
+            names: The names of its columns.
+            columns: The columns that are wanted, by role.
+            schema: The schema of its batches.
+            notes: What was suspicious but legal: count and first line, by code.
+        """
+
+        name: str
+        names: list[str]
+        columns: dict[str, str]
+        schema: Any
+        notes: dict[str, tuple[int, int]]
+
+        def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+            """Read batches, and the lines of their rows."""
+
 
 HEAD = 8
 
@@ -98,21 +120,17 @@ class TextSource:
             if self._packed is not None:
                 raise self._damaged(error) from error
             raise _say_why("", self.name, error) from error
-        if self._given == 0:
-            self._refuse_archive(text)
+        for archive in ARCHIVES if self._given == 0 else ():
+            if text.startswith(archive.magic, archive.at):
+                raise archive.refuse(self.name)
         self._given += len(text)
         if self._progress is not None:
             self._progress(self._raw.count)
         if not text:
-            self._check_unchanged()
+            check_unchanged(self._file, self._facts, self.name)
         elif self._packed is not None and self._given > RATIO_FROM:
             self._check_ratio()
         return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
-
-    def _refuse_archive(self, text: bytes) -> None:
-        for archive in ARCHIVES:
-            if text.startswith(archive.magic, archive.at):
-                raise archive.refuse(self.name)
 
     def _damaged(self, error: OSError) -> FormatError:
         return FormatError(
@@ -130,9 +148,6 @@ class TextSource:
                 code="decompressed_bytes",
                 file=self.name,
             )
-
-    def _check_unchanged(self) -> None:
-        check_unchanged(self._file, self._facts, self.name)
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope.inputs.files.blocks import Lines
+    from rankscope.inputs.files.opening import File
     from rankscope.inputs.files.roles import Wanted
-    from rankscope.inputs.files.table import File
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

@@ -11,7 +11,8 @@ from rankscope.inputs.arrow import load_arrow
 from rankscope.inputs.batches import Batches, BatchFile
 from rankscope.inputs.column_names import explain_users
 from rankscope.inputs.columns import name_id_type
-from rankscope.inputs.files.formats import list_files, size_of, tell_format
+from rankscope.inputs.files.blocks import add_note
+from rankscope.inputs.files.formats import list_files, size_of
 from rankscope.inputs.files.lists import RANK, explode, is_list
 from rankscope.inputs.files.opening import OpenFile, close, open_binary
 from rankscope.inputs.files.partitions import PartitionedFile, WantedBeside, read_partitions
@@ -21,37 +22,16 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO, Protocol, Self
+    from collections.abc import Iterator, Sequence
+    from typing import Any, BinaryIO, Self
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rankscope.inputs.files.blocks import Lines
-    from rankscope.inputs.files.opening import Progress
+    from rankscope.inputs.files.opening import File, Progress
     from rankscope.inputs.recognition import Input
     from rankscope.settings.reading import Reading
-
-    class File(Protocol):
-        """A file of rows, read batch by batch.
-
-        Attributes:
-            name: The name for messages.
-            names: The names of its columns.
-            columns: The columns that are wanted, by role.
-            schema: The schema of its batches.
-            notes: What was suspicious but legal: count and first line, by code.
-        """
-
-        name: str
-        names: list[str]
-        columns: dict[str, str]
-        schema: Any
-        notes: dict[str, tuple[int, int]]
-
-        def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-            """Read batches, and the lines of their rows."""
-
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
@@ -71,54 +51,18 @@ def open_reader(opened: OpenFile) -> File:
     module, _, name = FORMATS[opened.form].reader.partition(":")
     # A reader loads with the first file of its format: some take longer than a small file.
     reader = getattr(import_module(f"rankscope.inputs.files.{module}"), name)
-    found: File = reader.open(opened)
+    found: File = reader(opened)
     return found
-
-
-def open_batches(
-    given: str | bytes | Batches,
-    *,
-    wanted: Mapping[str, str | None],
-    needed: Sequence[Sequence[str]] = (),
-    others: Sequence[str] = (),
-    besides: Sequence[str] = (),
-    is_judged: bool = False,
-    has_real_numbers: bool = False,
-    format: str | None = None,  # noqa: A002 - as the option is called
-    name: str | None = None,
-    encoding: str = "utf-8",
-    progress: Progress = None,
-) -> TableFile:
-    """Open a file, or all files of a folder or pattern, to read batch by batch."""
-    called = name or (given if isinstance(given, str) else "<bytes>")
-    files = list_files(given) if isinstance(given, str) else []
-    return TableFile(
-        files or [given],
-        Wanted(wanted, others, needed, besides, is_judged, has_real_numbers),
-        form=format,
-        name="<stdin>" if called == "-" else called,
-        encoding=encoding,
-        progress=progress,
-    )
-
-
-def open_input(
-    given: Input, wanted: Wanted, reading: Reading, progress: Progress = None
-) -> TableFile:
-    """Open a table in files that was recognised, to read batch by batch."""
-    files = list_files(given.location) if isinstance(given.location, str) else []
-    return TableFile(
-        files or [given.location],
-        wanted,
-        form=given.format,
-        name=given.name,
-        encoding=reading.encoding,
-        progress=progress,
-    )
 
 
 class TableFile:
     """A table in one or more files, read once, batch by batch.
+
+    Args:
+        given: The table, as it was recognised.
+        wanted: The columns that are wanted of it.
+        reading: How files are read.
+        progress: A function that is called with the bytes read so far.
 
     Attributes:
         name: The name for messages.
@@ -129,22 +73,17 @@ class TableFile:
     """
 
     def __init__(
-        self,
-        files: Sequence[str | bytes | Batches],
-        wanted: Wanted,
-        *,
-        form: str | None,
-        name: str,
-        encoding: str,
-        progress: Progress,
+        self, given: Input, wanted: Wanted, reading: Reading, progress: Progress = None
     ) -> None:
-        self.name = name
+        location = given.location
+        files = list_files(location) if isinstance(location, str) else []
+        self.name = given.name
         self.empty_lists = 0
-        self._files = files
+        self._files: Sequence[str | bytes | Batches] = files or [location]
         self._wanted = wanted
-        self._varying = _find_varying(files)
-        self._form = form
-        self._encoding = encoding
+        self._varying = _find_varying(self._files)
+        self._form = given.format
+        self._encoding = reading.encoding
         self._progress = progress
         self._before = 0
         self._spans: list[RowSpan] = []
@@ -154,7 +93,7 @@ class TableFile:
         self._ahead: list[Any] = []
         self._batches = self._read()
         self._handle: BinaryIO | None = None
-        self._current = self._open(files[0])
+        self._current = self._open(self._files[0])
         self._is_ranked = self._is_in_rank_order()
         self.columns = dict(self._current.columns)
         if self._is_ranked:
@@ -202,8 +141,7 @@ class TableFile:
             finally:
                 self.close()
             for code, (count, line) in file.notes.items():
-                before, first = self._notes.get(code, (0, line))
-                self._notes[code] = (before + count, first)
+                add_note(self._notes, code, count, line)
             self._before += size_of(given)
             if self._progress is not None:
                 self._progress(self._before)
@@ -253,7 +191,7 @@ class TableFile:
             rows, size = estimate()
             share = stored / max(size_of(self._files[0]), 1)
             return int((2 * size + BYTES_OF_ROW["doc" in self.columns] * rows) * share)
-        growth = GROWTH.get(self._form or tell_format(str(self._files[0])), USUAL_GROWTH)
+        growth = GROWTH.get(self._form, USUAL_GROWTH)
         is_packed = isinstance(self._files[0], str) and self._files[0].endswith(PACKED)
         return stored * growth * (GROWTH_OF_PACKED if is_packed else 1)
 
@@ -278,7 +216,6 @@ class TableFile:
         if isinstance(given, Batches):
             return BatchFile(given, self.name, self._wanted)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
-        form = self._form or (tell_format(given) if isinstance(given, str) else "trec")
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
@@ -291,7 +228,7 @@ class TableFile:
                     file=self._handle,
                     given=given,
                     name=called,
-                    form=form,
+                    form=self._form,
                     wanted=wanted if partitions else self._wanted,
                     encoding=self._encoding,
                     progress=watch,
