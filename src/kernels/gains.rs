@@ -28,8 +28,8 @@ pub struct Gains {
 impl Gains {
     pub(super) fn new(params: &Params) -> Self {
         let slots = match params.ideal {
-            Ideal::Slots => params.cutoff().min(MOST_SLOTS),
-            Ideal::Judged | Ideal::Retrieved | Ideal::Whole => 0,
+            Ideal::Slots if params.cutoff() <= MOST_SLOTS => params.cutoff(),
+            _ => 0, // more slots are refused
         };
         Self {
             k: params.cutoff(),
