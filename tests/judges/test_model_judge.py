@@ -103,6 +103,13 @@ def test_a_model_that_knows_nothing_is_ignored() -> None:
     )
 
 
+def test_a_model_is_trusted_at_most_fully() -> None:
+    human = np.linspace(0, 1, 30)
+    # The model's values differ half as much, which would ask for twice its weight.
+    found = estimate_powered(make_queries(human, human / 2, human / 2), interval=DENSE)
+    assert found.weight == 1
+
+
 def test_human_values_without_skewness_have_the_t_interval() -> None:
     human = np.linspace(0, 1, 21)
     found = estimate_powered(

@@ -322,7 +322,7 @@ def test_a_test_has_99_to_ten_million_permutations() -> None:
     [(199_999, 99_999), (199_998, 99_999), (199_997, 9_999), (19_998, 9_999), (19_997, 999)],
 )
 def test_a_test_has_as_many_permutations_as_are_quick_enough(most: int, expected: int) -> None:
-    sampling = Sampling(permutations=None, seed=0, slices=0, threads=1, check=None)
+    sampling = Sampling()
     assert sampling.choose(2, 0, most) == expected
     assert sampling.choose(2, 0, 0) == 999
 
@@ -336,8 +336,8 @@ def test_values_that_differ_by_a_trillionth_are_equal() -> None:
 
 
 def test_a_comparison_has_a_power_of_80_percent() -> None:
-    assert _need(0.05, 0.2, 0.05) == queries_needed(0.05, 0.2, level=0.05, power=0.8) == 128
-    expected = minimum_detectable(0.2, 50, level=0.05, power=0.8)
+    assert _need(0.05, 0.2, 0.05) == queries_needed(0.05, (0.2,), level=0.05, power=0.8) == 128
+    expected = minimum_detectable((0.2,), 50, level=0.05, power=0.8)
     assert _detectable(0.2, 50, 0.05, None) == expected
 
 
@@ -354,7 +354,7 @@ def test_an_effect_that_needs_more_than_a_trillion_queries_is_refused() -> None:
     normal = NormalDist()
     limit = (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)) / 1e6
     for times in (0.8, 0.9999):
-        found = queries_needed(limit / math.sqrt(times), 1.0)
+        found = queries_needed(limit / math.sqrt(times), (1.0,))
         assert found == pytest.approx(times * 1e12, rel=1e-5)
     with pytest.raises(UsageError, match="more than 1,000,000,000,000 queries"):
-        queries_needed(limit / math.sqrt(1.0001), 1.0)
+        queries_needed(limit / math.sqrt(1.0001), (1.0,))

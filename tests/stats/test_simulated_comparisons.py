@@ -14,6 +14,7 @@ from dev.simulate.__main__ import PAGES
 from dev.simulate.case import Case, Row
 from dev.simulate.compare import cases, corrections
 from dev.simulate.compare.chance import ENOUGH, RARE, find_error, is_above, is_below
+from dev.simulate.compare.gates import tilt
 from dev.simulate.compare.page import COMPARISONS
 from dev.simulate.compare.worlds import (
     LAYOUTS,
@@ -50,6 +51,15 @@ def test_samples_of_a_world_have_its_mean(world: World, layout: str) -> None:
     error = np.sqrt((residuals**2).sum()) / weights.sum()
     assert np.average(values, weights=weights) == pytest.approx(world.mean, abs=4 * error)
     assert world.low <= values.min() <= values.max() <= world.high
+
+
+@pytest.mark.parametrize("world", PAIRS, ids=lambda world: world.name)
+def test_a_tilted_world_has_the_same_values_and_another_mean(world: World) -> None:
+    for mean in filter(world.reaches, (-0.02, 0.0, 0.4)):
+        tilted = tilt(world, mean)
+        assert tilted.mean == pytest.approx(mean, abs=1e-12)
+        assert tilted.chances.sum() == pytest.approx(1, rel=1e-12)
+        assert np.array_equal(tilted.values, world.values)
 
 
 def test_queries_of_a_user_are_alike() -> None:

@@ -12,10 +12,9 @@ from rankscope.stats.cluster_bootstrap import find_intervals
 from rankscope.stats.scatter import below, number_texts, scatter
 from rankscope.trace.cluster_bags import MOST_BAGS, place_clusters
 from rankscope.trace.compute import TraceChoices, trace
-from rankscope.trace.decomposition import decompose
 from rankscope.trace.query_columns import TextColumn
 
-from tests.trace.windows import draw_window, make_window
+from tests.trace.windows import decompose, draw_window, make_window
 
 NAMES = ("country", "device", "version")
 
@@ -27,7 +26,7 @@ def test_every_slice_adds_what_a_decomposition_says() -> None:
     expected = {
         frozenset(each.name.split(", ")): each
         for by in [*((name,) for name in NAMES), *combinations(NAMES, 2)]
-        for each in decompose(*windows, by).slices
+        for each in decompose(*windows, *by).slices
     }
     assert rows.keys() == expected.keys()
     for name, each in expected.items():
@@ -53,7 +52,7 @@ def test_the_kind_of_a_loss_is_told(loss: str) -> None:
         make_window(value, device=device), make_window(value - lost, losses=losses, device=device)
     )
     (cause,) = found.causes
-    assert cause.change.main_loss(-1) == loss
+    assert cause.main_loss(-1) == loss
     assert cause.change.losses[loss] == pytest.approx(-0.3 / 4)
     assert f"within device=tv by {loss}" in str(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.clicks.off_policy import check_level, check_ranks
 from rankscope.clicks.swaps import refuse_clicked_only
 from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
@@ -91,12 +92,7 @@ def estimate_examination(
     from rankscope.clicks.examination_model import estimate, tally  # noqa: PLC0415 - as above
     from rankscope.clicks.swaps import MOST_RANKS, read_clicks  # noqa: PLC0415 - logs alone need it
 
-    if not 0 < level < 1:
-        raise UsageError(
-            f"expected level between 0 and 1, found {level!r}",
-            hint="write 0.95 for 95 percent",
-            code="bad_interval",
-        )
+    check_level(level)
     if ranks is not None and ranks not in range(1, MOST_RANKS + 1):
         raise UsageError(
             f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks!r}",
@@ -147,7 +143,6 @@ def _harvest(
     from rankscope.clicks.estimate.harvesting import DEEPEST, Shown, harvest  # noqa: PLC0415 - loads late
     from rankscope.clicks.estimate.row_order import order_rows  # noqa: PLC0415 - as above
     from rankscope.clicks.log import read_log  # noqa: PLC0415 - logs alone need it
-    from rankscope.clicks.off_policy import check_ranks  # noqa: PLC0415 - as above
 
     if propensity is not None:
         raise UsageError(

@@ -430,4 +430,4 @@ def _add_ranges(
         )
 
     every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
-    return made.replace(tuple(map(add, every)))
+    return replace(made, comparisons=tuple(map(add, every)))

@@ -22,7 +22,7 @@ from rankscope.stats.test.paired import TESTS, invert_pairs, test_pairs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias, TypedDict
+    from typing import Literal, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -30,20 +30,11 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.stats.test.paired import Test
-    from rankscope.stats.test.tested import Tested
+    from rankscope.stats.test.tested import Drawn, Tested
 
     Numbers: TypeAlias = NDArray[np.float64]
     Limits: TypeAlias = tuple[float | None, float | None]
     Correction: TypeAlias = Literal["holm", "bh", "max-t", "none"]
-
-    class Drawn(TypedDict):
-        """The arguments that decide which permutations are drawn."""
-
-        permutations: int | None
-        seed: int
-        slices: int
-        threads: int | None
-        check: Callable[[], None] | None
 
 
 CORRECTIONS = ("holm", "bh", "max-t", "none")
@@ -303,7 +294,7 @@ def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numb
         # Each family is corrected for its pairs; Bonferroni's correction is over families.
         return "tukey", np.minimum(tested.p * families, 1.0)
     if choices.correction == "max-t":
-        return "max-t", tested.max_t
+        return "max-t", tested.max_t  # type: ignore[return-value]  # of the permutation test
     return choices.correction, correct(tested.p, choices.correction)
 
 
@@ -458,14 +449,14 @@ def _need(difference: float, deviation: float, alpha: float) -> int | None:
     """Return how many units detect a difference of this size; `None` for sizes near 0."""
     if not deviation > 0 or abs(difference) < deviation * SMALLEST_EFFECT:
         return None
-    return queries_needed(abs(difference), deviation, level=alpha, power=POWER)
+    return queries_needed(abs(difference), (deviation,), level=alpha, power=POWER)
 
 
 def _detectable(deviation: float, units: int, alpha: float, highest: float | None) -> float:
     """Return the minimum detectable difference; NaN if no difference that there can be is."""
     if units < 2 or not deviation > 0:
         return math.nan
-    found = minimum_detectable(deviation, units, level=alpha, power=POWER)
+    found = minimum_detectable((deviation,), units, level=alpha, power=POWER)
     return found if highest is None or found <= highest else math.nan
 
 

@@ -362,7 +362,7 @@ def _plan(
             return None
         if limits is None:
             spread = deviation * max(times, 1 / MOST_TIMES)
-            found = queries_needed(distance, spread, level=1 - level, power=POWER)
+            found = queries_needed(distance, (spread,), level=1 - level, power=POWER)
         else:
             column = np.ascontiguousarray(values, dtype=np.float64)
             low, high = (math.inf if each is None else each for each in limits)

@@ -8,7 +8,6 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from numpy.typing import NDArray
@@ -30,12 +29,6 @@ class ClusterMeans:
     cluster: NDArray[Any]
     value: NDArray[np.float64]
     rankings: NDArray[np.int64]
-
-    def each_period(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Yield the number and the means of each period with values, earliest first."""
-        numbers, starts = np.unique(self.period, return_index=True)
-        parts = np.split(self.value, starts[1:]) if len(numbers) else []
-        yield from zip(numbers.tolist(), parts, strict=True)
 
 
 def average_by_cluster(

@@ -13,7 +13,7 @@ from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
 from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
 from rankscope.stats.exact_sums import sum_all
-from rankscope.stats.max_t import PERMUTATIONS, reassign
+from rankscope.stats.reassignment import PERMUTATIONS, reassign
 from rankscope.trace.arrivals import RANKERS, measure_arrival
 from rankscope.trace.causes import find_causes, find_rollout, leave_out_known
 from rankscope.trace.change_split import split_change

@@ -129,28 +129,14 @@ class Detector:
     def _strongest(self) -> int:
         return max(range(len(self.sums)), key=self.sums.__getitem__)
 
-    def bound_false_alarms(self, periods: int) -> float:
-        """Return an upper bound of the probability of a false alarm within some periods."""
-        return min(1.0, periods / self.run_length)
-
     def restart(self) -> Detector:
         """Return a new detector with the same settings and no evidence."""
         return Detector(run_length=self.run_length, bets=self.bets)
 
     def to_dict(self) -> dict[str, Plain]:
         """Return the detector as a dict that JSON can represent exactly, for `from_dict`."""
-        return {
-            "run_length": self.run_length,
-            "bets": [*self.bets],
-            "periods": self.periods,
-            "observations": self.observations,
-            "evidence": [*self.evidence],
-            "sums": [*self.sums],
-            "starts": [*self.starts],
-            "falls": [*self.falls],
-            "sizes": [*self.sizes],
-            "alarm": self.alarm,
-        }
+        stored = {name: getattr(self, name) for name in FIELDS}
+        return {name: [*held] if isinstance(held, tuple) else held for name, held in stored.items()}
 
     @staticmethod
     def from_dict(stored: Mapping[str, object]) -> Detector:
@@ -163,6 +149,9 @@ class Detector:
             return Detector(**held)  # type: ignore[arg-type]  # `__post_init__` compares them
         except TypeError as error:
             raise _bad("what to_dict gives", str(error)) from error
+
+
+FIELDS: tuple[str, ...] = Detector.__match_args__
 
 
 def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:

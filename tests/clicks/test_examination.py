@@ -226,22 +226,6 @@ def log_of_a_ranker(count: int, skill: float, seed: int) -> dict[str, object]:
 LOOKS = [1.0, 0.6, 0.4]
 
 
-@pytest.mark.parametrize(("count", "skill"), [(3000, 0.3), (3000, 0.9), (10_000, 1.2)])
-def test_intervals_with_propensities_cover_as_often_as_they_say(count: int, skill: float) -> None:
-    curves = [
-        rs.estimate_examination(log_of_a_ranker(count, skill, seed), propensity="chance")
-        for seed in range(150)
-    ]
-    covered = [
-        curve.lower[at] <= LOOKS[at] <= curve.upper[at]
-        for curve in curves
-        for at in (1, 2)
-        if at + 1 not in curve.refused
-    ]
-    assert len(covered) > 250
-    assert np.mean(covered) > 0.95 - 2 * (0.95 * 0.05 / len(covered)) ** 0.5
-
-
 def test_a_small_effective_share_gets_no_interval() -> None:
     curve = rs.estimate_examination(log_of_a_ranker(3000, 1.9, 1), propensity="chance")
     shares = [
