@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -308,3 +309,14 @@ def test_the_variance_in_a_slice_is_moved_towards_all_by_50_users() -> None:
     variance = (20 * (effects**2).sum() + 50 * usual) / (20 + 50)
     assert found.place == ((0, 1),)
     assert found.statistic == pytest.approx(effects.sum() / math.sqrt(variance), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("contributions", "sign"), [([0.1, -0.1], 1.0), ([-0.1, -0.2], -1.0), ([0.1], 1.0), ([], 1.0)]
+)
+def test_causes_have_the_direction_of_the_change_unless_all_oppose_it(
+    contributions: list[float], sign: float
+) -> None:
+    causes = [SimpleNamespace(contribution=each) for each in contributions]
+    assert tracing._choose_sign(0.3, causes, TraceChoices()) == sign
+    assert tracing._choose_sign(-0.3, causes, TraceChoices(direction="rise")) == 1.0

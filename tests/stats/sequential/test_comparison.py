@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 from rankscope.stats.sequential.comparison import compare_versions, follow_difference
 
-from dev.simulate.comparisons import QUIET, Experiment, compare
-from dev.simulate.traffic import World
-
 
 def test_a_day_that_is_worse_for_both_versions_is_no_difference_as_the_share_grows() -> None:
     draw = np.random.default_rng(1)
@@ -93,18 +90,3 @@ def test_a_user_with_most_of_the_rankings_counts_as_one() -> None:
     assert found.users == (500, 101)
     assert found.effective_users == pytest.approx(500**2 / (400**2 + 100))
     assert not found.has_interval
-
-
-def test_versions_that_do_not_differ_are_hardly_ever_told_apart_in_60_days() -> None:
-    runs = 2
-    missed = [compare(each, run, case=900).misses for each in QUIET.values() for run in range(runs)]
-    # If each misses with a chance of 1 in 20, so many are as rare as 1 in 700.
-    assert sum(missed) <= 4
-
-
-def test_what_is_known_of_queries_finds_a_fall_sooner() -> None:
-    plain, adjusted = (
-        Experiment(world=World(), share=0.5, by_user=False, fall=0.05, knows_queries=knows)
-        for knows in (False, True)
-    )
-    assert compare(adjusted, 1, case=901).fixed < 0.9 * compare(plain, 1, case=901).fixed
