@@ -214,10 +214,3 @@ def test_examination_that_is_no_list_of_shares_is_refused(
 def test_a_cutoff_is_no_truth_value() -> None:
     with pytest.raises(rs.UsageError, match="found True"):
         rs.dcg_from_clicks(LOG, examination=LOOKS, k=True)
-
-
-def test_a_log_of_clicks_only_is_refused() -> None:
-    clicks = pd.DataFrame(LOG).query("click == 1")
-    with pytest.raises(rs.FormatError, match="found clicks only") as refused:
-        rs.dcg_from_clicks(clicks, examination=LOOKS)
-    assert refused.value.code == "bad_click"

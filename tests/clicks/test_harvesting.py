@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 import rankscope as rs
 from scipy.optimize import minimize
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOOKS = [1.0, 0.7, 0.5, 0.35]
 
@@ -121,13 +117,6 @@ def test_swaps_of_neighbors_link_distant_ranks() -> None:
         is_kept |= (log["query"] == query) & np.isin(log["rank"], ends[query % 3])
     log = {name: column[is_kept] for name, column in log.items()}
     assert harvest(log).weights == pytest.approx(LOOKS, abs=0.1)
-
-
-def test_logs_are_read_from_files(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    pl.DataFrame(make_log(500, 50)).write_csv(path)
-    expected = harvest(make_log(500, 50), cluster="user")
-    assert harvest(path, cluster="user").to_dict() == expected.to_dict()
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {

@@ -123,7 +123,7 @@ def test_an_inconclusive_budget_fails_unless_it_may_pass() -> None:
 def test_an_inconclusive_budget_says_how_many_queries_would_decide() -> None:
     (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
     differences = values(SAME) - values(OLD)
-    of_t = queries_needed(0.005, float(np.std(differences, ddof=1)))
+    of_t = queries_needed(0.005, (float(np.std(differences, ddof=1)),))
     # A bounded interval allows for a query that isn't among so many.
     assert 120 < of_t < check.queries_needed < 1.5 * of_t
     assert "tell) show with a probability of 80% that the budget holds." in check.message
@@ -143,7 +143,7 @@ def test_the_planned_number_does_not_depend_on_the_difference_that_was_found() -
 def test_a_dense_interval_plans_with_the_t_test() -> None:
     (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, method="dense")
     differences = values(SAME) - values(OLD)
-    expected = queries_needed(0.005, float(np.std(differences, ddof=1)))
+    expected = queries_needed(0.005, (float(np.std(differences, ddof=1)),))
     assert (check.interval_method, check.queries_needed) == ("dense", expected)
     squares = (differences - differences.mean()) ** 2
     found = estimate_mean(squares, interval=rs.Interval(method="dense"), low=0, high=None)
@@ -152,7 +152,7 @@ def test_a_dense_interval_plans_with_the_t_test() -> None:
         (found.upper, check.queries_needed_upper),
     ):
         spread = math.sqrt(end / squares.mean()) * float(np.std(differences, ddof=1))
-        assert number == queries_needed(0.005, spread)
+        assert number == queries_needed(0.005, (spread,))
 
 
 def test_the_range_of_a_plan_is_that_of_the_share_of_queries_that_changed() -> None:

@@ -23,7 +23,6 @@ from rankscope.output.intervals import _note_weights
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
-from rankscope.stats.sequential.anchor import Anchor, choose_anchor
 from rankscope.stats.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
 from rankscope.stats.sequential.lanes import fit_lane, judge_lane
 from rankscope.stats.sequential.observations import DAY, Observations
@@ -85,14 +84,6 @@ def test_labels_are_unusual_beyond_22_percent_and_beyond_4_9_deviations(
         "usual",
         "gained",
     ]
-
-
-def test_an_anchor_has_two_weeks_at_least_and_four_at_most() -> None:
-    before = 100 * DAY
-    for length in (14 * DAY - 1, 14 * DAY, 14 * DAY + 1, 28 * DAY - 1, 28 * DAY, 28 * DAY + 1):
-        expected = Anchor(before - min(length, 28 * DAY), before)
-        found = choose_anchor(before - length, before)
-        assert found == (None if length < 14 * DAY else expected)
 
 
 def judge_gain(gain: float, lists: int, *, recent: float | None = None) -> str:
@@ -234,14 +225,6 @@ def test_zeros_are_noted_if_they_are_more_than_three_in_ten(zeros: int, *, is_ma
     )
     found = compare_pairs([family], test="sign")
     assert any("leaves out" in one for one in found.warnings) == is_many
-
-
-@pytest.mark.parametrize(("units", "is_told"), [(5, True), (6, False)])
-def test_a_test_that_cannot_be_significant_says_so(units: int, *, is_told: bool) -> None:
-    # The smallest p-values are 2 / 2**5 = 0.0625 and 2 / 2**6 = 0.03125.
-    family = make_family([0.5, 0.25, -0.125, 0.75, 0.625, 0.375][:units])
-    found = compare_pairs([family])
-    assert any("smallest p-value" in one for one in found.warnings) == is_told
 
 
 def judge_fact(change: float) -> bool:

@@ -121,15 +121,6 @@ def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped: Trace) -> N
     assert swapped.search.searched == (4000, 4000)
 
 
-def test_slices_say_what_they_add_over_all_queries(swapped: Trace) -> None:
-    rows = swapped.slices.to_dict()
-    whole = rows["device=tv, version=4"]
-    cause = swapped.causes[0].change
-    assert (whole["queries before"], whole["queries after"]) == cause.queries
-    assert whole["within"] == pytest.approx(cause.within, abs=1e-14)
-    assert whole["total"] == pytest.approx(cause.total, abs=1e-14)
-
-
 def test_a_mix_shift_is_found_as_mix() -> None:
     def window(seed: int, shares: tuple[float, float, float]) -> QueryColumns:
         random = np.random.default_rng(seed)

@@ -113,6 +113,11 @@ class TraceChoices:
     permutations: int = PERMUTATIONS
     interval: Interval = Interval(resamples=1999)
 
+    @property
+    def sign(self) -> float | None:
+        """The sign of the changes to search for; `None` for both."""
+        return None if self.direction is None else -1.0 if self.direction == "fall" else 1.0
+
     def __post_init__(self) -> None:
         for name, most in MOST.items():
             number = getattr(self, name)
@@ -355,9 +360,7 @@ def _search(
         most_found=choices.most_found,
         # A new version that only some have was chosen for its mean among others, so half is left.
         level=choices.level if is_whole else choices.level / 2,
-        direction=None
-        if choices.direction is None
-        else (-1.0 if choices.direction == "fall" else 1.0),
+        direction=choices.sign,
         rankers=frozenset(at for at, axis in enumerate(axes) if axis.name in RANKERS),
         is_apart=choices.is_apart,
         threads=threads,
@@ -487,8 +490,8 @@ def _measure_change(windows: Windows) -> float:
 
 def _choose_sign(change: float, causes: Sequence[Cause], choices: TraceChoices) -> float:
     """Return the direction of the causes: that of the change, unless all causes oppose it."""
-    if choices.direction is not None:
-        return -1.0 if choices.direction == "fall" else 1.0
+    if choices.sign is not None:
+        return choices.sign
     sign = 1.0 if change > 0 else -1.0
     opposed = [each.contribution * sign < 0 for each in causes]
     return -sign if opposed and all(opposed) else sign

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from rankscope._core import bounded_units_needed
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.margin import test_bounded as run_bounded
@@ -72,25 +69,3 @@ def test_without_limits_there_are_no_bounds() -> None:
     assert run_bounded(np.zeros(3), None, (None, None), 0.1) is None
     # Values beyond their limits have none.
     assert run_bounded(np.full(3, 2.0), None, (-1.0, 1.0), 0.1) is None
-
-
-@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
-def test_so_many_queries_hold_a_budget_as_often_as_planned(power: float) -> None:
-    random = np.random.default_rng(4)
-    pilot = random.normal(0.0, 0.15, 400)
-    needed = bounded_units_needed(pilot, None, (-1.0, 1.0), -0.05, 0.0, 1.0, 0.95, power)
-    assert needed is not None
-    trials = 400
-    interval = Interval(method="bounded")
-    held = sum(
-        estimate_mean(
-            np.clip(random.normal(0, pilot.std(ddof=1), needed), -1, 1),
-            interval=interval,
-            low=-1.0,
-            high=1.0,
-        ).lower
-        >= -0.05
-        for _ in range(trials)
-    )
-    error = math.sqrt(power * (1 - power) / trials)
-    assert held / trials == pytest.approx(power, abs=3 * error + 0.02)

@@ -10,7 +10,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     from rankscope.stats.sequential.gaps import Gaps
@@ -99,11 +99,7 @@ class Detector:
     @property
     def log_evidence(self) -> float:
         """The logarithm of the evidence, or minus infinity before the first period."""
-        if not self.evidence:
-            return -math.inf
-        most = max(self.evidence)
-        total = math.fsum(math.exp(each - most) for each in self.evidence)
-        return most + math.log(total / len(self.evidence))
+        return average_evidence(self.evidence)
 
     @property
     def is_alarm(self) -> bool:
@@ -152,6 +148,14 @@ class Detector:
 
 
 FIELDS: tuple[str, ...] = Detector.__match_args__
+
+
+def average_evidence(logs: Sequence[float]) -> float:
+    """Return the logarithm of the mean evidence of bets; minus infinity without any."""
+    if not logs:
+        return -math.inf
+    most = max(logs)
+    return most + math.log(math.fsum(math.exp(each - most) for each in logs) / len(logs))
 
 
 def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:
