@@ -73,12 +73,14 @@ def test_scores_are_scaled_and_combined_as_defined(
 
 
 @pytest.mark.parametrize("method", OF_RANKS)
+@examples(50)
 @given(runs=RUNS)
 def test_methods_of_ranks_are_as_defined(method: str, runs: list[Run]) -> None:
     check(runs, rs.fuse(runs, method), method)
 
 
 @pytest.mark.parametrize("method", ["combsum", "combmnz", "rrf", "rbc", "isr", "borda"])
+@examples(50)
 @given(runs=RUNS, data=st.data())
 def test_the_points_of_a_run_are_multiplied_by_its_weight(
     method: str, runs: list[Run], data: st.DataObject
@@ -112,6 +114,7 @@ def test_no_document_loses_to_the_next_one_of_condorcet(runs: list[Run]) -> None
         assert order[: len(winners)] == winners
 
 
+@examples(50)
 @given(runs=RUNS, method=st.sampled_from(list(METHODS)))
 def test_threads_and_forms_of_input_do_not_change_a_bit(runs: list[Run], method: str) -> None:
     rows = [[(q, d, s) for q, docs in run.items() for d, s in docs.items()] for run in runs]
