@@ -191,7 +191,7 @@ def test_lists_that_are_all_alike_get_no_interval() -> None:
 
 
 def test_examination_by_name_is_the_list_of_its_weights() -> None:
-    named = rs.dcg_from_clicks(LOG, examination="log2")  # type: ignore[arg-type]  # a name is fine
+    named = rs.dcg_from_clicks(LOG, examination="log2")
     listed = rs.dcg_from_clicks(LOG, examination=[1 / math.log2(1 + rank) for rank in (1, 2, 3)])
     assert named.value == pytest.approx(listed.value, rel=1e-12)
 

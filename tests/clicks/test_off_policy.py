@@ -410,5 +410,5 @@ def test_a_probability_of_an_item_that_is_none_is_named(chance: float) -> None:
 
 def test_an_unknown_estimator_is_told_which_are_the_defaults() -> None:
     with pytest.raises(rs.UsageError) as refused:
-        rs.evaluate_off_policy(LOG, target=TARGET, method="direct")  # type: ignore[arg-type]  # the mistake
+        rs.evaluate_off_policy(LOG, target=TARGET, method="direct")
     assert refused.value.hint == "leave it out for dr with predictions, and snips without"

@@ -64,7 +64,7 @@ def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings
     measure = MeasureValues(
         name="nDCG@10", low=0.0, high=1.0, values=np.array([baseline, candidate], dtype=float)
     )
-    (check,) = check_budgets([(budget, measure)], groups={}, settings=Settings(**settings))  # type: ignore[arg-type]  # as named
+    (check,) = check_budgets([(budget, measure)], groups={}, settings=Settings(**settings))
     return check
 
 
@@ -363,7 +363,7 @@ def test_a_comparison_with_a_baseline_needs_no_names() -> None:
 def test_a_comparison_has_only_differences(budget: object, message: str) -> None:
     comparison = rs.compare(QRELS, {"old": OLD, "new": SAME}, "nDCG@10", bounds=False)
     with pytest.raises(rs.UsageError, match=message):
-        rs.gate(comparison, budgets=budget)  # type: ignore[call-overload,arg-type]  # refused
+        rs.gate(comparison, budgets=budget)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
     arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(rs.UsageError, match=message) as caught:
-        rs.Budget("nDCG@10", **arguments)  # type: ignore[arg-type]  # refused
+        rs.Budget("nDCG@10", **arguments)
     assert caught.value.code == "bad_budget"
     assert caught.value.hint
 
@@ -396,7 +396,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
     ("call", "message"),
     [
         (lambda: rs.gate(QRELS, OLD, SAME, {}), "expected budgets"),
-        (lambda: rs.gate(QRELS, OLD, SAME, ["nDCG@10"]), "expected budgets"),  # type: ignore[list-item]  # refused
+        (lambda: rs.gate(QRELS, OLD, SAME, ["nDCG@10"]), "expected budgets"),
         (lambda: rs.gate(QRELS, OLD, budgets={"AP": 0}), "expected judgments, a baseline"),
         (lambda: rs.gate(QRELS, OLD, SAME, {"nDGC@10": 0}), "nDGC"),
         (lambda: rs.gate(QRELS, OLD, SAME, {"NumRet": 0}), "not a mean over queries"),
@@ -409,7 +409,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
 )
 def test_a_gate_that_cannot_be_meant_is_refused(call: object, message: str) -> None:
     with pytest.raises(rs.UsageError, match=message):
-        call()  # type: ignore[operator]  # a function
+        call()
 
 
 def test_measures_without_values_in_common_are_refused() -> None:
@@ -432,7 +432,7 @@ def test_measures_without_values_in_common_are_refused() -> None:
     ],
 )
 def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budget) -> None:
-    assert parse_budget(kind, text) == expected  # type: ignore[arg-type]  # one of the kinds
+    assert parse_budget(kind, text) == expected
 
 
 @pytest.mark.parametrize(
@@ -449,7 +449,7 @@ def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budg
 )
 def test_options_that_are_no_budgets_are_refused(kind: str, text: str) -> None:
     with pytest.raises(rs.UsageError, match=f"cannot read --{kind}"):
-        parse_budget(kind, text)  # type: ignore[arg-type]  # as above
+        parse_budget(kind, text)
 
 
 def test_the_result_does_not_depend_on_threads_and_can_be_pickled() -> None:

@@ -102,7 +102,7 @@ def test_every_form_of_single_labels_has_the_same_grades(form: str) -> None:
 @pytest.mark.parametrize("combine", ["sum", "max"])
 def test_a_column_without_any_label_is_read(form: str, combine: str) -> None:
     column = FORMS_WITHOUT_LABELS[form]()
-    found = rs.attribute(column, positive="click", unlabelled=3, combine=combine)  # type: ignore[arg-type]  # one of its choices
+    found = rs.attribute(column, positive="click", unlabelled=3, combine=combine)
     assert np.asarray(found).tolist() == [3, 3]
 
 
@@ -132,7 +132,7 @@ LOG = [["click"], ["click", "favorite", "buy"], ["view"], [], None, ["click", "c
 
 
 def grades(labels: object, **settings: object) -> list[float]:
-    found = rs.attribute(labels, **settings)  # type: ignore[arg-type]  # as the test says
+    found = rs.attribute(labels, **settings)
     assert isinstance(found, np.ndarray)
     assert found.dtype == np.float64
     return found.tolist()
@@ -199,7 +199,7 @@ def test_text_is_split_only_where_a_separator_is_given() -> None:
     log = ["click|buy", "click", "", None, " buy | click "]
     settings = {"positive": {"click": 1, "buy": 5}, "separator": "|"}
     assert grades(log, **settings) == [6, 1, 0, 0, 6]
-    assert rs.attribute("click|buy", **settings) == 6  # type: ignore[arg-type]  # as above
+    assert rs.attribute("click|buy", **settings) == 6
     assert grades(np.array(log[:2]), positive={"click": 1, "buy": 5}) == [0, 1]
 
 
@@ -233,7 +233,7 @@ def test_every_grade_is_its_definition(
     settings = {"positive": weights, "combine": combine, "repeats": repeats, "unlabelled": -99}
     assert grades(log, **settings, predicted=guess) == expected
     for labels, one in zip(log, expected, strict=True):
-        assert rs.attribute(labels or [], **settings, predicted=predicted) == one  # type: ignore[arg-type]  # as above
+        assert rs.attribute(labels or [], **settings, predicted=predicted) == one
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_every_grade_is_its_definition(
 )
 def test_a_bad_positive_class_is_refused(positive: object) -> None:
     with pytest.raises(UsageError, match="positive must be") as refused:
-        rs.attribute(["click"], positive=positive)  # type: ignore[arg-type]  # that is the test
+        rs.attribute(["click"], positive=positive)
     assert refused.value.code == "bad_positive"
     assert refused.value.hint
 
@@ -276,7 +276,7 @@ def test_a_bad_positive_class_is_refused(positive: object) -> None:
 )
 def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> None:
     with pytest.raises(UsageError) as refused:
-        rs.attribute([["click"]], positive="click", **settings)  # type: ignore[arg-type]  # likewise
+        rs.attribute([["click"]], positive="click", **settings)
     assert refused.value.code == code
 
 
@@ -410,14 +410,14 @@ def test_a_column_that_is_named_comes_before_one_with_a_usual_name() -> None:
 )
 def test_labels_that_cannot_be_read_are_refused(settings: dict[str, object], code: str) -> None:
     with pytest.raises(RankscopeError) as refused:
-        Rankings.from_table(TABLE, **settings)  # type: ignore[arg-type]  # that is the test
+        Rankings.from_table(TABLE, **settings)
     assert refused.value.code == code
     assert refused.value.hint
 
 
 def test_a_slip_of_the_pen_is_no_setting_of_labels() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'scroe'"):
-        Rankings.from_table(TABLE, scroe="rank")  # type: ignore[call-arg]  # that is the test
+        Rankings.from_table(TABLE, scroe="rank")
 
 
 def test_columns_of_labels_have_a_label_a_row() -> None:

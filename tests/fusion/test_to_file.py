@@ -200,10 +200,10 @@ def test_errors_are_those_of_memory_and_leave_the_file_as_it_was(
         (tmp_path / str(number)).write_bytes(run)
         files.append(tmp_path / str(number))
     with pytest.raises(rs.RankscopeError) as expected:
-        rs.fuse(files, "combsum", normalize="max")  # type: ignore[arg-type]
+        rs.fuse(files, "combsum", normalize="max")
     for memory in (None, "1MiB"):
         with pytest.raises(rs.RankscopeError) as raised:
-            rs.fuse_to_file(files, path, "combsum", normalize="max", memory=memory)  # type: ignore[arg-type]
+            rs.fuse_to_file(files, path, "combsum", normalize="max", memory=memory)
         assert str(raised.value) == str(expected.value)
         assert raised.value.hint == expected.value.hint
         assert path.read_text() == "as it was"
@@ -226,14 +226,14 @@ def test_a_run_that_is_fused_is_not_overwritten(tmp_path: Path, *, by_link: bool
         output.symlink_to(path)
     for runs in ([path, other], {"x": rs.File(str(path)), "y": other}):
         with pytest.raises(rs.UsageError, match="is also an input"):
-            rs.fuse_to_file(runs, output)  # type: ignore[arg-type]
+            rs.fuse_to_file(runs, output)
     assert path.read_bytes() == as_text([("q", "a", 1.0)])
 
 
 def test_what_is_no_path_is_refused() -> None:
     runs = [make_run([1], 1), make_run([1], 2)]
     with pytest.raises(rs.UsageError, match="expected the path of a file to write, found StringIO"):
-        rs.fuse_to_file(runs, StringIO())  # type: ignore[arg-type]
+        rs.fuse_to_file(runs, StringIO())
 
 
 def test_a_single_query_that_is_too_large_is_an_error(tmp_path: Path) -> None:

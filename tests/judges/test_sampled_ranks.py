@@ -131,7 +131,7 @@ def test_what_cannot_be_corrected_is_refused(
     ranks: object, arguments: dict[str, object], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        rs.correct_sampled_ranks(ranks, **{"items": 1000, "sampled": 100} | arguments)  # type: ignore[arg-type]
+        rs.correct_sampled_ranks(ranks, **{"items": 1000, "sampled": 100} | arguments)
 
 
 def lists(queries: int, size: int, relevant: int = 1) -> list[list[int]]:

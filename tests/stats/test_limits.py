@@ -145,7 +145,7 @@ def test_a_twentieth_may_be_unseen() -> None:
 )
 def test_agreement_is_read_at_krippendorffs_limits(alpha: float, said: str) -> None:
     agreement = SimpleNamespace(alpha_ordinal=alpha)
-    assert said in JudgeAgreement.reading.fget(agreement)  # type: ignore[attr-defined]
+    assert said in JudgeAgreement.reading.fget(agreement)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_judges_use_other_scales_if_one_goes_twice_as_high_on_20_documents(
     counts[1][top] = items
     pair = SimpleNamespace(confusion=tuple(map(tuple, counts)), items=items, judges=("ann", "bob"))
     agreement = SimpleNamespace(pairs=(pair,), grades=grades)
-    warnings = JudgeAgreement.warnings.fget(agreement)  # type: ignore[attr-defined]
+    warnings = JudgeAgreement.warnings.fget(agreement)
     assert bool(warnings) == is_warned
 
 
@@ -172,7 +172,7 @@ def test_a_model_is_doubted_at_its_limits(at: tuple[str, float, bool]) -> None:
         is_beyond = abs(number) > abs(limit) if is_outward else number < limit
         for queries in (20, 100):
             mean = SimpleNamespace(measure="nDCG", queries=queries, human_queries=20, **said)
-            warnings = ModelJudgedMean.warnings.fget(mean)  # type: ignore[attr-defined]
+            warnings = ModelJudgedMean.warnings.fget(mean)
             assert bool(warnings) == is_beyond
 
 

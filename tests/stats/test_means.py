@@ -51,7 +51,7 @@ def test_intervals_cover_although_users_are_alike_within(method: str) -> None:
         taste = np.clip(levels[kind] + draw.normal(0, 0.15, 60), 0, 1)
         users = np.repeat(np.arange(60), sizes[kind])
         values = np.clip(taste[users] + draw.uniform(-0.05, 0.05, len(users)), 0, 1)
-        interval = Interval(method=method, resamples=200)  # type: ignore[arg-type]  # one of them
+        interval = Interval(method=method, resamples=200)
         mean = estimate_mean(values, users, interval)
         covered += mean.lower <= truth <= mean.upper
         alone = estimate_mean(values, np.arange(len(values)), interval)

@@ -217,7 +217,6 @@ def test_an_interval_covers_as_often_as_it_says() -> None:
         ends = trace(
             before, after, TraceChoices(interval=Interval(resamples=199, seed=seed))
         ).intervals["change"]
-        assert ends is not None
         covered += ends[0] <= 0 <= ends[1]
     # Fewer than 42 have a probability below 0.001.
     assert covered >= 42

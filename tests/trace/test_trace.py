@@ -47,7 +47,6 @@ def test_the_planted_slice_is_found_with_its_kind_of_loss(swapped: Trace) -> Non
     )
     assert cause.change.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
     assert cause.contribution == pytest.approx(swapped.change, abs=0.004)
-    assert cause.interval is not None
     assert cause.interval[0] < cause.contribution < cause.interval[1]
     (found, *_) = swapped.found
     assert found.name == cause.name
@@ -59,9 +58,8 @@ def test_the_intervals_have_the_parts_in_them(swapped: Trace) -> None:
     whole = swapped.decomposition
     for part in ("change", "mix", "within"):
         ends = swapped.intervals[part]
-        assert ends is not None
         assert ends[0] <= getattr(whole, part) <= ends[1]
-    assert swapped.intervals["change"][1] < 0  # type: ignore[index]  # just seen
+    assert swapped.intervals["change"][1] < 0
 
 
 def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
@@ -74,7 +72,6 @@ def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
     ):
         assert abs(math.fsum(parts) - swapped.change) <= 1e-12
     paired = swapped.paired
-    assert paired is not None
     assert (
         abs(math.fsum([paired.within, paired.mix, paired.entered, paired.left]) - swapped.change)
         <= 1e-12
@@ -148,7 +145,6 @@ def test_labels_that_came_are_found_as_another_ideal() -> None:
     assert not found.ideal["relevant"].has_changed
     assert not found.ideal["gained"].has_changed
     assert "check the labels first" in str(found)
-    assert found.paired is not None
     assert found.paired.other_ideal == found.paired.keys
     # What is gained is drawn anew; the ideal makes the rest.
     assert found.paired.by_ideal == pytest.approx(found.paired.change, abs=0.01)
@@ -180,7 +176,7 @@ def test_a_version_that_was_rolled_out_is_named(
     found = trace(before, after, QUICK)
     cause = found.causes[0]
     assert cause.name == "device=tv, version=4"
-    assert found.to_dict()["causes"][0]["name"] == cause.name  # type: ignore[index]  # a list
+    assert found.to_dict()["causes"][0]["name"] == cause.name
     assert (cause.change.name, cause.by, cause.main_loss(-1)) == ("device=tv", "within", "ordering")
     (new,) = cause.arrivals
     assert new.mean == pytest.approx(rs.ndcg(SWAPPED))
@@ -191,7 +187,6 @@ def test_a_version_that_was_rolled_out_is_named(
     assert old is not None
     assert cause.contribution == pytest.approx(weight * new.share * (new.mean - old), abs=1e-12)
     assert cause.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
-    assert cause.interval is not None
     assert cause.interval[0] < cause.contribution < cause.interval[1] < 0
     lines = str(found).splitlines()
     assert f"{-cause.contribution:.4f} of it within device=tv, version=4 by ordering" in lines[0]
@@ -336,7 +331,6 @@ def test_one_query_is_traced_without_intervals() -> None:
     assert found.change == -0.5
     assert found.causes == found.found == ()
     assert {*found.intervals.values()} == {None}
-    assert found.paired is not None
     assert (found.paired.change, found.paired.interval) == (-0.5, None)
     assert found.fallen.rows() == [("all", "a", 1, 1, 1.0, 0.5, -0.5, 0, None)]
     assert "nDCG@5 fell by 0.5000, from 1.0000 to 0.5000" in str(found)

@@ -20,9 +20,9 @@ METHODS = ["auto", "dense", "bounded", "t", "bca"]
 
 def estimate(values: object, method: str = "auto", **others: object) -> Estimate:
     """Return the estimate of values from 0 to 1, unless others say otherwise."""
-    interval = Interval(method=method, resamples=999)  # type: ignore[arg-type]  # one of them
+    interval = Interval(method=method, resamples=999)
     settings = {"interval": interval, "low": 0.0, "high": 1.0} | others
-    return estimate_mean(values, **settings)  # type: ignore[arg-type]  # as above
+    return estimate_mean(values, **settings)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
@@ -134,7 +134,7 @@ def test_ends_are_in_the_range_and_around_the_mean(
     rows: list[tuple[float, int]], method: str, are_clustered: bool, level: float
 ) -> None:
     values = np.array([value for value, _ in rows])
-    interval = Interval(level, method=method, resamples=100)  # type: ignore[arg-type]  # one of them
+    interval = Interval(level, method=method, resamples=100)
     codes = np.array([code for _, code in rows]) if are_clustered else None
     found = estimate(values, interval=interval, clusters=codes)
     assert found.n == len(values)

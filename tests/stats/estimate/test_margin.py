@@ -24,7 +24,6 @@ def test_a_margin_is_refuted_exactly_where_the_bounded_interval_ends(seed: int) 
     for end in ends.ends:
         for margin, is_within in ((abs(end) * 1.0001, True), (abs(end) * 0.9999, False)):
             found = run_bounded(differences, codes, (-1.0, 1.0), margin)
-            assert found is not None
             p = found.p_above if end > 0 else found.p_below
             is_side = (end > 0) == (end == ends.upper)
             if is_side:
@@ -52,7 +51,6 @@ def test_a_margin_is_refuted_exactly_where_the_dense_interval_ends() -> None:
 def test_a_difference_beyond_the_margin_has_p_1() -> None:
     differences = np.full(40, 0.2)
     found = run_bounded(differences, None, (-1.0, 1.0), 0.1)
-    assert found is not None
     assert (found.p_above, found.p_equivalent) == (1.0, 1.0)
     assert found.p_below < 0.1
 
@@ -60,7 +58,6 @@ def test_a_difference_beyond_the_margin_has_p_1() -> None:
 def test_equal_values_of_few_queries_show_no_equivalence() -> None:
     for count in (2, 10, 50):
         found = run_bounded(np.zeros(count), None, (-1.0, 1.0), 0.05)
-        assert found is not None
         # A query that loses everything is as rare as the margin, and is missing from the sample.
         assert found.p_equivalent >= min(2 * (1 - 0.05) ** count, 1.0) - 1e-9
 

@@ -130,10 +130,10 @@ def test_the_core_refuses_what_does_not_fit() -> None:
 def test_arguments_are_checked() -> None:
     family = make_family(np.zeros((2, 3)))
     with pytest.raises(PolicyError, match="test"):
-        paired.test_pairs([family], test="anova")  # type: ignore[arg-type]  # is refused
+        paired.test_pairs([family], test="anova")
     for wrong in (98, 10**8, True, 1.5):
         with pytest.raises(UsageError, match="permutations from 99"):
-            paired.test_pairs([family], permutations=wrong)  # type: ignore[arg-type]  # likewise
+            paired.test_pairs([family], permutations=wrong)
     with pytest.raises(UsageError, match="the same units"):
         paired.test_pairs([family, make_family(np.zeros((2, 4)))])
     with pytest.raises(UsageError, match="finite"):

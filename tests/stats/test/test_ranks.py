@@ -13,10 +13,10 @@ def test_one(test: str, differences: np.ndarray) -> paired.Tested:
     """Test one pair with these differences."""
     values = np.stack([np.zeros(len(differences)), differences])
     family = Family(values=values, sizes=np.ones(len(differences)), pairs=[(0, 1)])
-    return paired.test_pairs([family], test=test)  # type: ignore[arg-type]  # by name
+    return paired.test_pairs([family], test=test)
 
 
-test_one.__test__ = False  # type: ignore[attr-defined]  # it is called by tests
+test_one.__test__ = False
 
 
 @pytest.mark.parametrize("count", [3, 8, 25, 50])
