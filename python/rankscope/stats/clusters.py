@@ -48,8 +48,8 @@ def average_by_cluster(
         >>> average_by_cluster(values, users).value
         array([0.625, 0.5  ])
         >>> daily = average_by_cluster(values, users, np.array([0, 0, 23, 24]), length=24)
-        >>> [(day, means.tolist()) for day, means in daily.each_period()]
-        [(0, [0.5, 0.5]), (1, [0.75])]
+        >>> daily.period.tolist(), daily.value.tolist()
+        ([0, 0, 1], [0.5, 0.5, 0.75])
     """
     given = np.asarray(values, dtype=np.float64)
     names = np.asarray(clusters)
