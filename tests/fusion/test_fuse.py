@@ -62,10 +62,8 @@ def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) 
         assert all(one[::-1] > other[::-1] for one, other in pairwise(scores)), "best first"
 
 
-@pytest.mark.parametrize("how", SCALES)
 @pytest.mark.parametrize("method", OF_SCORES)
-@examples(40)
-@given(runs=RUNS)
+@given(runs=RUNS, how=st.sampled_from(sorted(SCALES)))
 def test_scores_are_scaled_and_combined_as_defined(
     method: str, how: Scale, runs: list[Run]
 ) -> None:

@@ -34,10 +34,19 @@ if TYPE_CHECKING:
 RANDOM = 20261123
 
 
+SHORT = [case for case in COMPARISONS.list_cases() if case.short]
+
+
+def name_kind(case: Case) -> str:
+    """The name of a case without its world: its rows are those of others of this kind."""
+    first, *others = case.name.split(", ")
+    return ", ".join([first, *others[1:]])
+
+
 @pytest.fixture(scope="module")
-def short() -> list[Row]:
-    """The rows of the short form, with two trials each."""
-    return [row for case in COMPARISONS.list_cases() if case.short for row in case.rows(2)]
+def rows() -> dict[str, list[Row]]:
+    """The rows of one case of each kind, with two trials each."""
+    return {kind: case.rows(2) for kind, case in {name_kind(each): each for each in SHORT}.items()}
 
 
 @pytest.mark.parametrize("world", [*SINGLES, *PAIRS, *UNBOUNDED], ids=lambda world: world.name)
@@ -119,19 +128,21 @@ def test_cases_have_different_names() -> None:
         assert len(set(names)) == len(names)
 
 
-def test_every_row_has_a_cell_for_each_column_of_its_table(short: list[Row]) -> None:
-    assert {row.table for row in short} == set(COMPARISONS.tables)
-    for row in short:
+def test_every_row_has_a_cell_for_each_column_of_its_table(rows: dict[str, list[Row]]) -> None:
+    every = [row for of_kind in rows.values() for row in of_kind]
+    assert {row.table for row in every} == set(COMPARISONS.tables)
+    for row in every:
         rule = COMPARISONS.tables[row.table].rstrip().rpartition("\n")[2]
         assert len(row.cells) == rule.count("|") - 1
 
 
 def test_the_short_form_fails_by_chance_less_often_than_once_in_ten_thousand_times(
-    short: list[Row],
+    rows: dict[str, list[Row]],
 ) -> None:
-    assert all(case.short < ENOUGH for case in COMPARISONS.list_cases())
+    assert all(case.short < ENOUGH for case in SHORT)
     # What is checked is in a cell.
-    assert sum(len(row.cells) for row in short) * RARE < 1e-4
+    cells = {kind: sum(len(row.cells) for row in of_kind) for kind, of_kind in rows.items()}
+    assert sum(cells[name_kind(case)] for case in SHORT) * RARE < 1e-4
 
 
 def test_runs_that_are_equal_to_the_baseline_have_its_mean() -> None:

@@ -89,7 +89,6 @@ def estimate_examination(
         >>> [round(number, 3) for number in (curve.weights[1], curve.lower[1], curve.upper[1])]
         [0.6, 0.45, 0.799]
     """
-    from rankscope.clicks.estimate.harvesting import harvest  # noqa: PLC0415 - as above
     from rankscope.clicks.examination_model import estimate, tally  # noqa: PLC0415 - as above
     from rankscope.clicks.swaps import MOST_RANKS, read_clicks  # noqa: PLC0415 - logs alone need it
 
@@ -104,6 +103,8 @@ def estimate_examination(
     check_cluster_column(cluster)
     reading = Reading.read(encoding=encoding)
     if method == "harvest":
+        from rankscope.clicks.estimate.harvesting import harvest  # noqa: PLC0415 - as above
+
         if propensity is not None:
             raise UsageError(
                 "harvesting needs no propensities",
