@@ -11,7 +11,7 @@ from rankscope.trace.compute import TraceChoices, trace
 
 from tests.trace.windows import make_window
 
-QUICK = TraceChoices(interval=Interval(resamples=499))
+QUICK = TraceChoices(interval=Interval(resamples=299))
 
 
 def test_a_key_weighs_as_much_as_its_mean_share() -> None:

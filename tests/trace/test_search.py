@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +18,7 @@ from rankscope.trace.query_columns import TextColumn
 from tests.trace.windows import decompose, draw_window, make_window
 
 NAMES = ("country", "device", "version")
+trace_quickly = partial(trace, choices=TraceChoices(interval=Interval(resamples=299)))
 
 
 def test_every_slice_adds_what_a_decomposition_says() -> None:
@@ -36,7 +38,7 @@ def test_every_slice_adds_what_a_decomposition_says() -> None:
 
 
 def test_slices_are_listed_by_what_they_add_within_them() -> None:
-    found = trace(draw_window(1, 600), draw_window(2, 600, swapped=True))
+    found = trace_quickly(draw_window(1, 600), draw_window(2, 600, swapped=True))
     within = found.slices.column("within")
     assert [*within] == sorted(within)
 
@@ -48,7 +50,7 @@ def test_the_kind_of_a_loss_is_told(loss: str) -> None:
     device = np.where(np.arange(1000) % 4 == 0, "tv", "pc")
     lost = np.where(device == "tv", 0.3, 0.0)
     losses = {"ordering": 1 - value, loss: lost + (1 - value if loss == "ordering" else 0.0)}
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device), make_window(value - lost, losses=losses, device=device)
     )
     (cause,) = found.causes
@@ -63,7 +65,7 @@ def test_a_slice_of_one_attribute_is_found_before_its_parts() -> None:
     country = random.choice(["at", "de", "fr"], 4000)
     value = random.random(4000)
     fallen = value * np.where(device == "tv", 0.5, 1)
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device, country=country),
         make_window(fallen[::-1], device=device[::-1], country=country[::-1]),
     )
@@ -80,7 +82,7 @@ def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> 
     value = random.random(4000) / 4 + 0.75
     left = np.where(kind == "mood", 0.5, song)
     fallen = value * np.where(device == "tv", left, 1)
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device, kind=kind),
         make_window(fallen[::-1], device=device[::-1], kind=kind[::-1]),
     )
@@ -96,7 +98,7 @@ def test_two_slices_are_told_apart_and_add_up() -> None:
     is_first = (device == "tv") & (country == "de")
     is_second = country == "us"
     fallen = value - 0.3 * is_first - 0.2 * is_second
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device, country=country),
         make_window(fallen, device=device, country=country),
     )
@@ -117,7 +119,7 @@ def test_a_fall_everywhere_is_named_as_such() -> None:
             for name, column in after.attributes.items()
         },
     )
-    found = trace(before, lower)
+    found = trace_quickly(before, lower)
     (cause,) = found.causes
     assert (cause.name, cause.slice) == ("everywhere", ())
     assert cause.contribution == pytest.approx(found.change, abs=1e-12)
@@ -134,7 +136,7 @@ def test_few_users_confirm_nothing(users: int, is_confirmed: bool) -> None:
     names = [f"user {each}" for each in number]
     value = random.random(2000) / 5 + 0.7
     after = np.where(device == "tv", value - 0.3, value)
-    found = trace(
+    found = trace_quickly(
         make_window(value, cluster=names, device=device),
         make_window(after, cluster=names, device=device),
     )

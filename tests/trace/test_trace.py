@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.trace.result import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = TraceChoices(interval=Interval(resamples=499))
+QUICK = TraceChoices(interval=Interval(resamples=299))
 
 
 @pytest.fixture(scope="module")
@@ -371,6 +371,7 @@ def test_a_small_slice_is_found_although_the_whole_rose() -> None:
     found = trace(
         make_window(before, cluster=map(str, range(4000)), device=device),
         make_window(after, cluster=map(str, range(4000, 8000)), device=device),
+        QUICK,
     )
     assert found.change > 0
     assert found.found[0].name == "device=tv"
