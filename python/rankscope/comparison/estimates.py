@@ -288,7 +288,7 @@ def _correct(tested: Tested, choices: Choices, families: int) -> tuple[str, Numb
         # Each family is corrected for its pairs; Bonferroni's correction is over families.
         return "tukey", np.minimum(tested.p * families, 1.0)
     if choices.correction == "max-t":
-        return "max-t", tested.max_t  # type: ignore[return-value]  # of the permutation test
+        return "max-t", tested.max_t
     return choices.correction, correct(tested.p, choices.correction)
 
 

@@ -39,6 +39,7 @@ def test_by_bootstrap(families: Sequence[Family], sampling: Sampling) -> Tested:
         statistic=statistic,
         p=p,
         smallest_p=np.full(len(p), 1 / (resamples + 1)),
+        max_t=np.full(len(p), np.nan),
         test="bootstrap",
         permutations=resamples,
         warnings=(WITH_FEW.format(fewest),) if is_few else (),

@@ -40,6 +40,7 @@ def test_by_range(families: Sequence[Family], sampling: Sampling) -> Tested:
         statistic=statistic,
         p=p,
         smallest_p=smallest,
+        max_t=np.full(len(p), np.nan),
         test="tukey",
         permutations=0 if is_exact else permutations,
         is_exact=is_exact,
