@@ -34,7 +34,7 @@ A, B = draw(1), draw(2)
 
 def test_a_query_has_the_value_of_its_two_lists() -> None:
     for ties in ("a", "b", "w"):
-        found = rs.agreement(A, B, MEASURES, p=0.8, ties=ties)  # type: ignore[arg-type]  # a form
+        found = rs.agreement(A, B, MEASURES, p=0.8, ties=ties)
         assert (found.queries, found.only_a, found.only_b) == (28, 1, 1)
         for query, common, *values in found.table.rows():
             one, other = A[str(query)], B[str(query)]
@@ -42,13 +42,13 @@ def test_a_query_has_the_value_of_its_two_lists() -> None:
             correlated = "a" if ties == "a" else "b"
             expected = [
                 *(
-                    rs.rbo(one, other, p=0.8, ties=ties, form=form)  # type: ignore[arg-type]  # as above
+                    rs.rbo(one, other, p=0.8, ties=ties, form=form)
                     for form in ("extrapolated", "min", "max", "residual")
                 ),
-                rs.kendall_tau(one, other, ties=correlated),  # type: ignore[arg-type]  # as above
-                rs.tau_ap(one, other, ties=correlated),  # type: ignore[arg-type]  # as above
-                rs.overlap(one, other, 5, ties=ties),  # type: ignore[arg-type]  # as above
-                rs.jaccard(one, other, 5, ties=ties),  # type: ignore[arg-type]  # as above
+                rs.kendall_tau(one, other, ties=correlated),
+                rs.tau_ap(one, other, ties=correlated),
+                rs.overlap(one, other, 5, ties=ties),
+                rs.jaccard(one, other, 5, ties=ties),
             ]
             assert values == expected
 

@@ -64,10 +64,7 @@ def fuse(
 
     def by_rank(points: object) -> Scores:
         return add(
-            [
-                {doc: points(place) for place, doc in enumerate(rank(scores), 1)}  # type: ignore[operator]
-                for scores in lists
-            ]
+            [{doc: points(place) for place, doc in enumerate(rank(scores), 1)} for scores in lists]
         )
 
     if method == "rrf":

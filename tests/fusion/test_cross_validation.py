@@ -43,7 +43,7 @@ def split(queries: list[str]) -> list[list[str]]:
     [
         (12, 2, "RR", None),
         (3, 2, "nDCG@4", None),
-        (5, 6, "AP", None),
+        (3, 6, "AP", None),
         (6, 2, "OrderingLoss@3", None),
         (11, 2, "RR", "aggregate=median"),
     ],

@@ -53,7 +53,7 @@ def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) 
             [scores for scores, _ in has],
             method,
             how=str(settings.get("how", "min_max")),
-            weights=None if weights is None else [weights[place] for _, place in has],  # type: ignore[index]
+            weights=None if weights is None else [weights[place] for _, place in has],
             parameter=PARAMETERS.get(method, 0.0),
         )
         # Sums of the definition are exact, and those of the core go from the first run to the last.
@@ -62,10 +62,8 @@ def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) 
         assert all(one[::-1] > other[::-1] for one, other in pairwise(scores)), "best first"
 
 
-@pytest.mark.parametrize("how", SCALES)
 @pytest.mark.parametrize("method", OF_SCORES)
-@examples(40)
-@given(runs=RUNS)
+@given(runs=RUNS, how=st.sampled_from(sorted(SCALES)))
 def test_scores_are_scaled_and_combined_as_defined(
     method: str, how: Scale, runs: list[Run]
 ) -> None:
@@ -73,12 +71,14 @@ def test_scores_are_scaled_and_combined_as_defined(
 
 
 @pytest.mark.parametrize("method", OF_RANKS)
+@examples(50)
 @given(runs=RUNS)
 def test_methods_of_ranks_are_as_defined(method: str, runs: list[Run]) -> None:
     check(runs, rs.fuse(runs, method), method)
 
 
 @pytest.mark.parametrize("method", ["combsum", "combmnz", "rrf", "rbc", "isr", "borda"])
+@examples(50)
 @given(runs=RUNS, data=st.data())
 def test_the_points_of_a_run_are_multiplied_by_its_weight(
     method: str, runs: list[Run], data: st.DataObject
@@ -112,6 +112,7 @@ def test_no_document_loses_to_the_next_one_of_condorcet(runs: list[Run]) -> None
         assert order[: len(winners)] == winners
 
 
+@examples(50)
 @given(runs=RUNS, method=st.sampled_from(list(METHODS)))
 def test_threads_and_forms_of_input_do_not_change_a_bit(runs: list[Run], method: str) -> None:
     rows = [[(q, d, s) for q, docs in run.items() for d, s in docs.items()] for run in runs]
@@ -265,13 +266,13 @@ def test_invalid_arguments_are_errors_that_say_what_is_wrong(
     settings: dict[str, object], message: str
 ) -> None:
     with pytest.raises(rs.UsageError, match=message):
-        rs.fuse([WORDS, VECTORS], **settings)  # type: ignore[arg-type]
+        rs.fuse([WORDS, VECTORS], **settings)
 
 
 @pytest.mark.parametrize("runs", [[], [WORDS], WORDS, {"a": WORDS}, "a.run"])
 def test_one_run_is_refused(runs: object) -> None:
     with pytest.raises(rs.UsageError, match="at least two runs"):
-        rs.fuse(runs)  # type: ignore[arg-type]
+        rs.fuse(runs)
 
 
 def test_a_document_that_occurs_twice_is_an_error_that_names_the_run() -> None:
@@ -299,7 +300,7 @@ def test_fitted_weights_have_the_largest_value_of_all_that_were_tried() -> None:
     fit = rs.fit_fusion(qrels, runs, "AP")
     assert len(fit.tried) == 11
     for words, vectors, value in fit.tried.rows():
-        fused = rs.fuse(runs, "combsum", weights=[words, vectors])  # type: ignore[list-item]
+        fused = rs.fuse(runs, "combsum", weights=[words, vectors])
         assert rs.evaluate(qrels, fused, "AP")["AP"] == value
     assert fit.value == max(fit.tried.column("AP"))
     best = rs.fuse(runs, "combsum", weights=fit.weights)
@@ -327,7 +328,7 @@ def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss() -> None:
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     bad = {query: {"b": 2.0, "a": 1.0} for query in qrels}
     fit = rs.fit_fusion(qrels, {"bad": bad, "good": good}, "OrderingLoss@2")
-    tried = [float(value) for value in fit.tried.column("OrderingLoss@2")]  # type: ignore[arg-type]  # numbers
+    tried = [float(value) for value in fit.tried.column("OrderingLoss@2")]
     assert fit.value == min(tried) < max(tried)
     assert fit.weights["good"] > fit.weights["bad"]
 
@@ -350,9 +351,9 @@ def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic() -> None:
 @pytest.mark.parametrize("empty", [{"1": []}, {"1": {}}])
 def test_ids_have_the_type_of_the_first_run_with_documents(empty: object) -> None:
     run = {"1": {"11": 0.9, "12": 0.5}}
-    assert list(rs.fuse([empty, run]).to_dict()["1"]) == ["11", "12"]  # type: ignore[list-item]
+    assert list(rs.fuse([empty, run]).to_dict()["1"]) == ["11", "12"]
     numbers = {1: {11: 0.9, 12: 0.5}}
-    assert list(rs.fuse([empty, numbers]).to_dict()[1]) == [11, 12]  # type: ignore[list-item]
+    assert list(rs.fuse([empty, numbers]).to_dict()[1]) == [11, 12]
 
 
 def test_a_run_without_queries_is_named() -> None:
@@ -376,6 +377,6 @@ def test_a_run_without_queries_is_named() -> None:
 )
 def test_errors_name_the_run_and_no_argument_that_fuse_lacks(wrong: object) -> None:
     with pytest.raises(rs.InputError) as raised:
-        rs.fuse({"words": WORDS, "vectors": wrong})  # type: ignore[dict-item]
+        rs.fuse({"words": WORDS, "vectors": wrong})
     assert str(raised.value).startswith("vectors")
     assert "duplicates=" not in raised.value.hint

@@ -102,7 +102,7 @@ def test_agreement_without_variation_is_unknown() -> None:
 )
 def test_bad_columns_are_refused(arguments: dict[str, object], code: str) -> None:
     with pytest.raises(rs.RankscopeError) as caught:
-        rs.judge_agreement({"a": [1], "b": [1], "text": ["good"]}, **arguments)  # type: ignore[arg-type]
+        rs.judge_agreement({"a": [1], "b": [1], "text": ["good"]}, **arguments)
     assert caught.value.code == code
 
 

@@ -26,7 +26,7 @@ TABLE = {
     ],
 )
 def test_grades_are_combined(how: str, grades: list[float], ties: int) -> None:
-    combined = rs.combine_judges(TABLE, judges=["x", "y", "z"], how=how)  # type: ignore[arg-type]
+    combined = rs.combine_judges(TABLE, judges=["x", "y", "z"], how=how)
     assert combined.column("relevance") == tuple(grades)
     assert combined.column("doc_id") == ("a", "b", "c", "a")
     assert (combined.majority_ties, combined.left_out) == (ties, 1)
@@ -45,7 +45,7 @@ def test_disagreement_is_that_of_the_grades() -> None:
 
 def test_a_single_grade_has_no_deviation() -> None:
     table = {"query": ["q"], "doc": ["d"], "x": [1], "y": [NAN]}
-    assert np.isnan(rs.combine_judges(table, judges=["x", "y"]).column("deviation")[0])  # type: ignore[arg-type]
+    assert np.isnan(rs.combine_judges(table, judges=["x", "y"]).column("deviation")[0])
 
 
 def test_combined_grades_are_judgments() -> None:

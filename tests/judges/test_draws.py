@@ -57,4 +57,4 @@ def test_draws_that_make_no_sense_are_refused() -> None:
         rs.draw_queries(MODEL, RUN, "P@1", count=4, baseline=RUN)
     for settings in ({"count": 0}, {"count": 2.5}, {"count": 4, "seed": -1}):
         with pytest.raises(rs.UsageError, match="whole number"):
-            rs.draw_queries(MODEL, RUN, "P@1", **settings)  # type: ignore[arg-type]
+            rs.draw_queries(MODEL, RUN, "P@1", **settings)

@@ -11,6 +11,7 @@ from rankscope.candidates.compute import _find_values, _read_ranks
 from rankscope.errors import InputError, LimitError
 from rankscope.judges.agreement import measure_agreement
 from rankscope.judges.crossed import group_judges
+from rankscope.judges.model_judge import find_range
 from rankscope.measures.parse import parse
 
 
@@ -70,3 +71,9 @@ def test_sampled_ranks_are_corrected_for_cutoffs_up_to_1_000() -> None:
     with pytest.raises(rs.MeasureError) as caught:
         _find_values(parse("P@1001"))
     assert "a cutoff up to 1,000" in caught.value.hint
+
+
+def test_a_difference_of_values_from_0_to_1_is_from_minus_1_to_1() -> None:
+    measure, none = parse("nDCG@10"), np.zeros(0)
+    assert find_range(measure, none, is_difference=False) == (0.0, 1.0)
+    assert find_range(measure, none, is_difference=True) == (-1.0, 1.0)

@@ -77,7 +77,7 @@ def test_without_a_significant_difference_the_verdict_says_how_many_queries_it_t
     start = f"No run is significantly better: higher leads high by {mean:.4f} RR (95% interval"
     assert str(found.verdict).startswith(start)
     assert found.verdict is not None
-    needed = queries_needed(mean, stdev(differences))
+    needed = queries_needed(mean, (stdev(differences),))
     assert (
         f"in a single t test, about {round_plan(needed):,} queries are needed if others differ as "
         "much as these; there are 24." in found.verdict.power

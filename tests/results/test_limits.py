@@ -12,7 +12,7 @@ from rankscope.bounds.compute import _read_scale
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.layout import _make_pairs
 from rankscope.comparison.notes import _describe_correction
-from rankscope.comparison.verdict import _list, _say_power
+from rankscope.comparison.verdict import _list, _say_power, _shorten, _write
 from rankscope.difference.result import _left_out, _most_moved
 from rankscope.discounts.result import _are_alike
 from rankscope.engine.requests import note_scale
@@ -38,7 +38,8 @@ from rankscope.trace.text import _head, _list_regrets
     [(2, "r0 and r1"), (3, "r0, r1 and r2"), (4, "r0, r1 and 2 others")],
 )
 def test_a_verdict_names_three_runs_and_counts_more(count: int, text: str) -> None:
-    assert "".join(part.text for part in _list([f"r{at}" for at in range(count)])) == text
+    runs = [f"r{at}" for at in range(count)]
+    assert "".join(part.text for part in _write(_list(runs), *_shorten(runs))) == text
 
 
 @pytest.mark.parametrize(

@@ -65,14 +65,8 @@ def test_the_order_of_rows_changes_no_bit(
 def test_periods_follow_maturity_and_empty_ones_are_left_out() -> None:
     matured = np.array([49, 1, 48, 2, 0])
     means = average_by_cluster(np.array([0.5, 1, 0, 0.25, math.nan]), np.arange(5), matured, 24)
-    days = [(day, values.tolist()) for day, values in means.each_period()]
-    assert days == [(0, [1.0, 0.25]), (2, [0.5, 0.0])]
-
-
-def test_nothing_has_no_period() -> None:
-    means = average_by_cluster(np.array([math.nan]), np.array(["a"]))
-    assert list(means.each_period()) == []
-    assert len(means.value) == len(means.rankings) == 0
+    assert means.period.tolist() == [0, 0, 2, 2]
+    assert means.value.tolist() == [1.0, 0.25, 0.5, 0.0]
 
 
 def test_columns_of_different_lengths_are_refused() -> None:

@@ -14,6 +14,7 @@ from dev.simulate.__main__ import PAGES
 from dev.simulate.case import Case, Row
 from dev.simulate.compare import cases, corrections
 from dev.simulate.compare.chance import ENOUGH, RARE, find_error, is_above, is_below
+from dev.simulate.compare.gates import tilt
 from dev.simulate.compare.page import COMPARISONS
 from dev.simulate.compare.worlds import (
     LAYOUTS,
@@ -33,10 +34,19 @@ if TYPE_CHECKING:
 RANDOM = 20261123
 
 
+SHORT = [case for case in COMPARISONS.list_cases() if case.short]
+
+
+def name_kind(case: Case) -> str:
+    """The name of a case without its world: its rows are those of others of this kind."""
+    first, *others = case.name.split(", ")
+    return ", ".join([first, *others[1:]])
+
+
 @pytest.fixture(scope="module")
-def short() -> list[Row]:
-    """The rows of the short form, with two trials each."""
-    return [row for case in COMPARISONS.list_cases() if case.short for row in case.rows(2)]
+def rows() -> dict[str, list[Row]]:
+    """The rows of one case of each kind, with two trials each."""
+    return {kind: case.rows(2) for kind, case in {name_kind(each): each for each in SHORT}.items()}
 
 
 @pytest.mark.parametrize("world", [*SINGLES, *PAIRS, *UNBOUNDED], ids=lambda world: world.name)
@@ -50,6 +60,15 @@ def test_samples_of_a_world_have_its_mean(world: World, layout: str) -> None:
     error = np.sqrt((residuals**2).sum()) / weights.sum()
     assert np.average(values, weights=weights) == pytest.approx(world.mean, abs=4 * error)
     assert world.low <= values.min() <= values.max() <= world.high
+
+
+@pytest.mark.parametrize("world", PAIRS, ids=lambda world: world.name)
+def test_a_tilted_world_has_the_same_values_and_another_mean(world: World) -> None:
+    for mean in filter(world.reaches, (-0.02, 0.0, 0.4)):
+        tilted = tilt(world, mean)
+        assert tilted.mean == pytest.approx(mean, abs=1e-12)
+        assert tilted.chances.sum() == pytest.approx(1, rel=1e-12)
+        assert np.array_equal(tilted.values, world.values)
 
 
 def test_queries_of_a_user_are_alike() -> None:
@@ -109,19 +128,21 @@ def test_cases_have_different_names() -> None:
         assert len(set(names)) == len(names)
 
 
-def test_every_row_has_a_cell_for_each_column_of_its_table(short: list[Row]) -> None:
-    assert {row.table for row in short} == set(COMPARISONS.tables)
-    for row in short:
+def test_every_row_has_a_cell_for_each_column_of_its_table(rows: dict[str, list[Row]]) -> None:
+    every = [row for of_kind in rows.values() for row in of_kind]
+    assert {row.table for row in every} == set(COMPARISONS.tables)
+    for row in every:
         rule = COMPARISONS.tables[row.table].rstrip().rpartition("\n")[2]
         assert len(row.cells) == rule.count("|") - 1
 
 
 def test_the_short_form_fails_by_chance_less_often_than_once_in_ten_thousand_times(
-    short: list[Row],
+    rows: dict[str, list[Row]],
 ) -> None:
-    assert all(case.short < ENOUGH for case in COMPARISONS.list_cases())
+    assert all(case.short < ENOUGH for case in SHORT)
     # What is checked is in a cell.
-    assert sum(len(row.cells) for row in short) * RARE < 1e-4
+    cells = {kind: sum(len(row.cells) for row in of_kind) for kind, of_kind in rows.items()}
+    assert sum(cells[name_kind(case)] for case in SHORT) * RARE < 1e-4
 
 
 def test_runs_that_are_equal_to_the_baseline_have_its_mean() -> None:

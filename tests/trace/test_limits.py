@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from rankscope.errors import FormatError, LimitError, UsageError
 from rankscope.records import replace
-from rankscope.stats.max_t import max_t, reassign
+from rankscope.stats.reassignment import reassign
 from rankscope.trace import compute as tracing
 from rankscope.trace.additive_effects import fit_effects
 from rankscope.trace.arrivals import find_arrivals
 from rankscope.trace.cluster_bags import place_clusters
 from rankscope.trace.compute import TraceChoices, trace
-from rankscope.trace.decomposition import decompose
 from rankscope.trace.decomposition_result import SliceChange
 from rankscope.trace.document_regrets import DocumentRegrets, split_regrets
 from rankscope.trace.query_columns import TextColumn
@@ -25,7 +25,7 @@ from rankscope.trace.slice_search import Rows, SearchChoices, search_slices
 from rankscope.trace.slice_table import list_slices
 from rankscope.trace.traffic_shifts import search_shifts
 
-from tests.trace.windows import make_window
+from tests.trace.windows import decompose, make_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,8 +69,6 @@ def test_permutations_allow_half_of_the_level(permutations: int, *, is_refused: 
 
 def test_users_are_reassigned_199_times() -> None:
     assert TraceChoices().permutations == 199
-    effects = np.linspace(1.0, 1.1, 40)[:, None]
-    assert max_t(effects).p_values.tolist() == [1 / 200]
 
 
 @pytest.mark.parametrize(("count", "is_refused"), [(19, False), (20, False), (21, True)])
@@ -311,3 +309,14 @@ def test_the_variance_in_a_slice_is_moved_towards_all_by_50_users() -> None:
     variance = (20 * (effects**2).sum() + 50 * usual) / (20 + 50)
     assert found.place == ((0, 1),)
     assert found.statistic == pytest.approx(effects.sum() / math.sqrt(variance), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("contributions", "sign"), [([0.1, -0.1], 1.0), ([-0.1, -0.2], -1.0), ([0.1], 1.0), ([], 1.0)]
+)
+def test_causes_have_the_direction_of_the_change_unless_all_oppose_it(
+    contributions: list[float], sign: float
+) -> None:
+    causes = [SimpleNamespace(contribution=each) for each in contributions]
+    assert tracing._choose_sign(0.3, causes, TraceChoices()) == sign
+    assert tracing._choose_sign(-0.3, causes, TraceChoices(direction="rise")) == 1.0

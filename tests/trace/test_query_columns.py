@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.errors import FormatError
-from rankscope.trace.decomposition import decompose
-from rankscope.trace.query_columns import TextColumn, read_losses
+from rankscope.trace.query_columns import TextColumn
 
-from tests.trace.windows import make_window
+from tests.trace.windows import decompose, make_window
 
 
 @pytest.mark.parametrize(
@@ -45,33 +44,3 @@ def test_a_text_may_be_written_twice() -> None:
     other = rs.records.replace(window, attributes={"device": twice})
     found = decompose(window, other, "device")
     assert [each.queries for each in found.slices] == [(2, 2)]
-
-
-def test_queries_that_the_policy_leaves_out_are_left_out() -> None:
-    rankings = rs.Rankings.from_lists([[1, 0], [0, 0], [0, 1]])
-    found = rankings.evaluate(["IDCG@2", "NumRel"], policy="empty=zero")
-    columns = read_losses(
-        rankings.losses("nDCG@2", policy="empty=skip"),
-        ideal=found.per_query("IDCG@2"),
-        relevant=found.per_query("NumRel"),
-        cluster=TextColumn.of(["u", "v", None]),
-        attributes={"device": TextColumn.of(["tv", "pc", "pc"])},
-    )
-    assert columns.value.tolist() == [1.0, rs.ndcg([0, 1])]
-    assert columns.ideal.tolist() == [1.0, 1.0]
-    assert columns.measure == "nDCG@2"
-    assert columns.clusters.codes.tolist() == [0, -1]
-    assert columns.attributes["device"].codes.tolist() == [0, 1]
-    assert len(columns) == 2
-
-
-def test_what_was_shown_alone_does_not_observe_retrieval() -> None:
-    rankings = rs.Rankings.from_lists([[1, 0, 2]])
-    found = rankings.evaluate(["IDCG@2", "NumRel"])
-    columns = read_losses(
-        rankings.losses("nDCG@2"),
-        ideal=found.per_query("IDCG@2"),
-        relevant=found.per_query("NumRel"),
-    )
-    assert (columns.retrieval is None) == (not rankings.losses("nDCG@2").observes_retrieval)
-    assert columns.key.texts == tuple(map(str, rankings.query_ids))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -12,12 +13,12 @@ from rankscope.stats.cluster_bootstrap import find_intervals
 from rankscope.stats.scatter import below, number_texts, scatter
 from rankscope.trace.cluster_bags import MOST_BAGS, place_clusters
 from rankscope.trace.compute import TraceChoices, trace
-from rankscope.trace.decomposition import decompose
 from rankscope.trace.query_columns import TextColumn
 
-from tests.trace.windows import draw_window, make_window
+from tests.trace.windows import decompose, draw_window, make_window
 
 NAMES = ("country", "device", "version")
+trace_quickly = partial(trace, choices=TraceChoices(interval=Interval(resamples=299)))
 
 
 def test_every_slice_adds_what_a_decomposition_says() -> None:
@@ -27,7 +28,7 @@ def test_every_slice_adds_what_a_decomposition_says() -> None:
     expected = {
         frozenset(each.name.split(", ")): each
         for by in [*((name,) for name in NAMES), *combinations(NAMES, 2)]
-        for each in decompose(*windows, by).slices
+        for each in decompose(*windows, *by).slices
     }
     assert rows.keys() == expected.keys()
     for name, each in expected.items():
@@ -37,7 +38,7 @@ def test_every_slice_adds_what_a_decomposition_says() -> None:
 
 
 def test_slices_are_listed_by_what_they_add_within_them() -> None:
-    found = trace(draw_window(1, 600), draw_window(2, 600, swapped=True))
+    found = trace_quickly(draw_window(1, 600), draw_window(2, 600, swapped=True))
     within = found.slices.column("within")
     assert [*within] == sorted(within)
 
@@ -49,11 +50,11 @@ def test_the_kind_of_a_loss_is_told(loss: str) -> None:
     device = np.where(np.arange(1000) % 4 == 0, "tv", "pc")
     lost = np.where(device == "tv", 0.3, 0.0)
     losses = {"ordering": 1 - value, loss: lost + (1 - value if loss == "ordering" else 0.0)}
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device), make_window(value - lost, losses=losses, device=device)
     )
     (cause,) = found.causes
-    assert cause.change.main_loss(-1) == loss
+    assert cause.main_loss(-1) == loss
     assert cause.change.losses[loss] == pytest.approx(-0.3 / 4)
     assert f"within device=tv by {loss}" in str(found)
 
@@ -64,7 +65,7 @@ def test_a_slice_of_one_attribute_is_found_before_its_parts() -> None:
     country = random.choice(["at", "de", "fr"], 4000)
     value = random.random(4000)
     fallen = value * np.where(device == "tv", 0.5, 1)
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device, country=country),
         make_window(fallen[::-1], device=device[::-1], country=country[::-1]),
     )
@@ -81,7 +82,7 @@ def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> 
     value = random.random(4000) / 4 + 0.75
     left = np.where(kind == "mood", 0.5, song)
     fallen = value * np.where(device == "tv", left, 1)
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device, kind=kind),
         make_window(fallen[::-1], device=device[::-1], kind=kind[::-1]),
     )
@@ -97,7 +98,7 @@ def test_two_slices_are_told_apart_and_add_up() -> None:
     is_first = (device == "tv") & (country == "de")
     is_second = country == "us"
     fallen = value - 0.3 * is_first - 0.2 * is_second
-    found = trace(
+    found = trace_quickly(
         make_window(value, device=device, country=country),
         make_window(fallen, device=device, country=country),
     )
@@ -118,7 +119,7 @@ def test_a_fall_everywhere_is_named_as_such() -> None:
             for name, column in after.attributes.items()
         },
     )
-    found = trace(before, lower)
+    found = trace_quickly(before, lower)
     (cause,) = found.causes
     assert (cause.name, cause.slice) == ("everywhere", ())
     assert cause.contribution == pytest.approx(found.change, abs=1e-12)
@@ -135,7 +136,7 @@ def test_few_users_confirm_nothing(users: int, is_confirmed: bool) -> None:
     names = [f"user {each}" for each in number]
     value = random.random(2000) / 5 + 0.7
     after = np.where(device == "tv", value - 0.3, value)
-    found = trace(
+    found = trace_quickly(
         make_window(value, cluster=names, device=device),
         make_window(after, cluster=names, device=device),
     )
@@ -190,23 +191,23 @@ def test_an_interval_is_that_of_scipy() -> None:
         ratio,
         paired=True,
         vectorized=True,
-        n_resamples=20_000,
+        n_resamples=5_000,
         rng=np.random.default_rng(7),
     ).confidence_interval
     ours = find_intervals(
         pairs,
         lambda totals: totals[..., :1] / totals[..., 1:],
-        Interval(resamples=20_000),
+        Interval(resamples=5_000),
         [0.95],
     )[0]
     width = theirs.high - theirs.low
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.03 * width)
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.06 * width)
 
 
 def test_an_interval_covers_as_often_as_it_says() -> None:
-    """Clusters of three queries in both windows: 95 % of 200 are 190."""
+    """Clusters of three queries in both windows: 95 % of 50 are 47.5."""
     covered = 0
-    for seed in range(200):
+    for seed in range(50):
         random = np.random.default_rng(seed)
         cluster = random.integers(0, 60, 360)
         value = np.clip(
@@ -218,7 +219,6 @@ def test_an_interval_covers_as_often_as_it_says() -> None:
         ends = trace(
             before, after, TraceChoices(interval=Interval(resamples=199, seed=seed))
         ).intervals["change"]
-        assert ends is not None
         covered += ends[0] <= 0 <= ends[1]
-    # Fewer than 178 or more than 199 have a probability below 0.001.
-    assert 178 <= covered <= 199
+    # Fewer than 42 have a probability below 0.001.
+    assert covered >= 42

@@ -15,20 +15,20 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.errors import DeadlineError, EmptyError, LimitError, PolicyError, UsageError
+from rankscope.errors import DeadlineError, EmptyError, PolicyError, UsageError
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.trace.compute import TraceChoices, trace
-from rankscope.trace.query_columns import QueryColumns, TextColumn, read_losses
 
 from tests.generated import examples
 from tests.trace.windows import GOOD, SWAPPED, WINDOWS, draw_window, make_window
 
 if TYPE_CHECKING:
+    from rankscope.trace.query_columns import QueryColumns
     from rankscope.trace.result import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = TraceChoices(interval=Interval(resamples=499))
+QUICK = TraceChoices(interval=Interval(resamples=299))
 
 
 @pytest.fixture(scope="module")
@@ -36,22 +36,17 @@ def swapped() -> Trace:
     return trace(draw_window(1), draw_window(2, swapped=True))
 
 
-def test_the_lists_have_the_values_of_the_story() -> None:
-    assert (round(rs.ndcg(GOOD, 5), 5), round(rs.ndcg(SWAPPED, 5), 5)) == (0.99345, 0.64591)
-
-
 def test_the_planted_slice_is_found_with_its_kind_of_loss(swapped: Trace) -> None:
     (cause,) = swapped.causes
     assert cause.name == "device=tv, version=4"
     assert cause.by == "within"
-    assert cause.change.main_loss(-1) == "ordering"
+    assert cause.main_loss(-1) == "ordering"
     shares = sum(cause.change.shares) / 2
     assert cause.contribution == pytest.approx(
         shares * (rs.ndcg(SWAPPED) - rs.ndcg(GOOD)), abs=1e-12
     )
     assert cause.change.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
     assert cause.contribution == pytest.approx(swapped.change, abs=0.004)
-    assert cause.interval is not None
     assert cause.interval[0] < cause.contribution < cause.interval[1]
     (found, *_) = swapped.found
     assert found.name == cause.name
@@ -63,9 +58,8 @@ def test_the_intervals_have_the_parts_in_them(swapped: Trace) -> None:
     whole = swapped.decomposition
     for part in ("change", "mix", "within"):
         ends = swapped.intervals[part]
-        assert ends is not None
         assert ends[0] <= getattr(whole, part) <= ends[1]
-    assert swapped.intervals["change"][1] < 0  # type: ignore[index]  # just seen
+    assert swapped.intervals["change"][1] < 0
 
 
 def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
@@ -78,7 +72,6 @@ def test_the_parts_of_a_trace_add_up(swapped: Trace) -> None:
     ):
         assert abs(math.fsum(parts) - swapped.change) <= 1e-12
     paired = swapped.paired
-    assert paired is not None
     assert (
         abs(math.fsum([paired.within, paired.mix, paired.entered, paired.left]) - swapped.change)
         <= 1e-12
@@ -125,15 +118,6 @@ def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped: Trace) -> N
     assert swapped.search.searched == (4000, 4000)
 
 
-def test_slices_say_what_they_add_over_all_queries(swapped: Trace) -> None:
-    rows = swapped.slices.to_dict()
-    whole = rows["device=tv, version=4"]
-    cause = swapped.causes[0].change
-    assert (whole["queries before"], whole["queries after"]) == cause.queries
-    assert whole["within"] == pytest.approx(cause.within, abs=1e-14)
-    assert whole["total"] == pytest.approx(cause.total, abs=1e-14)
-
-
 def test_a_mix_shift_is_found_as_mix() -> None:
     def window(seed: int, shares: tuple[float, float, float]) -> QueryColumns:
         random = np.random.default_rng(seed)
@@ -161,7 +145,6 @@ def test_labels_that_came_are_found_as_another_ideal() -> None:
     assert not found.ideal["relevant"].has_changed
     assert not found.ideal["gained"].has_changed
     assert "check the labels first" in str(found)
-    assert found.paired is not None
     assert found.paired.other_ideal == found.paired.keys
     # What is gained is drawn anew; the ideal makes the rest.
     assert found.paired.by_ideal == pytest.approx(found.paired.change, abs=0.01)
@@ -193,7 +176,7 @@ def test_a_version_that_was_rolled_out_is_named(
     found = trace(before, after, QUICK)
     cause = found.causes[0]
     assert cause.name == "device=tv, version=4"
-    assert found.to_dict()["causes"][0]["name"] == cause.name  # type: ignore[index]  # a list
+    assert found.to_dict()["causes"][0]["name"] == cause.name
     assert (cause.change.name, cause.by, cause.main_loss(-1)) == ("device=tv", "within", "ordering")
     (new,) = cause.arrivals
     assert new.mean == pytest.approx(rs.ndcg(SWAPPED))
@@ -204,7 +187,6 @@ def test_a_version_that_was_rolled_out_is_named(
     assert old is not None
     assert cause.contribution == pytest.approx(weight * new.share * (new.mean - old), abs=1e-12)
     assert cause.losses["ordering"] == pytest.approx(cause.contribution, abs=1e-12)
-    assert cause.interval is not None
     assert cause.interval[0] < cause.contribution < cause.interval[1] < 0
     lines = str(found).splitlines()
     assert f"{-cause.contribution:.4f} of it within device=tv, version=4 by ordering" in lines[0]
@@ -289,22 +271,6 @@ def test_a_slice_of_few_queries_is_not_found_by_a_share_that_stayed(
         assert trace(*windows, choices).shifts == ()
 
 
-def test_without_a_change_seldom_anything_is_confirmed() -> None:
-    """At a level of 5 %, 60 traces name a cause in 3 on average."""
-    confirmed = [
-        bool(
-            trace(
-                draw_window(2 * seed, 1000),
-                draw_window(2 * seed + 1, 1000),
-                TraceChoices(interval=Interval(resamples=199, seed=seed)),
-            ).causes
-        )
-        for seed in range(60)
-    ]
-    # More than 9 have a probability below 0.001.
-    assert sum(confirmed) <= 9
-
-
 def test_where_nothing_is_confirmed_it_says_so() -> None:
     found = trace(draw_window(1), draw_window(2), QUICK)
     assert found.causes == ()
@@ -338,8 +304,7 @@ def test_a_seed_gives_other_reassignments() -> None:
     assert found[0].intervals != found[2].intervals
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_threads_change_nothing(swapped: Trace, threads: str) -> None:
+def test_one_thread_changes_nothing(swapped: Trace) -> None:
     program = (
         "import json\n"
         "from rankscope.trace.compute import trace\n"
@@ -351,7 +316,7 @@ def test_threads_change_nothing(swapped: Trace, threads: str) -> None:
     made = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
-        env=os.environ | dict.fromkeys(names, threads),
+        env=os.environ | dict.fromkeys(names, "1"),
         capture_output=True,
         text=True,
         check=True,
@@ -366,7 +331,6 @@ def test_one_query_is_traced_without_intervals() -> None:
     assert found.change == -0.5
     assert found.causes == found.found == ()
     assert {*found.intervals.values()} == {None}
-    assert found.paired is not None
     assert (found.paired.change, found.paired.interval) == (-0.5, None)
     assert found.fallen.rows() == [("all", "a", 1, 1, 1.0, 0.5, -0.5, 0, None)]
     assert "nDCG@5 fell by 0.5000, from 1.0000 to 0.5000" in str(found)
@@ -407,6 +371,7 @@ def test_a_small_slice_is_found_although_the_whole_rose() -> None:
     found = trace(
         make_window(before, cluster=map(str, range(4000)), device=device),
         make_window(after, cluster=map(str, range(4000, 8000)), device=device),
+        QUICK,
     )
     assert found.change > 0
     assert found.found[0].name == "device=tv"
@@ -423,29 +388,6 @@ def test_what_rose_is_searched_for_where_it_is_asked_for() -> None:
     fell = trace(before, after, TraceChoices(direction="fall", interval=Interval(resamples=499)))
     assert fell.sign == -1
     assert fell.causes == ()
-
-
-def test_windows_of_rankings_are_traced() -> None:
-    def window(lists: list[list[int]], first: int) -> QueryColumns:
-        rankings = rs.Rankings.from_lists(lists)
-        found = rankings.evaluate(["IDCG@5", "NumRel"])
-        number = range(first, first + len(lists))
-        return read_losses(
-            rankings.losses("nDCG@5"),
-            ideal=found.per_query("IDCG@5"),
-            relevant=found.per_query("NumRel"),
-            key=TextColumn.of(f"q{each}" for each in number),
-            attributes={"device": TextColumn.of("tv" if each % 3 else "pc" for each in number)},
-        )
-
-    other = [3, 0, 1]
-    before = window([GOOD if number % 3 else other for number in range(600)], 0)
-    after = window([SWAPPED if number % 3 else other for number in range(600)], 0)
-    found = trace(before, after, QUICK)
-    assert [each.name for each in found.causes] == ["device=tv"]
-    assert found.causes[0].contribution == pytest.approx(found.change, abs=1e-14)
-    assert found.causes[0].change.main_loss(-1) == "ordering"
-    assert found.change == pytest.approx(2 / 3 * (rs.ndcg(SWAPPED) - rs.ndcg(GOOD)), abs=1e-14)
 
 
 def test_a_window_without_queries_is_refused() -> None:
@@ -476,13 +418,6 @@ def test_intervals_of_student_are_refused() -> None:
     with pytest.raises(PolicyError) as caught:
         TraceChoices(interval=Interval(method="t"))
     assert caught.value.code == "interval_unavailable"
-
-
-def test_more_attributes_than_can_be_searched_are_refused() -> None:
-    window = make_window([1.0], **{f"attribute {number}": ["a"] for number in range(21)})
-    with pytest.raises(LimitError, match="at most 20 attributes to search, found 21") as caught:
-        trace(window, window)
-    assert caught.value.code == "slices"
 
 
 def test_an_attribute_that_no_window_has_is_refused() -> None:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import rankscope as rs
 from hypothesis import strategies as st
+from rankscope.trace.decomposition import decompose_groups
 from rankscope.trace.query_columns import QueryColumns, TextColumn
+from rankscope.trace.shared_slices import share_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from rankscope.trace.decomposition_result import Decomposition
 
 GOOD = [6, 5, 1, 2, 0]
 SWAPPED = [0, 5, 1, 2, 6]
@@ -94,6 +97,21 @@ def draw_window(
         version=version.tolist(),
         country=country.tolist(),
     )
+
+
+def decompose(
+    before: QueryColumns, after: QueryColumns, *by: str, most_values: int = 50
+) -> Decomposition:
+    """The change by the values of attributes together."""
+    axes = [share_attribute(before, after, name, most_values) for name in by]
+    rows = [
+        [*zip(*([axis.texts[code] for code in axis.codes[at]] for axis in axes), strict=True)]
+        for at in (0, 1)
+    ]
+    groups = sorted({*rows[0], *rows[1]})
+    codes = [np.array([groups.index(row) for row in window], dtype=np.int32) for window in rows]
+    slices = [tuple(zip(by, group, strict=True)) for group in groups]
+    return decompose_groups(before, after, slices, (codes[0], codes[1]))
 
 
 TEXTS = st.sampled_from(["a", "b", "c", "d", None])

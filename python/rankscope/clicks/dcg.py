@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from rankscope.clicks.off_policy import (
-    DEFAULT_METHOD,
-    METHODS,
-    check_clip,
-    check_level,
     check_ranks,
+    check_rows,
+    check_settings,
     weigh,
 )
 from rankscope.clicks.swaps import refuse_clicked_only
 from rankscope.deferred import np
-from rankscope.engine.clusters import check_cluster_column
 from rankscope.errors import FormatError, UsageError
-from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -108,11 +104,7 @@ def dcg_from_clicks(
     from rankscope.clicks.log import read_log  # noqa: PLC0415 - logs alone need it
     from rankscope.clicks.swaps import MOST_RANKS  # noqa: PLC0415 - as above
 
-    check_level(level)
-    check_clip(clip)
-    check_cluster_column(cluster)
-    if method is not None:
-        check_choice("method", method, METHODS, hint=DEFAULT_METHOD)
+    check_settings(method, clip, level, cluster)
     if method == "dr" and predicted is None:
         raise UsageError("dr needs predictions", hint="pass predicted=", code="bad_parameter")
     if k is not None and (k is True or k not in range(1, MOST_RANKS + 1)):
@@ -210,28 +202,22 @@ def _read_propensities(given: Numbers, ranks: NDArray[np.int64]) -> Numbers:
 
     known = np.nan_to_num(given)
     is_good = (known <= 1) & ((known > 0) | ((known == 0) & (ranks == 0)))
-    if not is_good.all():
-        at = int(np.argmin(is_good))
-        raise FormatError(
-            f"expected propensities above 0, up to 1, of shown documents, found {given[at]:g} in "
-            f"row {at + 1:,}",
-            hint="it is how often users look at the document, averaged over the ranks at which the "
-            "old ranker could have shown it",
-            code="bad_propensity",
-        )
+    check_rows(
+        is_good,
+        given,
+        "propensities above 0, up to 1, of shown documents",
+        "it is how often users look at the document, averaged over the ranks at which the old "
+        "ranker could have shown it",
+        "bad_propensity",
+    )
     return known
 
 
 def _read_predictions(given: Numbers) -> Numbers:
 
+    hint = "predict the probability that a user who looks at the document clicks it"
     is_good = (given >= 0) & (given <= 1)
-    if not is_good.all():
-        at = int(np.argmin(is_good))
-        raise FormatError(
-            f"expected predicted probabilities from 0 to 1, found {given[at]:g} in row {at + 1:,}",
-            hint="predict the probability that a user who looks at the document clicks it",
-            code="bad_propensity",
-        )
+    check_rows(is_good, given, "predicted probabilities from 0 to 1", hint, "bad_propensity")
     return given
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from rankscope.clicks.off_policy import check_level, check_ranks, check_rows
 from rankscope.clicks.swaps import refuse_clicked_only
 from rankscope.deferred import np
 from rankscope.engine.clusters import check_cluster_column
-from rankscope.errors import FormatError, UsageError
+from rankscope.errors import UsageError
 from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Literal
 
-    from numpy.typing import NDArray
-
+    from rankscope.clicks.estimate.harvesting import Shown
     from rankscope.clicks.examination_result import ExaminationCurve
 
 METHODS = ("rates", "harvest")
@@ -91,12 +92,7 @@ def estimate_examination(
     from rankscope.clicks.examination_model import estimate, tally  # noqa: PLC0415 - as above
     from rankscope.clicks.swaps import MOST_RANKS, read_clicks  # noqa: PLC0415 - logs alone need it
 
-    if not 0 < level < 1:
-        raise UsageError(
-            f"expected level between 0 and 1, found {level!r}",
-            hint="write 0.95 for 95 percent",
-            code="bad_interval",
-        )
+    check_level(level)
     if ranks is not None and ranks not in range(1, MOST_RANKS + 1):
         raise UsageError(
             f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks!r}",
@@ -107,18 +103,17 @@ def estimate_examination(
     check_cluster_column(cluster)
     reading = Reading.read(encoding=encoding)
     if method == "harvest":
-        return _harvest(
-            log,
-            reading,
-            rank=rank,
-            click=click,
-            propensity=propensity,
-            ranks=ranks,
-            query=query,
-            doc=doc,
-            cluster=cluster,
-            level=float(level),
-        )
+        from rankscope.clicks.estimate.harvesting import harvest  # noqa: PLC0415 - as above
+
+        if propensity is not None:
+            raise UsageError(
+                "harvesting needs no propensities",
+                hint='remove propensity, or method="harvest"',
+                code="bad_parameter",
+            )
+        found = {"rank": rank, "query": query, "doc": doc}
+        shown = _read_shown(log, reading, click, found, cluster=cluster, ranks=ranks)
+        return harvest(shown, float(level))
     if query is not None or doc is not None:
         raise UsageError(
             "query and doc have no effect on click-through rates",
@@ -126,41 +121,30 @@ def estimate_examination(
             code="bad_parameter",
         )
     names = {"rank": rank, "click": click, "propensity": propensity, "cluster": cluster}
-    found = tally(read_clicks(log, names, reading), ranks)
-    return estimate(found, float(level), is_weighted=propensity is not None)
+    tallies = tally(read_clicks(log, names, reading), ranks)
+    return estimate(tallies, float(level), is_weighted=propensity is not None)
 
 
-def _harvest(
+def _read_shown(
     log: object,
     reading: Reading,
-    *,
-    rank: str | None,
     click: str,
-    propensity: str | None,
-    ranks: int | None,
-    query: str | None,
-    doc: str | None,
+    found: Mapping[str, str | None],
+    *,
     cluster: str | None,
-    level: float,
-) -> ExaminationCurve:
-
-    from rankscope.clicks.estimate.harvesting import DEEPEST, Shown, harvest  # noqa: PLC0415 - loads late
+    ranks: int | None,
+) -> Shown:
+    """Read the documents of each query, with the ranks at which they were shown."""
+    from rankscope.clicks.estimate.harvesting import DEEPEST, Shown  # noqa: PLC0415 - loads late
     from rankscope.clicks.estimate.row_order import order_rows  # noqa: PLC0415 - as above
     from rankscope.clicks.log import read_log  # noqa: PLC0415 - logs alone need it
-    from rankscope.clicks.off_policy import check_ranks  # noqa: PLC0415 - as above
 
-    if propensity is not None:
-        raise UsageError(
-            "harvesting needs no propensities",
-            hint='remove propensity, or method="harvest"',
-            code="bad_parameter",
-        )
     read = read_log(
         log,
         reading,
         numbers={"click": click},
         values={} if cluster is None else {"cluster": cluster},
-        found={"rank": rank, "query": query, "doc": doc},
+        found=found,
     )
     clicks = read.numbers["click"]
     places = check_ranks(read.numbers["rank"])
@@ -171,31 +155,19 @@ def _harvest(
             hint="write ranks=10",
             code="bad_parameter",
         )
-    _refuse_clicks(clicks)
+    is_click = (clicks == 0) | (clicks == 1)
+    check_rows(
+        is_click, clicks, "clicks as 0 or 1", "a row is one document, shown once", "bad_click"
+    )
+    refuse_clicked_only(clicks.sum(), len(clicks))
     read = read.take(order_rows(read.columns))
     kept = read.numbers["rank"] <= deepest
     queries = read.values["query"].codes[kept]
     documents = queries * len(read.values["doc"].texts) + read.values["doc"].codes[kept]
     clusters = queries if cluster is None else read.values["cluster"].separate()[kept]
-    return harvest(
-        Shown(
-            documents=np.unique(documents, return_inverse=True)[1],
-            ranks=read.numbers["rank"][kept].astype(np.int64),
-            clicks=read.numbers["click"][kept],
-            clusters=np.unique(clusters, return_inverse=True)[1],
-        ),
-        level,
+    return Shown(
+        documents=np.unique(documents, return_inverse=True)[1],
+        ranks=read.numbers["rank"][kept].astype(np.int64),
+        clicks=read.numbers["click"][kept],
+        clusters=np.unique(clusters, return_inverse=True)[1],
     )
-
-
-def _refuse_clicks(clicks: NDArray[np.float64]) -> None:
-
-    is_good = (clicks == 0) | (clicks == 1)
-    if not is_good.all():
-        at = int(np.argmin(is_good))
-        raise FormatError(
-            f"expected clicks as 0 or 1, found {clicks[at]:g} in row {at + 1:,}",
-            hint="a row is one document, shown once",
-            code="bad_click",
-        )
-    refuse_clicked_only(clicks.sum(), len(clicks))

@@ -56,15 +56,7 @@ class Tallies:
     clusters: NDArray[np.float64] | None = None
 
 
-ADDED = (
-    "impressions",
-    "clicks",
-    "weights",
-    "squares",
-    "fourths",
-    "clicked",
-    "clicked_squares",
-)
+ADDED: tuple[str, ...] = Tallies.__match_args__[:-1]
 """The sums over impressions, in the order in which they are computed."""
 
 

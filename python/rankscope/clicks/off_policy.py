@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Discount: TypeAlias = str | Sequence[float] | ExaminationCurve
 
 METHODS = ("ips", "clipped", "snips", "dr")
-DEFAULT_METHOD = "leave it out for dr with predictions, and snips without"
 MOST_OFF = 1e-6
 """How far probabilities may be from a sum of 1."""
 
@@ -119,16 +118,15 @@ def evaluate_off_policy(
     from rankscope.clicks.estimate.row_order import order_rows  # noqa: PLC0415 - as above
     from rankscope.clicks.log import read_log  # noqa: PLC0415 - logs alone need it
 
-    _check(
-        target,
-        chosen=chosen,
-        predicted=predicted,
-        predicted_target=predicted_target,
-        cluster=cluster,
-        method=method,
-        clip=clip,
-        level=level,
-    )
+    check_settings(method, clip, level, cluster)
+    _check_target(target, chosen)
+    if (predicted is None) != (predicted_target is None):
+        raise UsageError(
+            "expected predicted and predicted_target together, found one of them",
+            hint="predicted= is the prediction for the item of the row, predicted_target= the mean "
+            "prediction for the choices of the new policy",
+            code="bad_parameter",
+        )
     is_mapping = isinstance(target, Mapping)
     needs_item = is_mapping or chosen is not None
     has_positions = discount is not None or examination is not None
@@ -184,21 +182,26 @@ def evaluate_off_policy(
     return evaluate(made, method=method, clip=clip, level=float(level), what=what)
 
 
-def _check(
-    target: object,
-    *,
-    chosen: str | None,
-    predicted: str | None,
-    predicted_target: str | None,
-    cluster: str | None,
-    method: str | None,
-    clip: float,
-    level: float,
-) -> None:
+def check_settings(method: str | None, clip: float, level: float, cluster: str | None) -> None:
+    """Check the settings that all estimates of another policy or ranker have."""
     check_level(level)
     check_cluster_column(cluster)
     if method is not None:
-        check_choice("method", method, METHODS, hint=DEFAULT_METHOD)
+        check_choice(
+            "method",
+            method,
+            METHODS,
+            hint="leave it out for dr with predictions, and snips without",
+        )
+    if not clip > 0:
+        raise UsageError(
+            f"expected clip above 0, found {clip!r}",
+            hint="it is the largest weight, such as 50",
+            code="bad_parameter",
+        )
+
+
+def _check_target(target: object, chosen: str | None) -> None:
     if (target is None) == (chosen is None):
         raise UsageError(
             f"expected either target or chosen, found {'neither' if target is None else 'both'}",
@@ -211,24 +214,6 @@ def _check(
             f"expected target as the name of a column or a mapping, found {type(target).__name__}",
             hint="write target.to_dict() for the probabilities of items, or add those of the rows "
             "to the table as a column",
-            code="bad_parameter",
-        )
-    if (predicted is None) != (predicted_target is None):
-        raise UsageError(
-            "expected predicted and predicted_target together, found one of them",
-            hint="predicted= is the prediction for the item of the row, predicted_target= the mean "
-            "prediction for the choices of the new policy",
-            code="bad_parameter",
-        )
-    check_clip(clip)
-
-
-def check_clip(clip: float) -> None:
-    """Raise an error for a largest weight that isn't above 0."""
-    if not clip > 0:
-        raise UsageError(
-            f"expected clip above 0, found {clip!r}",
-            hint="it is the largest weight, such as 50",
             code="bad_parameter",
         )
 
@@ -246,17 +231,22 @@ def check_level(level: float) -> None:
 def _check_chances(read: Log, role: str, wanted: str, *, is_above: bool) -> None:
 
     chances = read.numbers[role]
-    is_bad = ~((chances > 0 if is_above else chances >= 0) & (chances <= 1))
-    if is_bad.any():
-        at = int(np.argmax(is_bad))
-        what = "new policy" if role == "target" else "log"
+    what = "new policy" if role == "target" else "log"
+    hint = f"it is the probability with which the {what} shows this item here"
+    if is_above:
+        hint += "; an item that was shown had one above 0"
+    is_good = (chances > 0 if is_above else chances >= 0) & (chances <= 1)
+    check_rows(is_good, chances, wanted, hint, "bad_propensity")
+
+
+def check_rows(
+    is_good: NDArray[np.bool_], values: Numbers, wanted: str, hint: str, code: str
+) -> None:
+    """Raise an error about the first row of a log whose value is not good."""
+    if not is_good.all():
+        at = int(np.argmin(is_good))
         raise FormatError(
-            f"expected {wanted}, found {chances[at]:g} in row {at + 1:,}",
-            hint=f"it is the probability with which the {what} shows this item here; "
-            "an item that was shown had one above 0"
-            if is_above
-            else f"it is the probability with which the {what} shows this item here",
-            code="bad_propensity",
+            f"expected {wanted}, found {values[at]:g} in row {at + 1:,}", hint=hint, code=code
         )
 
 
@@ -341,13 +331,7 @@ def check_ranks(ranks: Numbers) -> NDArray[np.int64]:
     from rankscope.clicks.swaps import MOST_RANKS  # noqa: PLC0415 - as above
 
     is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
-    if not is_rank.all():
-        at = int(np.argmin(is_rank))
-        raise FormatError(
-            f"expected ranks from 1 to {MOST_RANKS:,}, found {ranks[at]:g} in row {at + 1:,}",
-            hint="the first rank is 1",
-            code="bad_rank",
-        )
+    check_rows(is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank")
     return ranks.astype(np.int64)
 
 

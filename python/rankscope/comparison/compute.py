@@ -22,7 +22,7 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypedDict, TypeVar, Unpack
+    from typing import Literal, TypedDict, TypeGuard, TypeVar, Unpack
 
     from rankscope.comparison.query_axis import Attribute
     from rankscope.comparison.result import Compared, Comparison
@@ -137,17 +137,17 @@ def compare(
     reading = Reading.read(
         columns=columns, duplicates=duplicates, score_type=score_type, encoding=encoding
     )
-    if _are_evaluations(qrels):
+    if holds(qrels, Evaluation):
         refuse_known_items(
             {"history": history, "items": items, "catalogue": catalogue},
             "results of evaluate, which have their values already",
         )
-        evaluations: dict[str, Evaluation] = dict(qrels)  # type: ignore[arg-type]  # see above
+        evaluations: dict[str, Evaluation] = dict(qrels)
         first = next(iter(evaluations.values()))
         axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
         wanted: Measures | None = runs if measures is None else measures  # type: ignore[assignment]  # one
         return _compare_evaluations(name_anew(evaluations, names), wanted, axis, testing)
-    if _are_rankings(qrels):
+    if holds(qrels, Rankings):
         if (measures is None) == (runs is None):
             raise UsageError(
                 "expected rankings and measures, found "
@@ -168,11 +168,11 @@ def compare(
     known = read_items_for(
         asked, history=history, items=items, catalogue=catalogue, reading=reading
     )
-    if _are_rankings(qrels):
-        rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
+    if holds(qrels, Rankings):
+        rankings: dict[str, Rankings] = dict(qrels)
     else:
         rankings = rank_runs(
-            qrels,  # type: ignore[arg-type]  # see above
+            qrels,  # type: ignore[arg-type]  # what else it can be
             read_runs(runs),
             asked,
             reading,
@@ -227,15 +227,8 @@ def compare_rankings(
     return _add_ranges(made, rankings, evaluations, threads, is_shown=is_shown)
 
 
-def _are_rankings(given: object) -> bool:
-    return _holds(given, Rankings)
-
-
-def _are_evaluations(given: object) -> bool:
-    return _holds(given, Evaluation)
-
-
-def _holds(given: object, kind: type) -> bool:
+def holds(given: object, kind: type[Named]) -> TypeGuard[Mapping[str, Named]]:
+    """Return whether something is a mapping of names to objects of a class."""
     if not isinstance(given, Mapping) or isinstance(given, Evaluation) or not given:
         return False
     return all(isinstance(each, kind) for each in given.values())
@@ -430,4 +423,4 @@ def _add_ranges(
         )
 
     every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
-    return made.replace(tuple(map(add, every)))
+    return replace(made, comparisons=tuple(map(add, every)))

@@ -30,20 +30,21 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.stats.test.paired import Test
-    from rankscope.stats.test.tested import Tested
+    from rankscope.stats.test.tested import Drawn, Tested
 
     Numbers: TypeAlias = NDArray[np.float64]
     Limits: TypeAlias = tuple[float | None, float | None]
+
+    class Outcome(TypedDict):
+        """The result of the test of one pair: fields of `Compared`."""
+
+        statistic: float
+        p: float
+        smallest_p: float
+        correction: str
+        p_corrected: float
+
     Correction: TypeAlias = Literal["holm", "bh", "max-t", "none"]
-
-    class Drawn(TypedDict):
-        """The arguments that decide which permutations are drawn."""
-
-        permutations: int | None
-        seed: int
-        slices: int
-        threads: int | None
-        check: Callable[[], None] | None
 
 
 CORRECTIONS = ("holm", "bh", "max-t", "none")
@@ -198,15 +199,14 @@ def compare_values(
     correction, corrected = _correct(tested, choices, len(cases))
     compared = []
     for at, (case, pair) in enumerate((case, pair) for case in cases for pair in pairs):
-        result = Outcome(
-            statistic=float(tested.statistic[at]),
-            p=float(tested.p[at]),
-            smallest_p=float(tested.smallest_p[at]),
-            correction=correction,
-            p_corrected=float(corrected[at]),
-            inverted=inverted[at],
-        )
-        compared.append(_compare_pair(case, pair, runs, result, choices))
+        outcome: Outcome = {
+            "statistic": float(tested.statistic[at]),
+            "p": float(tested.p[at]),
+            "smallest_p": float(tested.smallest_p[at]),
+            "correction": correction,
+            "p_corrected": float(corrected[at]),
+        }
+        compared.append(_compare_pair(case, pair, runs, outcome, choices, inverted=inverted[at]))
     means = {
         run: {each.measure.name: _mean(each.values[at]) for each in cases if each.slice is None}
         for at, run in enumerate(runs)
@@ -270,21 +270,6 @@ def _choose_cases(
     return cases
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The result of the test of one pair; the fields are those of `Compared`.
-
-    `inverted` is what a test of sign flips says about all differences.
-    """
-
-    statistic: float
-    p: float
-    smallest_p: float
-    correction: str
-    p_corrected: float
-    inverted: Inverted
-
-
 def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     """Return the values of the units of a case: of its queries, or its clusters."""
     # All families have the units of all data, so that one permutation is the same in each.
@@ -313,6 +298,8 @@ def _compare_pair(
     runs: Sequence[str],
     outcome: Outcome,
     choices: Choices,
+    *,
+    inverted: Inverted,
 ) -> Compared:
     theirs, ours = (cases.values[number] for number in pair)
     differences = ours - theirs
@@ -320,7 +307,7 @@ def _compare_pair(
     limits = cases.measure.range_of_difference
     bounded = replace(choices.interval, method="bounded")
     bounds = estimate_as_named(differences, cases, limits, bounded, choices.threads)
-    estimate = _choose(differences, cases, outcome, choices)
+    estimate = _choose(differences, cases, outcome["p"], inverted, choices)
     baseline_mean, run_mean = _mean(theirs), _mean(ours)
     deviation, units = find_deviation(differences, cases.clusters)
     difference = estimate.value
@@ -328,7 +315,7 @@ def _compare_pair(
     margin = choices.margin
     direction = cases.measure.direction
     sign = SIGNS[direction]
-    against = None if margin is None else _test_margin(differences, cases, outcome, margin)
+    against = None if margin is None else _test_margin(differences, cases, inverted, margin)
     counts = int(((ours > theirs) & ~is_same).sum()), int(((ours < theirs) & ~is_same).sum())
     wins, losses = counts[::-1] if sign < 0 else counts
     return Compared(
@@ -351,11 +338,6 @@ def _compare_pair(
         bounded_upper=bounds.upper,
         effect_size=_divide(difference, deviation),
         test=choices.test,
-        statistic=outcome.statistic,
-        p=outcome.p,
-        smallest_p=outcome.smallest_p,
-        correction=outcome.correction,
-        p_corrected=outcome.p_corrected,
         wins=wins,
         ties=int(is_same.sum()),
         losses=losses,
@@ -365,6 +347,7 @@ def _compare_pair(
         p_not_worse=_find_not_worse(against, sign),
         p_equivalent=None if against is None else against.p_equivalent,
         direction=direction,
+        **outcome,
     )
 
 
@@ -405,7 +388,9 @@ def estimate_dense(
     return bounds
 
 
-def _choose(differences: Numbers, cases: Cases, outcome: Outcome, choices: Choices) -> Estimate:
+def _choose(
+    differences: Numbers, cases: Cases, p: float, inverted: Inverted, choices: Choices
+) -> Estimate:
     """Return the interval to show: by default what the test doesn't reject."""
     interval, limits = choices.interval, cases.measure.range_of_difference
     is_dense = interval.method in {"auto", "dense"}
@@ -413,10 +398,10 @@ def _choose(differences: Numbers, cases: Cases, outcome: Outcome, choices: Choic
         interval, is_dense = replace(interval, method="t"), False
     if not is_dense:
         return estimate_as_named(differences, cases, limits, interval, choices.threads)
-    found = estimate_dense(differences, cases, limits, outcome.inverted, interval)
+    found = estimate_dense(differences, cases, limits, inverted, interval)
     if found.method != "dense" or choices.test != "permutation":
         return found
-    lower, upper = _agree(found, outcome.p, interval.level)
+    lower, upper = _agree(found, p, interval.level)
     return replace(found, lower=lower, upper=upper)
 
 
@@ -436,13 +421,15 @@ def _agree(found: Estimate, p: float, level: float) -> tuple[float, float]:
     return (nearest, upper) if found.value > 0 else (lower, nearest)
 
 
-def _test_margin(differences: Numbers, cases: Cases, outcome: Outcome, margin: float) -> MarginTest:
+def _test_margin(
+    differences: Numbers, cases: Cases, inverted: Inverted, margin: float
+) -> MarginTest:
     """Test a margin with bounds, or with sign flips where differences have no limits."""
     limits = cases.measure.range_of_difference
     found = test_bounded(differences, cases.clusters, limits, margin)
     if found is not None:
         return found
-    return test_dense(float(differences.mean()), outcome.inverted, margin)
+    return test_dense(float(differences.mean()), inverted, margin)
 
 
 def _find_not_worse(against: MarginTest | None, sign: int) -> float | None:
@@ -458,14 +445,14 @@ def _need(difference: float, deviation: float, alpha: float) -> int | None:
     """Return how many units detect a difference of this size; `None` for sizes near 0."""
     if not deviation > 0 or abs(difference) < deviation * SMALLEST_EFFECT:
         return None
-    return queries_needed(abs(difference), deviation, level=alpha, power=POWER)
+    return queries_needed(abs(difference), (deviation,), level=alpha, power=POWER)
 
 
 def _detectable(deviation: float, units: int, alpha: float, highest: float | None) -> float:
     """Return the minimum detectable difference; NaN if no difference that there can be is."""
     if units < 2 or not deviation > 0:
         return math.nan
-    found = minimum_detectable(deviation, units, level=alpha, power=POWER)
+    found = minimum_detectable((deviation,), units, level=alpha, power=POWER)
     return found if highest is None or found <= highest else math.nan
 
 

@@ -96,33 +96,24 @@ def list_ranges(
     covered = []
     if unjudged is not None and unjudged.documents:
         covered.append("unjudged documents")
-        rows += [
-            ("unjudged documents", str(unjudged.documents)),
-            (
-                "lowest difference if unjudged documents were judged",
-                format_value(unjudged.if_unjudged_lowest),
-            ),
-            (
-                "highest difference if unjudged documents were judged",
-                format_value(unjudged.if_unjudged_highest),
-            ),
-            (
-                "winner certain despite unjudged documents",
-                _say(is_so=unjudged.winner_certain_despite_unjudged),
-            ),
-        ]
+        ends = unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest
+        rows.append(("unjudged documents", str(unjudged.documents)))
+        rows += _describe("unjudged documents", "unjudged documents were judged", ends)
     if tied is not None and tied.documents:
         covered.append("ties")
-        rows += [
-            ("tied documents", str(tied.documents)),
-            ("lowest difference if ties were ordered otherwise", format_value(tied.if_ties_lowest)),
-            (
-                "highest difference if ties were ordered otherwise",
-                format_value(tied.if_ties_highest),
-            ),
-            ("winner certain despite ties", _say(is_so=tied.winner_certain_despite_ties)),
-        ]
+        rows.append(("tied documents", str(tied.documents)))
+        ends = tied.if_ties_lowest, tied.if_ties_highest
+        rows += _describe("ties", "ties were ordered otherwise", ends)
     return rows, say_scope(covered)
+
+
+def _describe(what: str, when: str, ends: tuple[float, float]) -> list[tuple[str, str]]:
+    lowest, highest = map(format_value, ends)
+    return [
+        (f"lowest difference if {when}", lowest),
+        (f"highest difference if {when}", highest),
+        (f"winner certain despite {what}", "yes" if _is_certain(*ends) else "no"),
+    ]
 
 
 def say_scope(covered: Sequence[str]) -> str:
@@ -135,7 +126,3 @@ def say_scope(covered: Sequence[str]) -> str:
     else:
         subject = "These ranges are not confidence intervals: they cover"
     return f"{subject} {what}, not the choice of queries."
-
-
-def _say(*, is_so: bool) -> str:
-    return "yes" if is_so else "no"

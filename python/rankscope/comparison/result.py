@@ -26,41 +26,6 @@ if TYPE_CHECKING:
     from rankscope.output.ids import AttributeColumn
     from rankscope.settings.policy import Policy
 
-NAMES = (
-    "measure",
-    "direction",
-    "baseline",
-    "run",
-    "slice",
-    "n",
-    "clusters",
-    "baseline_mean",
-    "run_mean",
-    "difference",
-    "relative",
-    "lower",
-    "upper",
-    "level",
-    "interval_method",
-    "bounded_lower",
-    "bounded_upper",
-    "effect_size",
-    "test",
-    "statistic",
-    "p",
-    "smallest_p",
-    "correction",
-    "p_corrected",
-    "wins",
-    "ties",
-    "losses",
-    "minimum_detectable",
-    "queries_needed",
-    "margin",
-    "p_not_worse",
-    "p_equivalent",
-)
-"""The fields of a comparison that are columns of its table."""
 RANGES = (
     "if_unjudged_lowest",
     "if_unjudged_highest",
@@ -157,6 +122,7 @@ class Compared(Hinted):
     """
 
     measure: str
+    direction: Direction = "higher"
     baseline: str
     run: str
     slice: str | None
@@ -170,7 +136,8 @@ class Compared(Hinted):
     upper: float
     level: float
     interval_method: str
-    interval_note: str
+    bounded_lower: float = math.nan
+    bounded_upper: float = math.nan
     effect_size: float
     test: str
     statistic: float
@@ -182,15 +149,13 @@ class Compared(Hinted):
     ties: int
     losses: int
     minimum_detectable: float
-    bounded_lower: float = math.nan
-    bounded_upper: float = math.nan
     queries_needed: int | None = None
     margin: float | None = None
     p_not_worse: float | None = None
     p_equivalent: float | None = None
+    interval_note: str
     unjudged: UnjudgedRange | None = None
     tied: TieRange | None = None
-    direction: Direction = "higher"
 
     @property
     def is_significant(self) -> bool:
@@ -234,6 +199,10 @@ class Compared(Hinted):
         return dict(zip(RANGES, found, strict=True))
 
 
+NAMES: tuple[str, ...] = Compared.__match_args__[:-3]
+"""The fields that are columns of the table: all but the last three."""
+
+
 @record(frozen=True, slots=True)
 class SliceAttribute:
     """The values of slices in one of the attributes that they are made of.
@@ -257,6 +226,7 @@ class SliceAttribute:
         return self.column.restore_column(texts)
 
 
+@record(frozen=True, slots=True, kw_only=True)
 class Comparison(Tabular):
     """Runs compared by measures: means, differences, confidence intervals and p-values.
 
@@ -264,6 +234,20 @@ class Comparison(Tabular):
     than, and a table of differences for each measure. Exports have one row per pair of runs,
     measure and slice. The column `slice` is empty for all queries. Each attribute of the slices has
     a column of its own besides, with the type of the input.
+
+    Args:
+        runs: The names of the runs.
+        measures: The names of the measures.
+        means: The mean of each measure, by run.
+        comparisons: All comparisons: by measure, then slice (all queries first), then pair of runs.
+        baseline: The baseline that all other runs are compared with, or `None` for all pairs.
+        by: The attribute of the slices; empty without slices.
+        settings: The test, the correction and the level.
+        policy: The policy of the evaluation; `None` for values from elsewhere.
+        notes: Notes about input that is valid but looks wrong.
+        warnings: Sentences about what the test or the intervals can't say about these data.
+        asked: The names of the measures by the names that the caller wrote.
+        attributes: The values of the slices in the attributes that they are made of.
 
     Examples:
         >>> import rankscope as rs
@@ -278,89 +262,23 @@ class Comparison(Tabular):
         'new'
     """
 
-    def __init__(
-        self,
-        *,
-        runs: tuple[str, ...],
-        measures: tuple[str, ...],
-        means: Mapping[str, Mapping[str, float]],
-        comparisons: tuple[Compared, ...],
-        baseline: str | None,
-        by: str,
-        settings: Settings,
-        policy: Policy | None,
-        notes: tuple[Diagnostic, ...] = (),
-        warnings: tuple[str, ...] = (),
-        asked: Mapping[str, str] | None = None,
-        attributes: Sequence[SliceAttribute] = (),
-    ) -> None:
-        self._runs = runs
-        self._measures = measures
-        self._means = {run: dict(of) for run, of in means.items()}
-        self._comparisons = comparisons
-        self._baseline = baseline
-        self._by = by
-        self._settings = settings
-        self._policy = policy
-        self._notes = notes
-        self._warnings = warnings
-        self._asked = dict(asked or {})
-        self._attributes = tuple(attributes)
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The names of the runs."""
-        return self._runs
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The names of the measures."""
-        return self._measures
-
-    @property
-    def means(self) -> dict[str, dict[str, float]]:
-        """The mean of each measure, by run."""
-        return {run: dict(of) for run, of in self._means.items()}
-
-    @property
-    def comparisons(self) -> tuple[Compared, ...]:
-        """All comparisons: by measure, then slice (all queries first), then pair of runs."""
-        return self._comparisons
-
-    @property
-    def baseline(self) -> str | None:
-        """The baseline that all other runs are compared with, or `None` for all pairs."""
-        return self._baseline
-
-    @property
-    def by(self) -> str:
-        """The attribute of the slices; empty without slices."""
-        return self._by
-
-    @property
-    def settings(self) -> Settings:
-        """The test, the correction and the level."""
-        return self._settings
-
-    @property
-    def policy(self) -> Policy | None:
-        """The policy of the evaluation; `None` for values from elsewhere."""
-        return self._policy
-
-    @property
-    def notes(self) -> tuple[Diagnostic, ...]:
-        """Notes about input that is valid but looks wrong."""
-        return self._notes
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences about what the test or the intervals can't say about these data."""
-        return self._warnings
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    means: Mapping[str, Mapping[str, float]]
+    comparisons: tuple[Compared, ...]
+    baseline: str | None
+    by: str
+    settings: Settings
+    policy: Policy | None
+    notes: tuple[Diagnostic, ...] = ()
+    warnings: tuple[str, ...] = ()
+    asked: Mapping[str, str] | None = None
+    attributes: tuple[SliceAttribute, ...] = ()
 
     def over_all(self, measure: Measure | str) -> list[Compared]:
         """Return the comparisons by a measure over all queries."""
         name = self._name(measure)
-        return [each for each in self._comparisons if each.measure == name and each.slice is None]
+        return [each for each in self.comparisons if each.measure == name and each.slice is None]
 
     def find_beaten(self, measure: str, run: str) -> list[str]:
         """Return the runs that a run is significantly better than, in order."""
@@ -369,7 +287,7 @@ class Comparison(Tabular):
             for each in self.over_all(measure)
             if each.better == run
         }
-        return [each for each in self._runs if each in beaten]
+        return [each for each in self.runs if each in beaten]
 
     def find_best(self, measure: str) -> str | None:
         """Return the run that is significantly better than each other one, or `None`.
@@ -377,8 +295,8 @@ class Comparison(Tabular):
         With a baseline, runs other than the baseline aren't compared with each other, so no run is
         the best unless there are two.
         """
-        for run in self._runs:
-            if len(self.find_beaten(measure, run)) == len(self._runs) - 1:
+        for run in self.runs:
+            if len(self.find_beaten(measure, run)) == len(self.runs) - 1:
                 return run
         return None
 
@@ -401,15 +319,15 @@ class Comparison(Tabular):
             UsageError: There is no such comparison, or there are several.
         """
         name = self._name(measure)
-        if name not in self._measures:
+        if name not in self.measures:
             raise UsageError(
                 f"{measure} was not compared",
-                hint=f"the measures are {', '.join(self._measures)}",
+                hint=f"the measures are {', '.join(self.measures)}",
                 code="not_compared",
             )
         found = [
             each
-            for each in self._comparisons
+            for each in self.comparisons
             if each.measure == name
             and each.run == run
             and baseline in {None, each.baseline}
@@ -417,7 +335,7 @@ class Comparison(Tabular):
         ]
         if len(found) != 1:
             known = ", ".join(each.baseline for each in found)
-            runs = ", ".join(dict.fromkeys(each.run for each in self._comparisons))
+            runs = ", ".join(dict.fromkeys(each.run for each in self.comparisons))
             raise UsageError(
                 f"expected one comparison of {run!r} by {name}, found {len(found)}",
                 hint=f"use find() and name the baseline, one of: {known}"
@@ -436,7 +354,7 @@ class Comparison(Tabular):
         if not isinstance(key, tuple) or len(key) != 2:  # type: ignore[redundant-expr]  # users err
             raise UsageError(
                 f"expected a measure and a run, found {key!r}",
-                hint=f"write found[{self._measures[0]!r}, {self._runs[-1]!r}]",
+                hint=f"write found[{self.measures[0]!r}, {self.runs[-1]!r}]",
                 code="not_compared",
             )
         measure, run = key
@@ -444,24 +362,24 @@ class Comparison(Tabular):
 
     def _name(self, measure: Measure | str) -> str:
         """Return the name of a measure in this result: `"AP"` for `"map"`."""
-        return find_name(measure, self._measures, self._asked)
+        return find_name(measure, self.measures, self.asked or {})
 
     def __iter__(self) -> Iterator[Compared]:
-        return iter(self._comparisons)
+        return iter(self.comparisons)
 
     def __len__(self) -> int:
-        return len(self._comparisons)
+        return len(self.comparisons)
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists, as `rankscope compare --json` prints it."""
-        settings = self._settings
+        settings = self.settings
         return {
             "runs": self.means,
-            "comparisons": [each.to_dict() for each in self._comparisons],
-            "policy": None if self._policy is None else self._policy.to_dict(),
+            "comparisons": [each.to_dict() for each in self.comparisons],
+            "policy": None if self.policy is None else self.policy.to_dict(),
             "settings": {
-                "baseline": self._baseline,
-                "by": self._by or None,
+                "baseline": self.baseline,
+                "by": self.by or None,
                 "cluster": settings.clusters or None,
                 "test": settings.test,
                 "correction": settings.correction,
@@ -471,7 +389,7 @@ class Comparison(Tabular):
                 "seed": settings.seed,
                 "power": settings.power,
             },
-            "warnings": list(self._warnings),
+            "warnings": list(self.warnings),
             "diagnostics": self.diagnostics,
         }
 
@@ -479,35 +397,18 @@ class Comparison(Tabular):
     def diagnostics(self) -> dict[str, int]:
         """The count of each code in `notes`."""
         counted: dict[str, int] = {}
-        for note in self._notes:
+        for note in self.notes:
             counted[note.code] = counted.get(note.code, 0) + note.count
         return counted
 
-    def replace(self, comparisons: tuple[Compared, ...]) -> Comparison:
-        """Return the same comparison with other rows."""
-        return Comparison(
-            runs=self._runs,
-            measures=self._measures,
-            means=self._means,
-            comparisons=comparisons,
-            baseline=self._baseline,
-            by=self._by,
-            settings=self._settings,
-            policy=self._policy,
-            notes=self._notes,
-            warnings=self._warnings,
-            asked=self._asked,
-            attributes=self._attributes,
-        )
-
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         fields: list[tuple[str, ColumnValues]] = [
-            (name, [getattr(each, name) for each in self._comparisons]) for name in NAMES
+            (name, [getattr(each, name) for each in self.comparisons]) for name in NAMES
         ]
-        slices = [each.slice for each in self._comparisons]
+        slices = [each.slice for each in self.comparisons]
         after = NAMES.index("slice") + 1
-        fields[after:after] = [(each.name, each.read(slices)) for each in self._attributes]
-        ranges = [each.ranges() for each in self._comparisons]
+        fields[after:after] = [(each.name, each.read(slices)) for each in self.attributes]
+        ranges = [each.ranges() for each in self.comparisons]
         fields += [(name, [each[name] for each in ranges]) for name in RANGES]
         return name_columns(fields)
 
@@ -541,8 +442,3 @@ class Comparison(Tabular):
         from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
 
         return write_result(self.table("html"))
-
-
-def is_known(number: float | None) -> bool:
-    """Return whether a number is there, and not NaN."""
-    return number is not None and not math.isnan(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 
 from rankscope.comparison.words import CORRECTIONS, TESTS, format_ends, format_p, round_plan
 from rankscope.measures.direction import SIGNS
@@ -19,6 +20,8 @@ MOST_NAMES = 3
 """More runs than these are counted, not named."""
 MOST_QUERIES = 1_000_000
 """Nobody judges more queries than these."""
+NAME = "\0"
+"""Where the name of a run stands in a sentence."""
 
 
 @record(frozen=True, slots=True)
@@ -73,23 +76,21 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
 def _decide_pair(comparison: Comparison, pair: Compared) -> list[Part]:
     first, second = _order(pair)
     if pair.wins == pair.losses == 0:
-        return [
-            *(_name(pair.baseline), Part(" and "), _name(pair.run)),
-            Part(f" have the same {pair.measure} for all {pair.n:,} queries."),
-        ]
+        same = f"{NAME} and {NAME} have the same {pair.measure} for all {pair.n:,} queries."
+        return _write(same, pair.baseline, pair.run)
     size, evidence = format_value(abs(pair.difference)), _show_evidence(comparison, pair)
     if pair.direction == "neither":
-        start = [] if pair.higher is not None else [Part("The difference is not significant: ")]
-        end = f" by {size} {evidence}. Neither higher nor lower values are better."
-        higher = Part(f" has a higher {pair.measure} than ")
-        return [*start, _name(first), higher, _name(second), Part(end)]
-    end = f" by {size} {pair.measure} {evidence}.{_say_direction(pair)}"
-    if pair.better is not None:
-        return [_name(first), Part(" is better than "), _name(second), Part(end)]
-    return [
-        Part("No run is significantly better: "),
-        *(_name(first), Part(" leads "), _name(second), Part(end)),
-    ]
+        start = "" if pair.higher is not None else "The difference is not significant: "
+        text = (
+            f"{start}{NAME} has a higher {pair.measure} than {NAME} by {size} {evidence}. Neither "
+            "higher nor lower values are better."
+        )
+    else:
+        end = f"{NAME} by {size} {pair.measure} {evidence}.{_say_direction(pair)}"
+        text = f"No run is significantly better: {NAME} leads {end}"
+        if pair.better is not None:
+            text = f"{NAME} is better than {end}"
+    return _write(text, first, second)
 
 
 def _say_direction(pair: Compared) -> str:
@@ -104,53 +105,37 @@ def _say_bounds(pair: Compared) -> list[Part]:
     is_same = pair.wins == pair.losses == 0
     if not is_same and (pair.higher is None or pair.is_bounded_apart):
         return []
-    is_turned = _order(pair)[0] == pair.baseline
-    ends = (
-        (-pair.bounded_upper, -pair.bounded_lower)
-        if is_turned
-        else (
-            pair.bounded_lower,
-            pair.bounded_upper,
-        )
-    )
+    ends = (pair.bounded_lower, pair.bounded_upper)
+    if _order(pair)[0] == pair.baseline:
+        ends = (-pair.bounded_upper, -pair.bounded_lower)
     where = format_ends(*ends)
     if is_same:
-        return [Part(f" Other queries could still differ, on average by {where} (bounded).")]
-    return [
-        Part(
-            " This assumes that no rare, large difference is missing from these queries. Without "
-            f"that, the interval is {where} (bounded), which doesn't decide."
-        )
-    ]
+        return _write(f" Other queries could still differ, on average by {where} (bounded).")
+    return _write(
+        " This assumes that no rare, large difference is missing from these queries. Without "
+        f"that, the interval is {where} (bounded), which doesn't decide."
+    )
 
 
 def _say_margin(pair: Compared, alpha: float) -> list[Part]:
     """Return whether the run is as good as the baseline, except for the margin."""
     if pair.margin is None or pair.p_not_worse is None:
         return []
-    run, baseline = _name(pair.run), _name(pair.baseline)
     if pair.p_equivalent is not None and pair.p_equivalent < alpha:
         p = _show_p(pair.p_equivalent)
-        end = f" are equivalent within {pair.margin:g} ({p})."
-        return [Part(" "), run, Part(" and "), baseline, Part(end)]
-    if math.isnan(pair.p_not_worse):
+        text = f" {NAME} and {NAME} are equivalent within {pair.margin:g} ({p})."
+    elif math.isnan(pair.p_not_worse):
         return []
-    p = _show_p(pair.p_not_worse)
-    if pair.p_not_worse >= alpha:
-        start, verb = (
-            Part(" The data don't show that "),
-            Part(f" is less than {pair.margin:g} worse than "),
-        )
-        return [start, run, verb, baseline, Part(f" ({p}).")]
-    if pair.better == pair.run:
+    elif pair.p_not_worse >= alpha:
+        p = _show_p(pair.p_not_worse)
+        least = f"is less than {pair.margin:g} worse than"
+        text = f" The data don't show that {NAME} {least} {NAME} ({p})."
+    elif pair.better == pair.run:
         return []
-    return [
-        Part(" "),
-        run,
-        Part(" is not worse than "),
-        baseline,
-        Part(f" by {pair.margin:g} or more ({p})."),
-    ]
+    else:
+        p = _show_p(pair.p_not_worse)
+        text = f" {NAME} is not worse than {NAME} by {pair.margin:g} or more ({p})."
+    return _write(text, pair.run, pair.baseline)
 
 
 def _decide_baseline(
@@ -166,13 +151,13 @@ def _decide_baseline(
         (f"significantly {down}", [run for run, gain in told.items() if gain < 0]),
         ("not significantly different", [run for run, gain in told.items() if gain == 0]),
     ]
-    parts = [Part(f"{measure}, against "), _name(baseline), Part(": ")]
+    said, named = [], [baseline]
     for what, runs in groups:
         if runs:
-            verb = "is" if len(runs) == 1 else "are"
-            parts += [*_list(runs), Part(f" {verb} {what}"), Part("; ")]
-    end = Part(f".{_say_direction(pairs[0])}")
-    return [*parts[:-1], end], max(pairs, key=lambda each: sign * each.run_mean)
+            said.append(f"{_list(runs)} {'is' if len(runs) == 1 else 'are'} {what}")
+            named += _shorten(runs)
+    text = f"{measure}, against {NAME}: {'; '.join(said)}.{_say_direction(pairs[0])}"
+    return _write(text, *named), max(pairs, key=lambda each: sign * each.run_mean)
 
 
 def _decide_many(
@@ -185,39 +170,30 @@ def _decide_many(
     own = [each for each in pairs if top in (each.run, each.baseline)]
     own.sort(key=lambda each: -sign * means[_other(each, top)])
     rivals = [each for each in own if each.higher is None or sign * _lead(each, top) <= 0]
-    said = _say_direction(pairs[0])
-    if not rivals:
-        closest = own[0]
-        evidence = _show_evidence(comparison, closest)
-        end = f", by {format_value(abs(closest.difference))} {evidence}.{said}"
-        beats = (
-            f" has a higher {measure} than each of the other {len(own)} runs. It is above "
-            if direction == "neither"
-            else f" is better than each of the other {len(own)} runs by {measure}. It leads "
-        )
-        return [
-            _name(top),
-            Part(beats),
-            _name(_other(closest, top)),
-            Part(f", the closest{end}"),
-        ], closest
-    closest = rivals[0]
-    trailing = [_other(each, top) for each in rivals]
+    closest = rivals[0] if rivals else own[0]
     size = format_value(abs(closest.difference))
-    evidence = f" {_show_evidence(comparison, closest)}.{said}"
+    end = f"{_show_evidence(comparison, closest)}.{_say_direction(pairs[0])}"
+    if not rivals:
+        beats = f"is better than each of the other {len(own)} runs by {measure}. It leads"
+        if direction == "neither":
+            beats = f"has a higher {measure} than each of the other {len(own)} runs. It is above"
+        text = f"{NAME} {beats} {NAME}, the closest, by {size} {end}"
+        return _write(text, top, _other(closest, top)), closest
+    trailing = [_other(each, top) for each in rivals]
     best = "highest" if direction == "neither" else "best"
     extreme = "lowest" if direction == "lower" else "highest"
-    start = [
-        Part(f"No run is significantly {best} by {measure}. "),
-        _name(top),
-        Part(f" has the {extreme} mean, {format_value(means[top])}, but "),
-    ]
+    start = (
+        f"No run is significantly {best} by {measure}. {NAME} has the {extreme} mean, "
+        f"{format_value(means[top])}, but"
+    )
     if len(rivals) == 1:
-        lead = [Part(f"its lead of {size} over "), *_list(trailing), Part(" is not significant")]
-        return [*start, *lead, Part(evidence)], closest
-    leads = [Part("its leads over "), *_list(trailing), Part(" are not significant. ")]
-    smallest = [Part(f"The smallest is {size} over "), _name(trailing[0]), Part(evidence)]
-    return [*start, *leads, *smallest], closest
+        text = f"{start} its lead of {size} over {NAME} is not significant {end}"
+        return _write(text, top, *trailing), closest
+    text = (
+        f"{start} its leads over {_list(trailing)} are not significant. The smallest is {size} "
+        f"over {NAME} {end}"
+    )
+    return _write(text, top, *_shorten(trailing), trailing[0]), closest
 
 
 def _other(pair: Compared, run: str) -> str:
@@ -240,19 +216,26 @@ def _order(pair: Compared) -> tuple[str, str]:
     return (pair.run, pair.baseline) if is_ahead else (pair.baseline, pair.run)
 
 
-def _name(run: str) -> Part:
-    return Part(run, is_name=True)
-
-
-def _list(runs: Sequence[str]) -> list[Part]:
-    """Return names with commas, or the first ones and how many others there are."""
-    shown = runs if len(runs) <= MOST_NAMES else runs[: MOST_NAMES - 1]
+def _write(text: str, *runs: str) -> list[Part]:
+    """Return the parts of a sentence, with the names of runs at their places."""
     parts: list[Part] = []
-    for at, run in enumerate(shown):
-        is_last = at == len(shown) - 1 == len(runs) - 1
-        parts += [Part("" if at == 0 else " and " if is_last else ", "), _name(run)]
-    left = len(runs) - len(shown)
-    return [*parts, Part(f" and {left} others")] if left else parts
+    for words, run in zip_longest(text.split(NAME), runs):
+        parts += [Part(words)] if words else []
+        parts += [] if run is None else [Part(run, is_name=True)]
+    return parts
+
+
+def _shorten(runs: Sequence[str]) -> Sequence[str]:
+    """Return the runs to name."""
+    return runs if len(runs) <= MOST_NAMES else runs[: MOST_NAMES - 1]
+
+
+def _list(runs: Sequence[str]) -> str:
+    """Return the places of names with commas, and how many other runs there are."""
+    places = [NAME] * len(_shorten(runs))
+    left = len(runs) - len(places)
+    *others, last = [*places, *([f"{left} others"] if left else [])]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _show_evidence(comparison: Comparison, pair: Compared) -> str:
@@ -340,10 +323,8 @@ def _say_range(
     low, high = ends if is_higher else (-ends[1], -ends[0])
     wins = "have the higher mean" if pair.direction == "neither" else "win"
     outcome = f"the same run would {wins}" if is_certain else f"the other run could {wins}"
-    return (
-        Part(f"{when}, the difference "),
-        _name(higher),
-        Part(" minus "),
-        _name(lower),
-        Part(f" could be from {format_value(low)} to {format_value(high)}: {outcome}."),
+    text = (
+        f"{when}, the difference {NAME} minus {NAME} could be from {format_value(low)} to "
+        f"{format_value(high)}: {outcome}."
     )
+    return tuple(_write(text, higher, lower))

@@ -52,7 +52,6 @@ class FusionChoices:
 
 def read_choices(
     method: object,
-    *,
     normalize: object,
     parameters: Mapping[str, object],
     ties: object,
@@ -60,13 +59,11 @@ def read_choices(
 ) -> FusionChoices:
     """Read how runs are fused, as the arguments of `rankscope.fuse` say."""
     chosen = find_method(method)
-    parameter = _read_parameter(chosen, parameters)
-    scale = _read_scale(chosen, normalize)
     check_choice("ties", ties, TIES)
     return FusionChoices(
         method=chosen,
-        parameter=parameter,
-        scale=scale,
+        parameter=_read_parameter(chosen, parameters),
+        scale=_read_scale(chosen, normalize),
         ties=str(ties),
         depth=_read_depth(depth),
     )

@@ -139,13 +139,7 @@ def fuse(
         >>> list(fuse([words, vectors], "borda").to_dict()["q1"].items())
         [('d2', 7.0), ('d1', 5.5), ('d4', 4.0), ('d3', 3.5)]
     """
-    chosen = read_choices(
-        method,
-        normalize=normalize,
-        parameters={"k": k, "p": p, "sigma": sigma},
-        ties=ties,
-        depth=depth,
-    )
+    chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     reading = Reading.read(
         columns=columns, score_type=score_type, encoding=encoding, threads=threads
     )
@@ -262,13 +256,7 @@ def fit_fusion(
         ({'words': 0.5, 'vectors': 0.5}, 1.0)
         >>> fused = fuse({"words": words, "vectors": vectors}, "combsum", weights=fit.weights)
     """
-    chosen = read_choices(
-        method,
-        normalize=normalize,
-        parameters={"k": k, "p": p, "sigma": sigma},
-        ties=ties,
-        depth=depth,
-    )
+    chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     if not chosen.method.takes_weights:
         raise no_weights(chosen.method)
     asked = read_measure(measure)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any, TypeAlias
 
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
 
     from rankscope.output.exports import ColumnValues
@@ -130,22 +128,6 @@ class FusedRun(Tabular):
         """
         return Tabular.to_arrow(self) if self._has_typed_ids else self._arrange_arrow()
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same columns as a pandas data frame.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        return Tabular.to_pandas(self)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the same columns as a Polars data frame.
-
-        Raises:
-            UsageError: Polars is not installed.
-        """
-        return Tabular.to_polars(self)
-
     @property
     def _has_typed_ids(self) -> bool:
         return bool(self.source.query.dtype or self.source.doc.dtype)
@@ -184,14 +166,12 @@ class FusedRun(Tabular):
         return pa.table(columns)
 
     def __reduce__(self) -> tuple[Callable[..., FusedRun], tuple[object, ...]]:
-        fields = {name: getattr(self, name) for name in FIELDS if name != "core"}
+        names: tuple[str, ...] = FusedRun.__match_args__
+        fields = {name: getattr(self, name) for name in names if name != "core"}
         return _restore, (fields, *self._read_columns())
 
     def __repr__(self) -> str:
         return show_fusion(self)
-
-
-FIELDS = ("names", "method", "parameters", "scale", "weights", "missing", "source", "core")
 
 
 def _restore(

@@ -110,13 +110,7 @@ def fuse_to_file(
         >>> fused.queries, fused.documents, fused.missing
         (1, 3, (0, 0))
     """
-    chosen = read_choices(
-        method,
-        normalize=normalize,
-        parameters={"k": k, "p": p, "sigma": sigma},
-        ties=ties,
-        depth=depth,
-    )
+    chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     word = chosen.method.name if tag is None else check_tag(tag)
     check_run_path(path)
     reading = Reading.read(

@@ -74,37 +74,19 @@ class _Sample:
 
     Args:
         cases: Their values: those of the baseline and of the candidate.
+        baseline: The values of the baseline.
+        candidate: The values of the candidate, of the same queries.
         interval: The settings of the interval, with the corrected level.
         slices: The number of slices of the budget.
         threads: The number of threads.
     """
 
     cases: Cases
+    baseline: Numbers
+    candidate: Numbers
     interval: Interval
     slices: int
     threads: int | None
-
-    @property
-    def measure(self) -> MeasureValues:
-        """The measure."""
-        return self.cases.measure
-
-    @property
-    def baseline(self) -> Numbers:
-        """The values of the baseline."""
-        found: Numbers = self.cases.values[0]
-        return found
-
-    @property
-    def candidate(self) -> Numbers:
-        """The values of the candidate, of the same queries."""
-        found: Numbers = self.cases.values[1]
-        return found
-
-    @property
-    def clusters(self) -> Codes | None:
-        """The cluster of each query, or `None`."""
-        return self.cases.clusters
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -177,6 +159,8 @@ def _check(
         )
         sample = _Sample(
             cases=cases,
+            baseline=cases.values[0],
+            candidate=cases.values[1],
             interval=interval,
             slices=0 if groups is None else len(slices),
             threads=settings.threads,
@@ -279,7 +263,7 @@ def _estimate(budget: Budget, sample: _Sample) -> Limited:
     interval is therefore that of the mean of candidate − (1 − r) · baseline, which must not be
     below 0. It is moved to the scale of the difference.
     """
-    measure = sample.measure
+    measure = sample.cases.measure
     kept, threshold, moved = 1.0, -budget.limit, 0.0
     if budget.kind == "min":
         kept, threshold = 0.0, budget.limit
@@ -352,7 +336,7 @@ def _plan(
     queries hardly show how much others vary. The mean that was found decides nothing here: where a
     check is inconclusive, its distance from the limit is mostly noise, and so would be the number.
     """
-    level, clusters = sample.interval.level, sample.clusters
+    level, clusters = sample.interval.level, sample.cases.clusters
     deviation, units = find_deviation(values, clusters)
     distance = as_good - limit
 
@@ -362,7 +346,7 @@ def _plan(
             return None
         if limits is None:
             spread = deviation * max(times, 1 / MOST_TIMES)
-            found = queries_needed(distance, spread, level=1 - level, power=POWER)
+            found = queries_needed(distance, (spread,), level=1 - level, power=POWER)
         else:
             column = np.ascontiguousarray(values, dtype=np.float64)
             low, high = (math.inf if each is None else each for each in limits)
@@ -390,7 +374,7 @@ def _vary(
     interval of the mean: a bounded one allows for a query that isn't among these and is as far off
     as there can be. NaN if there is none.
     """
-    squares, sizes = find_squares(values, sample.clusters)
+    squares, sizes = find_squares(values, sample.cases.clusters)
     mean = float(squares.mean())
     if not mean > 0:
         return math.nan, math.nan
@@ -416,7 +400,7 @@ def _combine(own: float | None, others: float | None, kept: float) -> float | No
 def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
     """Estimate the quantile of the losses of queries."""
     losses = sample.baseline - sample.candidate
-    low, high = sample.measure.range_of_difference
+    low, high = sample.cases.measure.range_of_difference
     level = sample.interval.level
     found = estimate_quantile(
         losses,
@@ -424,15 +408,15 @@ def _estimate_loss(budget: Budget, sample: _Sample) -> Limited:
         level=level,
         low=-math.inf if low is None else low,
         high=math.inf if high is None else high,
-        clusters=sample.clusters,
+        clusters=sample.cases.clusters,
     )
     if _is_same(sample) and not found.upper <= budget.limit:
         return _keep(sample, budget.limit)
     is_above = losses > budget.limit
     few = FEW_LOSE * (1 - budget.quantile)
     needed = count_needed(few, budget.quantile, level=level, power=POWER)
-    if needed is not None and sample.clusters is not None:
-        needed = math.ceil(needed * find_design_effect(is_above, sample.clusters))
+    if needed is not None and sample.cases.clusters is not None:
+        needed = math.ceil(needed * find_design_effect(is_above, sample.cases.clusters))
     return Limited(
         value=found.value,
         lower=found.lower,
@@ -451,7 +435,7 @@ def _is_same(sample: _Sample) -> bool:
 
 def _keep(sample: _Sample, threshold: float) -> Limited:
     """Return that nothing changed, and what other queries could still change."""
-    limits, interval = sample.measure.range_of_difference, sample.interval
+    limits, interval = sample.cases.measure.range_of_difference, sample.interval
     bounds = estimate_as_named(
         sample.candidate - sample.baseline,
         sample.cases,

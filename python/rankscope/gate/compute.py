@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
 
+from rankscope.comparison.compute import holds
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
 from rankscope.engine.items import read_items_for, refuse_known_items
@@ -30,6 +30,7 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Literal, TypeAlias
 
     from rankscope.comparison.query_axis import Attribute
@@ -156,20 +157,16 @@ def gate(
     known = read_items_for(
         asked, history=history, items=items, catalogue=catalogue, reading=reading
     )
-    if (
-        isinstance(qrels, Mapping)
-        and qrels
-        and all(isinstance(r, Rankings) for r in qrels.values())
-    ):
+    if holds(qrels, Rankings):
         if len(qrels) != 2 or baseline is not None or candidate is not None:
             raise _bad_call("expected the rankings of a baseline and of a candidate")
-        rankings: dict[str, Rankings] = dict(qrels)  # type: ignore[arg-type]  # see above
+        rankings: dict[str, Rankings] = dict(qrels)
     else:
         if baseline is None or candidate is None:
             raise _bad_call("expected judgments, a baseline and a candidate")
         called = _name_runs(baseline, candidate)
         rankings = rank_runs(
-            qrels,  # type: ignore[arg-type]  # see above
+            qrels,  # type: ignore[arg-type]  # what else it can be
             dict(zip(called, (baseline, candidate), strict=True)),
             asked,
             reading,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 from rankscope.engine.requests import read_measure
@@ -16,7 +17,7 @@ from rankscope.toml_file import read_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any, Literal
 
     from rankscope.gate.result import OnInconclusive
@@ -103,7 +104,7 @@ class _Reader:
             found = texts[name]
             texts[name] = None if found is None else str(folder / found)
         others: dict[str, object] = {}
-        with _Rewriting(self, ""):
+        with self._rewriting(""):
             if "confidence" in given:
                 check_confidence(given["confidence"])
                 others["confidence"] = given["confidence"]
@@ -135,7 +136,7 @@ class _Reader:
             )
         if "quantile" in table and "max-loss" not in table:
             raise self._bad(f"{where}quantile has no effect without max-loss", "remove it")
-        with _Rewriting(self, where):
+        with self._rewriting(where):
             measure = self._read_text(table, "measure", where)
             read_measure(measure)  # type: ignore[arg-type]  # it is there
             return Budget(
@@ -175,26 +176,15 @@ class _Reader:
             message, hint=hint, code="bad_gate_file", file=self._path, line=line, column=column
         )
 
-    def rewrite(self, error: UsageError, where: str) -> FormatError:
-        """Return an error about an argument as one about the file."""
-        return FormatError(
-            f"{where}{error.message}", hint=error.hint, code=error.code, file=self._path
-        )
-
-
-class _Rewriting:
-    """Turns what a block says about arguments into what is wrong with the file."""
-
-    def __init__(self, reader: _Reader, where: str) -> None:
-        self._reader = reader
-        self._where = where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, UsageError):
-            raise self._reader.rewrite(error, self._where) from None
+    @contextmanager
+    def _rewriting(self, where: str) -> Iterator[None]:
+        """Turn what a block says about arguments into what is wrong with the file."""
+        try:
+            yield
+        except UsageError as error:
+            raise FormatError(
+                f"{where}{error.message}", hint=error.hint, code=error.code, file=self._path
+            ) from None
 
 
 def _is_list_of_text(value: object) -> bool:

@@ -227,33 +227,25 @@ class Check:
         return describe_check(self)
 
 
-CHECK_FIELDS = (
-    "slice",
-    "n",
-    "clusters",
-    "baseline_mean",
-    "candidate_mean",
-    "value",
-    "lower",
-    "upper",
-    "level",
-    "corrected_for",
-    "interval_method",
-    "threshold",
-    "verdict",
-    "passed",
-    "queries_needed",
-    "queries_needed_lower",
-    "queries_needed_upper",
-    "note",
-)
+CHECK_FIELDS: tuple[str, ...] = Check.__match_args__[3:]
+"""The fields that `to_dict` returns as they are: all but the budget, the measure and `by`."""
 
 
+@record(frozen=True, slots=True, kw_only=True)
 class GateResult(Hinted):
     """The verdict of a gate, with the check of each budget.
 
     It prints as a table. `markdown()` fits a pull request, and `junit()` is XML that CI servers
     read.
+
+    Args:
+        baseline: The name of the baseline.
+        candidate: The name of the candidate.
+        checks: The checks, in the order of the budgets, and of slices by size.
+        on_inconclusive: Whether a gate with an inconclusive budget fails or passes.
+        cluster: The attribute that queries depend within; empty without clusters.
+        policy: The policy of the evaluation.
+        notes: Notes about input that is valid but looks wrong.
 
     Examples:
         >>> import rankscope as rs
@@ -265,64 +257,18 @@ class GateResult(Hinted):
         (False, 'broken')
     """
 
-    def __init__(
-        self,
-        *,
-        baseline: str,
-        candidate: str,
-        checks: tuple[Check, ...],
-        on_inconclusive: OnInconclusive = "fail",
-        cluster: str = "",
-        policy: Policy | None = None,
-        notes: tuple[Diagnostic, ...] = (),
-    ) -> None:
-        self._baseline = baseline
-        self._candidate = candidate
-        self._checks = checks
-        self._on_inconclusive: OnInconclusive = on_inconclusive
-        self._cluster = cluster
-        self._policy = policy
-        self._notes = notes
-
-    @property
-    def baseline(self) -> str:
-        """The name of the baseline."""
-        return self._baseline
-
-    @property
-    def candidate(self) -> str:
-        """The name of the candidate."""
-        return self._candidate
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """The checks, in the order of the budgets, and of slices by size."""
-        return self._checks
-
-    @property
-    def on_inconclusive(self) -> OnInconclusive:
-        """Whether a gate with an inconclusive budget fails or passes."""
-        return self._on_inconclusive
-
-    @property
-    def cluster(self) -> str:
-        """The attribute that queries depend within; empty without clusters."""
-        return self._cluster
-
-    @property
-    def policy(self) -> Policy | None:
-        """The policy of the evaluation."""
-        return self._policy
-
-    @property
-    def notes(self) -> tuple[Diagnostic, ...]:
-        """Notes about input that is valid but looks wrong."""
-        return self._notes
+    baseline: str
+    candidate: str
+    checks: tuple[Check, ...]
+    on_inconclusive: OnInconclusive = "fail"
+    cluster: str = ""
+    policy: Policy | None = None
+    notes: tuple[Diagnostic, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether the candidate passes."""
-        return all(each.passed for each in self._checks)
+        return all(each.passed for each in self.checks)
 
     @property
     def verdict(self) -> Verdict:
@@ -330,28 +276,28 @@ class GateResult(Hinted):
 
         It is `"unchanged"` if all are.
         """
-        found = {each.verdict for each in self._checks}
+        found = {each.verdict for each in self.checks}
         worst = (BROKEN, INCONCLUSIVE, HOLDS, UNCHANGED)
         return next(each for each in worst if each in found)
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of checks with a verdict."""
-        return sum(each.verdict == verdict for each in self._checks)
+        return sum(each.verdict == verdict for each in self.checks)
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists, as `rankscope gate --json` prints it."""
         counted: dict[str, int] = {}
-        for note in self._notes:
+        for note in self.notes:
             counted[note.code] = counted.get(note.code, 0) + note.count
         return {
             "verdict": self.verdict,
             "passed": self.passed,
-            "baseline": self._baseline,
-            "candidate": self._candidate,
-            "checks": [each.to_dict() for each in self._checks],
-            "on_inconclusive": self._on_inconclusive,
-            "cluster": self._cluster or None,
-            "policy": None if self._policy is None else self._policy.to_dict(),
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "checks": [each.to_dict() for each in self.checks],
+            "on_inconclusive": self.on_inconclusive,
+            "cluster": self.cluster or None,
+            "policy": None if self.policy is None else self.policy.to_dict(),
             "diagnostics": counted,
         }
 
@@ -372,10 +318,10 @@ class GateResult(Hinted):
         return write_junit(self)
 
     def __iter__(self) -> Iterator[Check]:
-        return iter(self._checks)
+        return iter(self.checks)
 
     def __len__(self) -> int:
-        return len(self._checks)
+        return len(self.checks)
 
     def __str__(self) -> str:
         from rankscope.gate.summary import write_text  # noqa: PLC0415 - only to print

@@ -96,7 +96,7 @@ def evaluate_judges(
     """
     from rankscope.judges.combination import HOWS  # noqa: PLC0415 - as above
     from rankscope.judges.crossed import estimate_crossed, group_judges  # noqa: PLC0415 - as above
-    from rankscope.judges.judged_result import JudgedEvaluation, JudgedMean  # noqa: PLC0415 - loads late
+    from rankscope.judges.judged_result import FIELDS, JudgedEvaluation, JudgedMean  # noqa: PLC0415 - loads late
     from rankscope.judges.reading import read_judges  # noqa: PLC0415 - only judges need it
 
     check_choice("how", how, HOWS)
@@ -110,9 +110,7 @@ def evaluate_judges(
     )
     level = 0.95 if settings is None else settings.level
     names = {"query": query, "doc": doc, "relevance": relevance}
-    items = read_judges(
-        table, judges=judges, judge=judge, names=names, needs_ids=True, reading=reading
-    )
+    items = read_judges(table, judges, judge, names, reading, needs_ids=True)
     if len(items.judges) < 2:
         raise InputError(
             f"expected two or more judges, found {len(items.judges)}",
@@ -152,12 +150,7 @@ def evaluate_judges(
         means.append(
             JudgedMean(
                 measure=measure,
-                value=found.value,
-                lower=found.lower,
-                upper=found.upper,
-                lower_queries=found.lower_queries,
-                upper_queries=found.upper_queries,
-                judge_share=found.judge_share,
+                **{name: getattr(found, name) for name in FIELDS[:-1]},
                 queries=int(is_defined.sum()),
             )
         )

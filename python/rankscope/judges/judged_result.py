@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from rankscope.output.exports import ColumnValues
     from rankscope.settings.policy import Policy
 
-FIELDS = (
-    "value",
-    "lower",
-    "upper",
-    "lower_queries",
-    "upper_queries",
-    "judge_share",
-    "queries",
-)
-
 
 @record(frozen=True, slots=True, kw_only=True)
 class JudgedMean:
@@ -53,6 +43,10 @@ class JudgedMean:
     upper_queries: float
     judge_share: float
     queries: int
+
+
+FIELDS: tuple[str, ...] = JudgedMean.__match_args__[1:]
+"""All but the measure."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

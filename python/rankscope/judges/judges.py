@@ -65,14 +65,8 @@ def judge_agreement(
     from rankscope.judges.reading import read_judges  # noqa: PLC0415 - only judges need it
 
     names = {"query": query, "doc": doc, "relevance": relevance}
-    found = read_judges(
-        table,
-        judges=judges,
-        judge=judge,
-        names=names,
-        needs_ids=False,
-        reading=Reading.read(encoding=encoding),
-    )
+    reading = Reading.read(encoding=encoding)
+    found = read_judges(table, judges, judge, names, reading, needs_ids=False)
     return measure_agreement(found.judges, found.grades)
 
 
@@ -125,12 +119,6 @@ def combine_judges(
 
     check_choice("how", how, HOWS)
     names = {"query": query, "doc": doc, "relevance": relevance}
-    found = read_judges(
-        table,
-        judges=judges,
-        judge=judge,
-        names=names,
-        needs_ids=True,
-        reading=Reading.read(encoding=encoding),
-    )
+    reading = Reading.read(encoding=encoding)
+    found = read_judges(table, judges, judge, names, reading, needs_ids=True)
     return describe_judgments(found.judges, found.grades, found.queries, found.docs, how)

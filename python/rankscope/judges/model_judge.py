@@ -19,7 +19,7 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal
+    from typing import Any, Literal
 
     from numpy.typing import NDArray
 
@@ -250,46 +250,17 @@ def _estimate(
         changed=int(is_changed.sum()),
         human_changed=int(own.sum()),
         next_query=following,
+        next_document=None,
     )
 
 
-def describe_mean(
-    measure: Measure,
-    found: Powered,
-    *,
-    model: float,
-    human_queries: int,
-    queries: int,
-    changed: int,
-    human_changed: int,
-    next_query: str | None,
-    next_document: str | None = None,
-) -> ModelJudgedMean:
-    """Return an estimate with its measure and the numbers of queries behind it."""
+def describe_mean(measure: Measure, found: Powered, **behind: Any) -> ModelJudgedMean:  # noqa: ANN401 - its fields
+    """Return an estimate with its measure, and the numbers of queries behind it."""
     from rankscope.judges.model_judged import ModelJudgedMean  # noqa: PLC0415 - loads late
 
-    return ModelJudgedMean(
-        measure=measure,
-        value=found.value,
-        lower=found.lower,
-        upper=found.upper,
-        method=found.method,
-        human=found.human,
-        human_lower=found.human_lower,
-        human_upper=found.human_upper,
-        model=model,
-        weight=found.weight,
-        correlation=found.correlation,
-        gain=found.gain,
-        shift=found.shift,
-        human_queries=human_queries,
-        queries=queries,
-        changed=changed,
-        human_changed=human_changed,
-        next_query=next_query,
-        next_document=next_document,
-        narrowing=found.narrowing,
-    )
+    names: tuple[str, ...] = type(found).__match_args__
+    fields = {name: getattr(found, name) for name in names if name != "following"}
+    return ModelJudgedMean(measure=measure, **fields, **behind)
 
 
 def read_method(given: float | Interval) -> Interval:

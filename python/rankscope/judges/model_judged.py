@@ -28,26 +28,6 @@ GOOD = 0.7
 LARGE_SHIFT = 3.0
 """So many standard errors are more than chance."""
 WORTH = "worth: as precise as this many times the human queries"
-FIELDS = (
-    "value",
-    "lower",
-    "upper",
-    "method",
-    "human",
-    "human_lower",
-    "human_upper",
-    "model",
-    "weight",
-    "correlation",
-    "gain",
-    "human_queries",
-    "queries",
-    "changed",
-    "human_changed",
-    "next_query",
-    "next_document",
-    "narrowing",
-)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -146,6 +126,11 @@ class ModelJudgedMean:
                 "errors. Draw the queries for people at random from all queries."
             )
         return tuple(found)
+
+
+ALL_FIELDS: tuple[str, ...] = ModelJudgedMean.__match_args__
+FIELDS = tuple(name for name in ALL_FIELDS if name not in {"measure", "shift"})
+"""The fields that are columns of the table."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -45,12 +45,12 @@ class JudgedItems:
 
 def read_judges(
     table: object,
-    *,
     judges: Sequence[str] | None,
     judge: str | None,
     names: Mapping[str, str | None],
-    needs_ids: bool,
     reading: Reading,
+    *,
+    needs_ids: bool,
 ) -> JudgedItems:
     """Read the grades of several judges."""
     columns = _check_judges(judges, judge)

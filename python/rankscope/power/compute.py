@@ -74,21 +74,11 @@ def power(
         deviations = _read_deviations(standard_deviation, paired=paired)
     effects = [effect] if isinstance(effect, int | float) else list(effect)
     detectable = None
-    if paired:
-        if n is not None:
-            detectable = planned.minimum_detectable(deviations[0], n, level=level, power=power)
-        needed = {
-            each: planned.queries_needed(each, deviations[0], level=level, power=power)
-            for each in effects
-        }
-    else:
-        both = (deviations[0], deviations[1])
-        if n is not None:
-            detectable = planned.minimum_detectable_unpaired(both, n, level=level, power=power)
-        needed = {
-            each: planned.queries_needed_unpaired(each, both, level=level, power=power)
-            for each in effects
-        }
+    if n is not None:
+        detectable = planned.minimum_detectable(deviations, n, level=level, power=power)
+    needed = {
+        each: planned.queries_needed(each, deviations, level=level, power=power) for each in effects
+    }
     return Power(
         n=n,
         standard_deviations=deviations,

@@ -8,7 +8,6 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from numpy.typing import NDArray
@@ -31,12 +30,6 @@ class ClusterMeans:
     value: NDArray[np.float64]
     rankings: NDArray[np.int64]
 
-    def each_period(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Yield the number and the means of each period with values, earliest first."""
-        numbers, starts = np.unique(self.period, return_index=True)
-        parts = np.split(self.value, starts[1:]) if len(numbers) else []
-        yield from zip(numbers.tolist(), parts, strict=True)
-
 
 def average_by_cluster(
     values: NDArray[np.float64],
@@ -55,8 +48,8 @@ def average_by_cluster(
         >>> average_by_cluster(values, users).value
         array([0.625, 0.5  ])
         >>> daily = average_by_cluster(values, users, np.array([0, 0, 23, 24]), length=24)
-        >>> [(day, means.tolist()) for day, means in daily.each_period()]
-        [(0, [0.5, 0.5]), (1, [0.75])]
+        >>> daily.period.tolist(), daily.value.tolist()
+        ([0, 0, 1], [0.5, 0.5, 0.75])
     """
     given = np.asarray(values, dtype=np.float64)
     names = np.asarray(clusters)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.stats.exact_sums import sum_all, sum_groups
 from rankscope.trace.change_split import divide
-from rankscope.trace.decomposition_result import LOSSES
+from rankscope.trace.decomposition_result import measure_losses
 from rankscope.trace.result import Arrival
 
 TYPE_CHECKING = False
@@ -99,16 +99,13 @@ def _split_losses(
 ) -> dict[str, float | None]:
     """Return the contribution of each loss of the new queries, compared with the slice before."""
     weight = sum(change.shares) / 2
-    found: dict[str, float | None] = {}
-    for loss in LOSSES:
-        columns = [getattr(window, loss) for window in windows]
-        if columns[0] is None:
-            found[loss] = None
-            continue
+
+    def measure(columns: list[NDArray[np.float64]]) -> float:
         before, after = (column[each] for column, each in zip(columns, chosen, strict=True))
         grown = sum_all(after[is_new]) - int(is_new.sum()) * sum_all(before) / len(before)
-        found[loss] = 0.0 - weight * grown / len(after)
-    return found
+        return 0.0 - weight * grown / len(after)
+
+    return measure_losses(windows, measure)
 
 
 def measure_arrival(

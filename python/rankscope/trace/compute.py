@@ -13,7 +13,7 @@ from rankscope.settings.interval import Interval
 from rankscope.settings.reading import count_threads
 from rankscope.stats.cluster_bootstrap import Grouped, find_intervals
 from rankscope.stats.exact_sums import sum_all
-from rankscope.stats.max_t import PERMUTATIONS, reassign
+from rankscope.stats.reassignment import PERMUTATIONS, reassign
 from rankscope.trace.arrivals import RANKERS, measure_arrival
 from rankscope.trace.causes import find_causes, find_rollout, leave_out_known
 from rankscope.trace.change_split import split_change
@@ -112,6 +112,11 @@ class TraceChoices:
     level: float = 0.025
     permutations: int = PERMUTATIONS
     interval: Interval = Interval(resamples=1999)
+
+    @property
+    def sign(self) -> float | None:
+        """The sign of the changes to search for; `None` for both."""
+        return None if self.direction is None else -1.0 if self.direction == "fall" else 1.0
 
     def __post_init__(self) -> None:
         for name, most in MOST.items():
@@ -355,9 +360,7 @@ def _search(
         most_found=choices.most_found,
         # A new version that only some have was chosen for its mean among others, so half is left.
         level=choices.level if is_whole else choices.level / 2,
-        direction=None
-        if choices.direction is None
-        else (-1.0 if choices.direction == "fall" else 1.0),
+        direction=choices.sign,
         rankers=frozenset(at for at, axis in enumerate(axes) if axis.name in RANKERS),
         is_apart=choices.is_apart,
         threads=threads,
@@ -487,8 +490,8 @@ def _measure_change(windows: Windows) -> float:
 
 def _choose_sign(change: float, causes: Sequence[Cause], choices: TraceChoices) -> float:
     """Return the direction of the causes: that of the change, unless all causes oppose it."""
-    if choices.direction is not None:
-        return -1.0 if choices.direction == "fall" else 1.0
+    if choices.sign is not None:
+        return choices.sign
     sign = 1.0 if change > 0 else -1.0
     opposed = [each.contribution * sign < 0 for each in causes]
     return -sign if opposed and all(opposed) else sign

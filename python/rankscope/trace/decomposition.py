@@ -6,11 +6,14 @@ import math
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.records import replace
 from rankscope.stats.exact_sums import sum_groups
 from rankscope.trace.change_split import split_change
-from rankscope.trace.decomposition_result import LOSSES, Decomposition, SliceChange
-from rankscope.trace.shared_slices import join_axes, share_attribute
+from rankscope.trace.decomposition_result import (
+    LOSSES,
+    Decomposition,
+    SliceChange,
+    measure_losses,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,56 +31,6 @@ if TYPE_CHECKING:
 MOST_VALUES = 50
 """The default number of values of an attribute that are slices of their own."""
 ROUNDING = 1e-15
-
-
-def decompose(
-    before: QueryColumns,
-    after: QueryColumns,
-    by: str | Sequence[str],
-    *,
-    most_values: int = MOST_VALUES,
-) -> Decomposition:
-    """Split the change of a mean by the slices of one attribute, or of several together.
-
-    Examples:
-        >>> import numpy as np
-        >>> from rankscope.trace.query_columns import QueryColumns, TextColumn
-        >>> def window(values, devices):
-        ...     value = np.array(values)
-        ...     none = np.zeros(len(values))
-        ...     return QueryColumns(
-        ...         measure="nDCG@5",
-        ...         value=value,
-        ...         retrieval=none,
-        ...         truncation=none,
-        ...         ordering=1 - value,
-        ...         undefined=none,
-        ...         ideal=none + 1,
-        ...         relevant=none + 1,
-        ...         key=TextColumn.of(map(str, range(len(values)))),
-        ...         attributes={"device": TextColumn.of(devices)},
-        ...     )
-        >>> found = decompose(
-        ...     window([1.0, 1.0, 1.0, 0.0], ["tv", "tv", "phone", "phone"]),
-        ...     window([0.5, 0.5, 1.0, 0.0], ["tv", "tv", "phone", "phone"]),
-        ...     by="device",
-        ... )
-        >>> found.change, found.within, found.slices[0].name, found.slices[0].losses["ordering"]
-        (-0.25, -0.25, 'device=tv', -0.25)
-    """
-    check_alike(before, after)
-    names = [by] if isinstance(by, str) else list(by)
-    if not names:
-        raise UsageError(
-            "by has no attribute",
-            hint="write by='device'",
-            code="bad_parameter",
-        )
-    axes = [share_attribute(before, after, name, most_values) for name in names]
-    groups, codes = join_axes(axes)
-    slices = [tuple(zip(names, texts, strict=True)) for texts in groups]
-    made = decompose_groups(before, after, slices, codes)
-    return sort_slices(made)
 
 
 def check_alike(before: QueryColumns, after: QueryColumns) -> None:
@@ -146,13 +99,6 @@ def decompose_groups(
     )
 
 
-def sort_slices(made: Decomposition) -> Decomposition:
-    """Return the slices, largest contribution in the direction of the change first."""
-    sign = 1.0 if made.change > 0 else -1.0
-    order = sorted(made.slices, key=lambda each: (-sign * each.total, each.slice))
-    return replace(made, slices=tuple(order))
-
-
 def count_groups(groups: tuple[Codes, Codes], count: int) -> NDArray[np.float64]:
     """Return the number of queries of each window and group."""
     return np.array([np.bincount(codes, minlength=count) for codes in groups], dtype=np.float64)
@@ -177,17 +123,15 @@ def _split_losses(
 
     The contribution of undefined queries is the remainder, so rounding in rows leaves no gap.
     """
-    rest = split.within + split.entered + split.left
-    found: dict[str, NDArray[np.float64] | None] = {}
-    for loss in LOSSES[:-1]:
-        columns = [getattr(window, loss) for window in windows]
-        if columns[0] is None:
-            found[loss] = None
-            continue
+
+    def measure(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         lost = split_change(counts, sum_windows(columns, groups, counts.shape[-1]))
-        amounts = 0.0 - (lost.within + lost.entered + lost.left)
-        found[loss] = amounts
-        rest = rest - amounts
+        return 0.0 - (lost.within + lost.entered + lost.left)
+
+    found = measure_losses(windows, measure, LOSSES[:-1])
+    rest = split.within + split.entered + split.left
+    for amounts in found.values():
+        rest = rest if amounts is None else rest - amounts
     # What rounding leaves of nothing is nothing; all of it together is below 1e-15.
     is_dust = np.abs(rest) * len(rest) < ROUNDING
     return found | {LOSSES[-1]: np.where(is_dust, 0.0, rest)}

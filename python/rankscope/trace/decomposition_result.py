@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from rankscope.output.printed import Printed
-from rankscope.output.table import Table
 from rankscope.output.text import show
 from rankscope.records import record
+from rankscope.trace.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.output.table import Cell
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias, TypeVar
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankscope.trace.query_columns import QueryColumns
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    T = TypeVar("T")
 
 ALL = "all"
 OTHERS = "all others"
@@ -54,10 +62,6 @@ class SliceChange:
         """The total contribution."""
         return self.mix + self.within + self.entered + self.left
 
-    def main_loss(self, sign: float) -> str:
-        """Return the name of the loss that contributes most in one direction."""
-        return find_main_loss(self.losses, sign)
-
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
         return {
@@ -80,13 +84,23 @@ def find_main_loss(losses: dict[str, float | None], sign: float) -> str:
     return max(known, key=lambda name: known[name] * sign)
 
 
+def measure_losses(
+    windows: tuple[QueryColumns, QueryColumns],
+    measure: Callable[[list[Numbers]], T],
+    losses: Sequence[str] = LOSSES,
+) -> dict[str, T | None]:
+    """Return what a function makes of each loss of both windows; `None` if it isn't observable."""
+    columns = {loss: [getattr(window, loss) for window in windows] for loss in losses}
+    return {loss: None if held[0] is None else measure(held) for loss, held in columns.items()}
+
+
 def name_slice(parts: tuple[tuple[str, str], ...]) -> str:
     """Return a slice as text."""
     return ", ".join(f"{show(name)}={show(text)}" for name, text in parts) or OTHERS
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Decomposition(Printed):
+class Decomposition(Plain):
     """The change between two windows, split by slices. The parts add up to the change.
 
     Args:
@@ -112,41 +126,3 @@ class Decomposition(Printed):
     left: float
     losses: dict[str, float | None]
     slices: tuple[SliceChange, ...]
-
-    @property
-    def table(self) -> Table:
-        """A table with the queries, means and contributions of each slice."""
-        columns: dict[str, list[Cell]] = {
-            "slice": [each.name for each in self.slices],
-            "queries before": [each.queries[0] for each in self.slices],
-            "queries after": [each.queries[1] for each in self.slices],
-            "before": [each.means[0] for each in self.slices],
-            "after": [each.means[1] for each in self.slices],
-            "total": [each.total for each in self.slices],
-            "mix": [each.mix for each in self.slices],
-            "within": [each.within for each in self.slices],
-            "entered": [each.entered for each in self.slices],
-            "left": [each.left for each in self.slices],
-        }
-        columns |= {name: [each.losses[name] for each in self.slices] for name in LOSSES}
-        return Table(columns)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return {
-            "measure": self.measure,
-            "change": self.change,
-            "means": [*self.means],
-            "queries": [*self.queries],
-            "mix": self.mix,
-            "within": self.within,
-            "entered": self.entered,
-            "left": self.left,
-            "losses": dict(self.losses),
-            "slices": [each.to_dict() for each in self.slices],
-        }
-
-    def _parts(self) -> list[str | Table]:
-        return [self.table]
-
-    __repr__ = Printed.__str__

@@ -8,7 +8,7 @@ from rankscope.stats.exact_sums import sum_all, sum_groups, take_high_part
 from rankscope.stats.scatter import below, number_texts, scatter
 from rankscope.trace.change_split import divide, split_change
 from rankscope.trace.cluster_bags import MOST_BAGS
-from rankscope.trace.decomposition_result import LOSSES
+from rankscope.trace.decomposition_result import measure_losses
 from rankscope.trace.result import Paired
 
 TYPE_CHECKING = False
@@ -43,21 +43,18 @@ def pair_queries(
     ideals = divide(_sum_by_key([window.ideal for window in windows], keys), keys.counts)
     by_ideal = _split_by_ideal(means, ideals[:, common])
     within = sum_all(split.within)
-    losses: dict[str, float | None] = {}
-    for loss in LOSSES:
-        columns = [getattr(window, loss) for window in windows]
-        if columns[0] is None:
-            losses[loss] = None
-            continue
+
+    def measure(columns: list[Numbers]) -> float:
         lost = split_change(keys.counts, _sum_by_key(columns, keys)).within
-        losses[loss] = 0.0 - sum_all(lost) / whole
+        return 0.0 - sum_all(lost) / whole
+
     return Paired(
         keys=len(common),
         queries=(int(keys.counts[0, common].sum()), int(keys.counts[1, common].sum())),
         means=(sum_all(weight * means[0]) / whole, sum_all(weight * means[1]) / whole),
         change=within / whole,
         interval=_bootstrap(split.within[common], weight, common, keys, interval),
-        losses=losses,
+        losses=measure_losses(windows, measure),
         by_ideal=sum_all(weight * by_ideal) / whole,
         other_ideal=int((ideals[0, common] != ideals[1, common]).sum()),
         within=within,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.losses.result import Losses
     from rankscope.trace.document_regrets import DocumentRegrets
 
 """The value of an attribute that a query doesn't have."""
@@ -204,59 +203,4 @@ def _check_numbers(name: str, column: NDArray[np.float64] | None) -> None:
         f"{worst + 1}",
         hint="remove the queries that the policy leaves out",
         code="bad_losses",
-    )
-
-
-def read_losses(
-    losses: Losses,
-    *,
-    ideal: NDArray[np.float64],
-    relevant: NDArray[np.float64],
-    key: TextColumn | None = None,
-    cluster: TextColumn | None = None,
-    attributes: Mapping[str, TextColumn] | None = None,
-) -> QueryColumns:
-    """Return the columns of a window from the losses of its rankings.
-
-    Queries that the policy leaves out, whose values are NaN, are left out.
-
-    Examples:
-        >>> import rankscope as rs
-        >>> rankings = rs.Rankings.from_lists([[6, 5, 1, 2, 0], [0, 5, 1, 2, 6]])
-        >>> found = rankings.evaluate(["IDCG@5", "NumRel"])
-        >>> columns = read_losses(
-        ...     rankings.losses("nDCG@5"),
-        ...     ideal=found.per_query("IDCG@5"),
-        ...     relevant=found.per_query("NumRel"),
-        ...     attributes={"device": TextColumn.of(["phone", "tv"])},
-        ... )
-        >>> columns.ordering.round(5).tolist()
-        [0.00655, 0.35409]
-    """
-    whole = losses.array("value")
-    is_there = ~np.isnan(whole)
-
-    def take(column: NDArray[np.float64]) -> NDArray[np.float64]:
-        given = np.asarray(column, dtype=np.float64)
-        return given[is_there] if len(given) == len(whole) else given
-
-    def take_text(column: TextColumn) -> TextColumn:
-        if len(column.codes) != len(whole):
-            return column
-        return TextColumn(column.texts, column.codes[is_there])
-
-    if key is None:
-        key = TextColumn.of(map(str, losses.column("query_id")))
-    return QueryColumns(
-        measure=str(losses.measure),
-        value=take(whole),
-        retrieval=take(losses.array("retrieval")) if losses.observes_retrieval else None,
-        truncation=take(losses.array("truncation")),
-        ordering=take(losses.array("ordering")),
-        undefined=take(losses.array("undefined")),
-        ideal=take(ideal),
-        relevant=take(relevant),
-        key=take_text(key),
-        cluster=None if cluster is None else take_text(cluster),
-        attributes={name: take_text(column) for name, column in (attributes or {}).items()},
     )

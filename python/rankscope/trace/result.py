@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.output.table import Table
 from rankscope.records import record
 from rankscope.trace.decomposition_result import find_main_loss, name_slice
+from rankscope.trace.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal, TypeAlias
 
+    from rankscope.output.table import Table
     from rankscope.regrets.change import RegretChange
     from rankscope.trace.decomposition_result import Decomposition, SliceChange
 
@@ -21,7 +22,7 @@ EVERYWHERE = "everywhere"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class FoundSlice:
+class FoundSlice(Plain):
     """A slice that stands out, with the test of whether that may be chance.
 
     Queries that are in a slice found earlier don't count.
@@ -54,11 +55,11 @@ class FoundSlice:
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
-        return {"name": self.name} | _fields(self) | {"slice": dict(self.slice)}
+        return {"name": self.name} | Plain.to_dict(self) | {"slice": dict(self.slice)}
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Arrival(Plain):
     """A value of another attribute that is new in a slice, such as a version that was rolled out.
 
     Args:
@@ -87,13 +88,9 @@ class Arrival:
         """The attribute and value as text, such as `version=4`."""
         return name_slice(((self.attribute, self.text),))
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return _fields(self)
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Plain):
     """A confirmed slice, or everything, with its contribution over all queries.
 
     If a new value of another attribute causes at least half of the change, such as a version that
@@ -144,12 +141,12 @@ class Cause:
             "slice": dict(self.slice),
             "losses": dict(self.losses),
             "main_loss": self.main_loss(1.0 if self.contribution > 0 else -1.0),
-            **_fields(self),
+            **Plain.to_dict(self),
         }
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Search:
+class Search(Plain):
     """The scope of the search for slices.
 
     Args:
@@ -178,13 +175,9 @@ class Search:
     level: float
     permutations: int
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return _fields(self)
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Plain):
     """A mean over the queries of two windows.
 
     Args:
@@ -206,36 +199,28 @@ class Fact:
     interval: Ends
     has_changed: bool
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return _fields(self)
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class IdealChange:
+class IdealChange(Plain):
     """Whether the ideal changed, because labels were added, removed or corrected.
 
     Args:
-        facts: The means of the ideal and of the lists, before and after.
         verdict: `"unchanged"`: the ideal didn't change. `"ideal"`: the ideal changed, but the gains
             of the lists didn't change in the direction of the value. `"both"`: the ideal and the
             gains of the lists changed. `"unclear"`: neither value nor ideal changed clearly.
+        facts: The means of the ideal and of the lists, before and after.
     """
 
-    facts: tuple[Fact, ...]
     verdict: Literal["unchanged", "ideal", "both", "unclear"]
+    facts: tuple[Fact, ...]
 
     def __getitem__(self, name: str) -> Fact:
         """Return a fact by its name."""
         return next(fact for fact in self.facts if fact.name == name)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return {"verdict": self.verdict, "facts": [fact.to_dict() for fact in self.facts]}
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class Paired:
+class Paired(Plain):
     """The change of the queries that occur in both windows.
 
     Args:
@@ -268,13 +253,9 @@ class Paired:
     entered: float
     left: float
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return _fields(self)
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class Sampling:
+class Sampling(Plain):
     """The sample of users that was traced, and how far the result may be from that of all users.
 
     Counts of queries are those of the sample. The intervals and tests of the trace are about the
@@ -297,13 +278,9 @@ class Sampling:
     contributions: Mapping[str, float | None]
     shares: Mapping[str, float | None]
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists."""
-        return _fields(self)
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class Trace:
+class Trace(Plain):
     """The causes of the change of a mean between two windows.
 
     Args:
@@ -362,10 +339,6 @@ class Trace:
         """The mean after minus the mean before."""
         return self.decomposition.change
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as dicts and lists, which can be written as JSON."""
-        return _fields(self)
-
     def __str__(self) -> str:
         from rankscope.trace.text import explain  # noqa: PLC0415 - takes these records
 
@@ -373,21 +346,3 @@ class Trace:
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _fields(made: object) -> dict[str, object]:
-    names: tuple[str, ...] = type(made).__match_args__  # type: ignore[attr-defined]  # of records
-    return {name: _plain(getattr(made, name)) for name in names}
-
-
-def _plain(held: object) -> object:
-    """Return records, tables and tuples as dicts and lists."""
-    if isinstance(held, Table):
-        return [dict(zip(held.names, row, strict=True)) for row in held.rows()]
-    if hasattr(held, "to_dict"):
-        return held.to_dict()
-    if hasattr(held, "items"):
-        return {name: _plain(each) for name, each in held.items()}
-    if isinstance(held, tuple):
-        return [_plain(each) for each in held]
-    return held

@@ -12,8 +12,6 @@ from rankscope.trace.query_columns import TextColumn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from rankscope.trace.document_regrets import Codes
@@ -101,18 +99,3 @@ def _fold(
         len(rare),
         int(sizes[rare].sum()),
     )
-
-
-def join_axes(axes: Sequence[SliceAxis]) -> tuple[list[tuple[str, ...]], tuple[Codes, Codes]]:
-    """Return the groups of queries with the same combination of values."""
-    groups: list[tuple[str, ...]] = [()]
-    codes = tuple(np.zeros(len(each), dtype=np.int64) for each in axes[0].codes)
-    for axis in axes:
-        wide = [code * len(axis.texts) + more for code, more in zip(codes, axis.codes, strict=True)]
-        found, numbers = np.unique(np.concatenate(wide), return_inverse=True)
-        groups = [
-            (*groups[number // len(axis.texts)], axis.texts[number % len(axis.texts)])
-            for number in found.tolist()
-        ]
-        codes = tuple(np.split(numbers, [len(wide[0])]))
-    return groups, (codes[0].astype(np.int32), codes[1].astype(np.int32))

@@ -43,10 +43,6 @@ class SliceGrid:
         values = (cell,) if len(self.axes) == 1 else divmod(cell, self.width)
         return tuple(zip(self.axes, values, strict=True))
 
-    def find_cells(self, codes: Sequence[Codes]) -> Codes:
-        """Return the slice of each query of a window."""
-        return find_cells(codes, self.axes, self.width)
-
 
 def find_cells(codes: Sequence[Codes], axes: tuple[int, ...], width: int) -> Codes:
     """Return the slice of each query of a window, for one or two attributes."""

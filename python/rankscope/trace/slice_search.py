@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.stats.max_t import Reassignment
+    from rankscope.stats.reassignment import Reassignment
     from rankscope.trace.document_regrets import Codes
     from rankscope.trace.result import Ends
     from rankscope.trace.slice_grid import Slice

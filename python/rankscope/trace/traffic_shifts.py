@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.stats.max_t import Reassignment
+    from rankscope.stats.reassignment import Reassignment
 
     Numbers: TypeAlias = NDArray[np.float64]
 

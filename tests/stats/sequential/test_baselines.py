@@ -24,6 +24,8 @@ from rankscope.stats.sequential.bound import bound_mean
 from rankscope.stats.sequential.detector import Detector, advance
 from rankscope.stats.sequential.observations import DAY, HOUR, Observations
 
+from tests.generated import examples
+
 if TYPE_CHECKING:
     from random import Random
 
@@ -176,6 +178,7 @@ def test_gamma_multiplies_the_logarithm_of_the_evidence() -> None:
     assert advance(detector, replace(gaps, gamma=0.25)).log_evidence == pytest.approx(whole / 4)
 
 
+@examples(25)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_rankings_changes_no_bit(shuffle: Random) -> None:
     random = np.random.default_rng(8)

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from rankscope.errors import InputError, UsageError
 from rankscope.stats.sequential.bound import bound_mean
 
+from tests.generated import examples
+
 if TYPE_CHECKING:
     from random import Random
 
 LEVEL = 0.025
 
 
+@examples(50)
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.integers(1, 9)), min_size=1, max_size=25),
     st.sampled_from([0.2, 0.025, 0.001]),

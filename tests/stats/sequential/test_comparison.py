@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 from rankscope.stats.sequential.comparison import compare_versions, follow_difference
 
-from dev.simulate.comparisons import QUIET, Experiment, compare
-from dev.simulate.traffic import World
-
 
 def test_a_day_that_is_worse_for_both_versions_is_no_difference_as_the_share_grows() -> None:
     draw = np.random.default_rng(1)
@@ -22,7 +19,6 @@ def test_a_day_that_is_worse_for_both_versions_is_no_difference_as_the_share_gro
     plain = compare_versions(value, user, is_new)
     assert [number for number, _ in found] == [*range(20)]
     assert all(each.lower < 0 < each.upper for _, each in found if each.has_interval)
-    assert plain is not None
     assert plain.is_worse
 
 
@@ -51,7 +47,6 @@ def test_the_error_is_that_of_a_regression_with_clusters() -> None:
     rest = value - value.mean() - slope * x
     sums = np.bincount(user, x * rest)
     factor = 80 / 79 * 400 / (400 - 2)
-    assert found is not None
     assert found.value == pytest.approx(slope)
     assert found.error == pytest.approx(math.sqrt((sums**2).sum() * factor) / (x @ x))
 
@@ -63,8 +58,6 @@ def test_what_a_user_has_in_both_versions_cancels_out() -> None:
     value = 0.5 + quality + draw.normal(0, 0.05, 2000)
     mixed = compare_versions(value, user, draw.random(2000) < 0.5)
     apart = compare_versions(value, user, user < 100)
-    assert mixed is not None
-    assert apart is not None
     assert mixed.error < 0.4 * apart.error
 
 
@@ -74,12 +67,10 @@ def test_users_without_a_bad_ranking_do_not_make_the_interval_narrow() -> None:
     is_new = np.arange(2000) < 40
     value[is_new] = 1.0
     found = compare_versions(value, np.arange(2000), is_new)
-    assert found is not None
     assert found.has_interval
     assert not found.is_better
     assert found.error >= math.sqrt(0.97 * 0.03 / 40) * 0.8
     ones = compare_versions(np.ones(2000), np.arange(2000), is_new)
-    assert ones is not None
     assert ones.lower < 0 < ones.upper
 
 
@@ -89,22 +80,6 @@ def test_a_user_with_most_of_the_rankings_counts_as_one() -> None:
     user = np.arange(1000)
     user[:400] = 0
     found = compare_versions(draw.random(1000), user, is_new)
-    assert found is not None
     assert found.users == (500, 101)
     assert found.effective_users == pytest.approx(500**2 / (400**2 + 100))
     assert not found.has_interval
-
-
-def test_versions_that_do_not_differ_are_hardly_ever_told_apart_in_60_days() -> None:
-    runs = 2
-    missed = [compare(each, run, case=900).misses for each in QUIET.values() for run in range(runs)]
-    # If each misses with a chance of 1 in 20, so many are as rare as 1 in 700.
-    assert sum(missed) <= 4
-
-
-def test_what_is_known_of_queries_finds_a_fall_sooner() -> None:
-    plain, adjusted = (
-        Experiment(world=World(), share=0.5, by_user=False, fall=0.05, knows_queries=knows)
-        for knows in (False, True)
-    )
-    assert compare(adjusted, 1, case=901).fixed < 0.9 * compare(plain, 1, case=901).fixed

@@ -40,7 +40,6 @@ def test_a_version_needs_30_users_for_an_interval(users: int) -> None:
     draw = np.random.default_rng(1)
     is_new = np.arange(200) < users
     found = compare_versions(draw.random(200), np.arange(200), is_new)
-    assert found is not None
     assert found.effective_users == pytest.approx(users, rel=1e-12)
     assert found.has_interval == (users >= 30)
 
@@ -51,7 +50,6 @@ def test_what_is_known_of_30_rankings_explains_values(known: int) -> None:
     value = draw.random(200)
     covariate = np.where(np.arange(200) < known, value, math.nan)
     found = compare_versions(value, np.arange(200), np.arange(200) % 2 == 0, covariate=covariate)
-    assert found is not None
     assert (found.explained > 0) == (known >= 30)
 
 

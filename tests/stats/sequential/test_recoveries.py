@@ -83,18 +83,10 @@ def test_a_detector_knows_how_far_the_mean_fell() -> None:
     assert detector.size == 100
 
 
-def test_labels_are_lost_below_the_larger_of_22_percent_and_so_many_deviations() -> None:
+def test_labels_that_vary_much_are_lost_beyond_so_many_deviations() -> None:
     days, rankings = np.arange(28), np.full(28, 1000)
-    quiet = fit_label_rate(np.full(28, 1500), rankings, days)
-    assert quiet is not None
-    verdicts = [
-        judge_label_rate(quiet, labels=labels, rankings=1000, day=30).state
-        for labels in (1169, 1171, 1829, 1831)
-    ]
-    assert verdicts == ["lost", "usual", "usual", "gained"]
     noise = np.random.default_rng(1).normal(0, 150, 28)
     loud = fit_label_rate((1500 + noise).astype(np.int64), rankings, days)
-    assert loud is not None
     assert loud.width == pytest.approx(4.9 * loud.deviation)
     assert judge_label_rate(loud, labels=1100, rankings=1000, day=30).state == "usual"
     assert LabelRate.from_dict(json.loads(json.dumps(loud.to_dict()))) == loud
@@ -160,6 +152,7 @@ def test_the_anchor_is_up_to_28_days_before_it_is_first_compared_with() -> None:
     assert choose_anchor(100 * DAY, 200 * DAY, longest=3 * DAY) == Anchor(197 * DAY, 200 * DAY)
     assert choose_anchor(186 * DAY, 200 * DAY) == Anchor(186 * DAY, 200 * DAY)
     assert choose_anchor(186 * DAY + 1, 200 * DAY) is None
+    assert choose_anchor(172 * DAY - 1, 200 * DAY) == Anchor(172 * DAY, 200 * DAY)
 
 
 def test_versions_are_compared_within_the_cells_that_have_both() -> None:
@@ -167,7 +160,6 @@ def test_versions_are_compared_within_the_cells_that_have_both() -> None:
     is_new = np.array([False, True, False, True, True])
     cell = np.array([0, 0, 0, 1, 1])
     found = compare_versions(value, np.arange(5), is_new, cell=cell)
-    assert found is not None
     assert found.value == pytest.approx(0.7 - 0.7)
     assert found.rankings == (2, 1)
     assert math.isnan(found.lower)
@@ -181,8 +173,6 @@ def test_a_rollout_to_the_worst_device_first_is_no_difference() -> None:
     value = (draw.random(8000) < np.where(cell == 1, 0.4, 0.8)).astype(float)
     found = compare_versions(value, np.arange(8000), is_new, cell=cell)
     plain = compare_versions(value, np.arange(8000), is_new)
-    assert found is not None
-    assert plain is not None
     assert found.lower < 0 < found.upper
     assert plain.is_worse
 
@@ -194,8 +184,6 @@ def test_a_covariate_makes_the_interval_narrower_and_leaves_the_difference() -> 
     value = np.clip(0.8 * query + 0.1 * draw.random(6000) + 0.05 * is_new, 0, 1)
     plain = compare_versions(value, np.arange(6000), is_new)
     adjusted = compare_versions(value, np.arange(6000), is_new, covariate=query)
-    assert plain is not None
-    assert adjusted is not None
     assert adjusted.explained > 0.9
     assert adjusted.upper - adjusted.lower < 0.3 * (plain.upper - plain.lower)
     assert adjusted.lower < 0.05 < adjusted.upper
@@ -203,7 +191,7 @@ def test_a_covariate_makes_the_interval_narrower_and_leaves_the_difference() -> 
 
 def test_the_interval_of_a_difference_holds_at_all_times_in_95_percent_of_the_runs() -> None:
     draw = np.random.default_rng(4)
-    runs, missed = 200, 0
+    runs, missed = 80, 0
     for _ in range(runs):
         # Users come back, and have a quality of their own.
         user = draw.integers(0, 1500, 3000)

@@ -42,4 +42,4 @@ def test_no_correction_changes_nothing() -> None:
     p = np.array([0.5, np.nan, 0.01])
     assert correct(p, "none").tolist()[::2] == [0.5, 0.01]
     with pytest.raises(PolicyError, match="correction"):
-        correct(p, "sidak")  # type: ignore[arg-type]  # is refused
+        correct(p, "sidak")

@@ -10,7 +10,6 @@ from rankscope import _core
 from rankscope.errors import DeadlineError, PolicyError, UsageError
 from rankscope.stats.test import paired
 from rankscope.stats.test.family import Family
-from scipy import stats
 
 
 def make_family(values: np.ndarray, pairs: list[tuple[int, int]] | None = None) -> Family:
@@ -51,16 +50,6 @@ def test_exact_p_values_are_shares_of_all_flips() -> None:
     assert found.max_t.tolist() == pytest.approx(step_down(every), rel=1e-12)
 
 
-def test_exact_p_values_agree_with_scipy() -> None:
-    values = np.random.default_rng(4).random((2, 9))
-    expected = stats.permutation_test(
-        (values[1] - values[0],), np.mean, permutation_type="samples", n_resamples=np.inf
-    )
-    found = paired.test_pairs([make_family(values)])
-    assert found.p[0] == pytest.approx(expected.pvalue, rel=1e-12)
-    assert found.smallest_p.tolist() == [2 / 2**9]
-
-
 def test_sampled_p_values_are_near_the_exact_ones() -> None:
     random = np.random.default_rng(5)
     values = np.round(random.random((3, 17)), 3)
@@ -76,20 +65,6 @@ def test_sampled_p_values_are_near_the_exact_ones() -> None:
     # The statistic is signed, and in standard errors under random flips.
     assert np.abs(found.statistic) == pytest.approx(exact[0], rel=1e-12)
     assert (found.statistic[0] > 0) == (values[1].sum() > values[0].sum())
-
-
-def test_sampled_flips_have_the_moments_of_independent_signs() -> None:
-    """A sum has the variance Σd², so the share beyond two standard errors is that of a normal."""
-    values = np.zeros((2, 400))
-    values[1] = np.random.default_rng(6).normal(0, 1, 400)
-    shares = []
-    for target in (1.0, 2.0):
-        shifted = values.copy()
-        # A difference of 0 mean, moved to lie the given number of standard errors from 0.
-        shifted[1] -= shifted[1].mean()
-        shifted[1] += target * np.sqrt(np.square(shifted[1]).sum()) / 400
-        shares.append(paired.test_pairs([make_family(shifted)], permutations=99_999).p[0])
-    assert shares == pytest.approx([2 * stats.norm.sf(1), 2 * stats.norm.sf(2)], abs=0.006)
 
 
 def test_p_is_never_zero_and_counts_the_data_once() -> None:
@@ -125,37 +100,14 @@ def test_families_share_flips_whatever_their_slices() -> None:
     assert (together.max_t >= together.p).all()
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-def test_counts_do_not_depend_on_threads(threads: int) -> None:
+def test_counts_do_not_depend_on_threads() -> None:
     values = np.random.default_rng(10).random((6, 300))
     one, other = (
-        paired.test_pairs([make_family(values)], seed=3, threads=count) for count in (1, threads)
+        paired.test_pairs([make_family(values)], seed=3, threads=count) for count in (1, 3)
     )
     assert one.p.tolist() == other.p.tolist()
     assert one.max_t.tolist() == other.max_t.tolist()
     assert paired.test_pairs([make_family(values)], seed=4).p.tolist() != one.p.tolist()
-
-
-@pytest.mark.parametrize("permutations", [99, 255, 256, 1000, 4321])
-def test_as_many_permutations_as_asked_are_counted(permutations: int) -> None:
-    values = np.random.default_rng(11).random((2, 30))
-    found = paired.test_pairs([make_family(values)], permutations=permutations)
-    assert found.permutations == permutations
-    count = found.p[0] * (permutations + 1)
-    assert count == pytest.approx(round(count), abs=1e-9)
-
-
-def test_the_size_is_nominal() -> None:
-    """Symmetric differences reject in 5 % of samples; exactly so in the mean of all flips."""
-    random = np.random.default_rng(12)
-    rejected = 0
-    for seed in range(1000):
-        values = np.zeros((2, 24))
-        values[1] = random.exponential(1, 24) * random.choice([-1, 1], 24)
-        found = paired.test_pairs([make_family(values)], permutations=199, seed=seed, threads=1)
-        rejected += int(found.p[0] <= 0.05)
-    # Three standard errors of 1,000 samples.
-    assert rejected / 1000 == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 1000))
 
 
 def test_a_check_can_stop_the_flips() -> None:
@@ -178,10 +130,10 @@ def test_the_core_refuses_what_does_not_fit() -> None:
 def test_arguments_are_checked() -> None:
     family = make_family(np.zeros((2, 3)))
     with pytest.raises(PolicyError, match="test"):
-        paired.test_pairs([family], test="anova")  # type: ignore[arg-type]  # is refused
+        paired.test_pairs([family], test="anova")
     for wrong in (98, 10**8, True, 1.5):
         with pytest.raises(UsageError, match="permutations from 99"):
-            paired.test_pairs([family], permutations=wrong)  # type: ignore[arg-type]  # likewise
+            paired.test_pairs([family], permutations=wrong)
     with pytest.raises(UsageError, match="the same units"):
         paired.test_pairs([family, make_family(np.zeros((2, 4)))])
     with pytest.raises(UsageError, match="finite"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rankscope.errors import UsageError
 from rankscope.stats.test import paired
 from rankscope.stats.test.family import Family
 from scipy import stats
@@ -14,10 +13,10 @@ def test_one(test: str, differences: np.ndarray) -> paired.Tested:
     """Test one pair with these differences."""
     values = np.stack([np.zeros(len(differences)), differences])
     family = Family(values=values, sizes=np.ones(len(differences)), pairs=[(0, 1)])
-    return paired.test_pairs([family], test=test)  # type: ignore[arg-type]  # by name
+    return paired.test_pairs([family], test=test)
 
 
-test_one.__test__ = False  # type: ignore[attr-defined]  # it is called by tests
+test_one.__test__ = False
 
 
 @pytest.mark.parametrize("count", [3, 8, 25, 50])
@@ -75,11 +74,3 @@ def test_warnings_say_when_they_mislead(test: str) -> None:
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
 def test_no_difference_has_p_1(test: str) -> None:
     assert test_one(test, np.zeros(5)).p.tolist() == [1]
-
-
-@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
-def test_clusters_are_refused(test: str) -> None:
-    family = Family(values=np.zeros((2, 3)), sizes=np.array([1.0, 2.0, 0.0]), pairs=[(0, 1)])
-    with pytest.raises(UsageError, match="needs independent queries") as caught:
-        paired.test_pairs([family], test=test)  # type: ignore[arg-type]  # by name
-    assert caught.value.code == "clustered_test"

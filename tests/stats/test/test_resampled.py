@@ -120,7 +120,7 @@ def test_counts_do_not_depend_on_threads(test: str) -> None:
     one, other, another = (
         paired.test_pairs(
             [make_family(values)], test=test, permutations=9_999, seed=seed, threads=threads
-        ).p.tolist()  # type: ignore[arg-type]  # by name
+        ).p.tolist()
         for seed, threads in ((1, 1), (1, 3), (2, 1))
     )
     assert one == other

@@ -12,18 +12,6 @@ from rankscope.stats.test.family import Family, sum_by_cluster
 from scipy import stats
 
 
-def test_it_agrees_with_scipy() -> None:
-    values = np.random.default_rng(1).beta(0.5, 0.7, (4, 50))
-    pairs = [(0, 1), (3, 1), (2, 0)]
-    found = paired.test_pairs([Family(values=values, sizes=np.ones(50), pairs=pairs)], test="t")
-    for at, (one, other) in enumerate(pairs):
-        expected = stats.ttest_rel(values[other], values[one])
-        assert found.statistic[at] == pytest.approx(expected.statistic, rel=1e-10)
-        assert found.p[at] == pytest.approx(expected.pvalue, rel=1e-10)
-    assert found.smallest_p.tolist() == [0, 0, 0]
-    assert np.isnan(found.max_t).all()
-
-
 def test_clusters_have_the_error_cr2_and_satterthwaites_degrees() -> None:
     """The residuals of each cluster count 1 / (1 - its share of the queries)."""
     random = np.random.default_rng(2)

@@ -93,7 +93,9 @@ class Forest:
             title = f"Differences of {name}"
         else:
             effects = [
-                _read(each, each.run) if each.baseline == one else _turn(each)
+                _read(each, each.run)
+                if each.baseline == one
+                else _read(each, each.baseline, is_turned=True)
                 for each in pairs
                 if one in (each.run, each.baseline)
             ]
@@ -104,7 +106,10 @@ class Forest:
                 hint=f"choose one of: {', '.join(comparison.runs)}",
                 code="not_compared",
             )
-        return cls._make(comparison, name, effects, title, pairs[0])
+        first = pairs[0]
+        return cls(
+            name, tuple(effects), title, first.level, first.test, first.correction, first.margin
+        )
 
     @classmethod
     def of_slices(
@@ -155,51 +160,14 @@ class Forest:
             if (each.measure, each.run, each.baseline) == (name, chosen.run, chosen.baseline)
         ]
         title = f"{name}: {chosen.run} minus {chosen.baseline}, by {comparison.by}"
-        return cls._make(comparison, name, effects, title, chosen)
-
-    @classmethod
-    def _make(
-        cls,
-        comparison: Comparison,
-        measure: str,
-        effects: list[Effect],
-        title: str,
-        first: Compared,
-    ) -> Forest:
-        settings = comparison.settings
         return cls(
-            measure,
-            tuple(effects),
-            title,
-            settings.level,
-            settings.test,
-            first.correction,
-            first.margin,
+            name, tuple(effects), title, chosen.level, chosen.test, chosen.correction, chosen.margin
         )
 
 
-def _read(each: Compared, name: str, minus: str = "") -> Effect:
-    return Effect(
-        name,
-        minus,
-        each.difference,
-        each.lower,
-        each.upper,
-        each.p_corrected,
-        each.is_significant,
-        each.n,
-    )
-
-
-def _turn(each: Compared) -> Effect:
-    """Return a pair as the difference of its baseline from its run."""
-    return Effect(
-        each.baseline,
-        "",
-        -each.difference,
-        -each.upper,
-        -each.lower,
-        each.p_corrected,
-        each.is_significant,
-        each.n,
-    )
+def _read(each: Compared, name: str, minus: str = "", *, is_turned: bool = False) -> Effect:
+    """Return a pair; turned, as the difference of its baseline from its run."""
+    ends = (each.difference, each.lower, each.upper)
+    if is_turned:
+        ends = (-each.difference, -each.upper, -each.lower)
+    return Effect(name, minus, *ends, each.p_corrected, each.is_significant, each.n)

@@ -10,7 +10,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     from rankscope.stats.sequential.gaps import Gaps
@@ -99,11 +99,7 @@ class Detector:
     @property
     def log_evidence(self) -> float:
         """The logarithm of the evidence, or minus infinity before the first period."""
-        if not self.evidence:
-            return -math.inf
-        most = max(self.evidence)
-        total = math.fsum(math.exp(each - most) for each in self.evidence)
-        return most + math.log(total / len(self.evidence))
+        return average_evidence(self.evidence)
 
     @property
     def is_alarm(self) -> bool:
@@ -129,28 +125,14 @@ class Detector:
     def _strongest(self) -> int:
         return max(range(len(self.sums)), key=self.sums.__getitem__)
 
-    def bound_false_alarms(self, periods: int) -> float:
-        """Return an upper bound of the probability of a false alarm within some periods."""
-        return min(1.0, periods / self.run_length)
-
     def restart(self) -> Detector:
         """Return a new detector with the same settings and no evidence."""
         return Detector(run_length=self.run_length, bets=self.bets)
 
     def to_dict(self) -> dict[str, Plain]:
         """Return the detector as a dict that JSON can represent exactly, for `from_dict`."""
-        return {
-            "run_length": self.run_length,
-            "bets": [*self.bets],
-            "periods": self.periods,
-            "observations": self.observations,
-            "evidence": [*self.evidence],
-            "sums": [*self.sums],
-            "starts": [*self.starts],
-            "falls": [*self.falls],
-            "sizes": [*self.sizes],
-            "alarm": self.alarm,
-        }
+        stored = {name: getattr(self, name) for name in FIELDS}
+        return {name: [*held] if isinstance(held, tuple) else held for name, held in stored.items()}
 
     @staticmethod
     def from_dict(stored: Mapping[str, object]) -> Detector:
@@ -163,6 +145,17 @@ class Detector:
             return Detector(**held)  # type: ignore[arg-type]  # `__post_init__` compares them
         except TypeError as error:
             raise _bad("what to_dict gives", str(error)) from error
+
+
+FIELDS: tuple[str, ...] = Detector.__match_args__
+
+
+def average_evidence(logs: Sequence[float]) -> float:
+    """Return the logarithm of the mean evidence of bets; minus infinity without any."""
+    if not logs:
+        return -math.inf
+    most = max(logs)
+    return most + math.log(math.fsum(math.exp(each - most) for each in logs) / len(logs))
 
 
 def advance(detector: Detector, gaps: Gaps, share: float = 1.0) -> Detector:

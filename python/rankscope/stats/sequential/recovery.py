@@ -7,7 +7,7 @@ import math
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import record, replace
-from rankscope.stats.sequential.detector import BETS, LEAST_ROOM
+from rankscope.stats.sequential.detector import BETS, LEAST_ROOM, average_evidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,12 +68,7 @@ class Recovery:
     @property
     def log_evidence(self) -> float:
         """The logarithm of the evidence that the drop has ended."""
-        if not self.evidence:
-            return -math.inf
-        most = max(self.evidence)
-        return most + math.log(
-            math.fsum(math.exp(each - most) for each in self.evidence) / len(self.evidence)
-        )
+        return average_evidence(self.evidence)
 
     @property
     def is_recovered(self) -> bool:

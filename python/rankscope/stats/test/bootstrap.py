@@ -42,7 +42,6 @@ def test_by_bootstrap(families: Sequence[Family], sampling: Sampling) -> Tested:
         max_t=np.full(len(p), np.nan),
         test="bootstrap",
         permutations=resamples,
-        is_exact=False,
         warnings=(WITH_FEW.format(fewest),) if is_few else (),
     )
 

@@ -59,7 +59,6 @@ def test_by_flips(families: Sequence[Family], sampling: Sampling) -> Tested:
         test="permutation",
         permutations=0 if is_all else flips,
         is_exact=bool(is_exact.all()),
-        warnings=(),
     )
 
 

@@ -15,10 +15,11 @@ from rankscope.stats.test.tukey import test_by_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias
+    from collections.abc import Sequence
+    from typing import Literal, TypeAlias, Unpack
 
     from rankscope.stats.test.family import Family
+    from rankscope.stats.test.tested import Drawn
 
     Test: TypeAlias = Literal["t", "permutation", "bootstrap", "wilcoxon", "sign", "tukey"]
 
@@ -43,11 +44,7 @@ def test_pairs(
     families: Sequence[Family],
     *,
     test: Test = "permutation",
-    permutations: int | None = None,
-    seed: int = 0,
-    slices: int = 0,
-    threads: int | None = None,
-    check: Callable[[], None] | None = None,
+    **drawn: Unpack[Drawn],
 ) -> Tested:
     """Test whether the systems of each pair differ.
 
@@ -63,8 +60,7 @@ def test_pairs(
         [0.0354]
     """
     check_choice("test", test, TESTS)
-    _check_number("permutations", permutations, 99, MOST_PERMUTATIONS)
-    _check_number("seed", seed, 0, 2**64 - 1)
+    sampling = _read_sampling(drawn)
     if len({len(family.sizes) for family in families}) > 1:
         raise UsageError(
             "expected families with the same units, found different numbers of units",
@@ -77,13 +73,6 @@ def test_pairs(
             hint='use test="permutation" or test="t", which support clusters',
             code="clustered_test",
         )
-    sampling = Sampling(
-        permutations=permutations,
-        seed=seed,
-        slices=slices,
-        threads=count_threads(threads),
-        check=check,
-    )
     if test == "permutation":
         found = test_by_flips(families, sampling)
     elif test == "bootstrap":
@@ -104,11 +93,7 @@ def invert_pairs(
     *,
     level: float,
     margin: float = 0.0,
-    permutations: int | None = None,
-    seed: int = 0,
-    slices: int = 0,
-    threads: int | None = None,
-    check: Callable[[], None] | None = None,
+    **drawn: Unpack[Drawn],
 ) -> list[Inverted]:
     """Return which mean differences the permutation test doesn't reject, for each pair.
 
@@ -123,14 +108,7 @@ def invert_pairs(
         >>> round(found.lower, 4), round(found.upper, 4)
         (0.1, 0.45)
     """
-    sampling = Sampling(
-        permutations=permutations,
-        seed=seed,
-        slices=slices,
-        threads=count_threads(threads),
-        check=check,
-    )
-    return invert_flips(families, sampling, level=level, margin=margin)
+    return invert_flips(families, _read_sampling(drawn), level=level, margin=margin)
 
 
 def _warn_of_floor(found: Tested) -> list[str]:
@@ -141,6 +119,12 @@ def _warn_of_floor(found: Tested) -> list[str]:
     where = "for a pair" if len(floors) == 1 else f"for {len(floors)} pairs"
     smallest = f"the smallest p-value that the {NAMES[found.test]} can give is {floors.max():.3g}"
     return [f"{smallest} {where}, because few queries or clusters differ"]
+
+
+def _read_sampling(drawn: Drawn) -> Sampling:
+    _check_number("permutations", drawn.get("permutations"), 99, MOST_PERMUTATIONS)
+    _check_number("seed", drawn.get("seed"), 0, 2**64 - 1)
+    return Sampling(**{**drawn, "threads": count_threads(drawn.get("threads"))})  # type: ignore[arg-type]  # checked
 
 
 def _check_number(name: str, given: object, lowest: int, highest: int) -> None:

@@ -102,7 +102,6 @@ def _gather(
         smallest_p=smallest,
         max_t=np.full(len(found), np.nan),
         test=test,
-        permutations=0,
         is_exact=all(each[3] for each in found),
         warnings=(meaning, *_warn(families)),
     )

@@ -98,8 +98,6 @@ def test_by_t(families: Sequence[Family]) -> Tested:
         smallest_p=np.zeros(len(found)),
         max_t=np.full(len(found), np.nan),
         test="t",
-        permutations=0,
-        is_exact=False,
         warnings=(
             *([FEW] if is_few else []),
             *([CONSTANT] if is_constant else []),

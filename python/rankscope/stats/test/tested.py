@@ -7,8 +7,19 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypedDict
 
     from rankscope.stats.test.family import Numbers
+
+    class Drawn(TypedDict, total=False):
+        """The arguments that decide which permutations are drawn; see `Sampling`."""
+
+        permutations: int | None
+        seed: int
+        slices: int
+        threads: int | None
+        check: Callable[[], None] | None
+
 
 CHOICES = (99_999, 9_999, 999)
 """The default number of permutations is the first of these that is quick enough, or the last."""
@@ -39,9 +50,9 @@ class Tested:
     smallest_p: Numbers
     max_t: Numbers
     test: str
-    permutations: int
-    is_exact: bool
-    warnings: tuple[str, ...]
+    permutations: int = 0
+    is_exact: bool = False
+    warnings: tuple[str, ...] = ()
 
     __test__ = False  # not a class of tests, for pytest
 
@@ -58,11 +69,11 @@ class Sampling:
         check: Called about ten times a second; it stops the test by raising.
     """
 
-    permutations: int | None
-    seed: int
-    slices: int
-    threads: int
-    check: Callable[[], None] | None
+    permutations: int | None = None
+    seed: int = 0
+    slices: int = 0
+    threads: int = 1
+    check: Callable[[], None] | None = None
 
     def choose(self, for_all: int, for_each: int, most: int) -> int:
         """Return the number of permutations to draw.
@@ -72,7 +83,7 @@ class Sampling:
         together.
 
         Examples:
-            >>> sampling = Sampling(permutations=None, seed=0, slices=0, threads=1, check=None)
+            >>> sampling = Sampling()
             >>> sampling.choose(1_000, 10, 10**9), sampling.choose(100_000, 10, 10**10)
             (99999, 9999)
         """

@@ -44,7 +44,6 @@ def test_by_range(families: Sequence[Family], sampling: Sampling) -> Tested:
         test="tukey",
         permutations=0 if is_exact else permutations,
         is_exact=is_exact,
-        warnings=(),
     )
 
 

@@ -174,7 +174,7 @@ def test_a_mistake_in_a_file_has_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("setting", [{"level": 0}, {"level": 1}, {"ranks": 0}, {"ranks": 10_001}])
 def test_settings_outside_their_range_are_refused(setting: dict[str, float]) -> None:
     with pytest.raises(rs.UsageError):
-        rs.estimate_examination(LOG, **setting)  # type: ignore[arg-type]  # that is what is tested
+        rs.estimate_examination(LOG, **setting)
 
 
 @pytest.mark.parametrize("policy", ["random", "bts"])
@@ -224,22 +224,6 @@ def log_of_a_ranker(count: int, skill: float, seed: int) -> dict[str, object]:
 
 
 LOOKS = [1.0, 0.6, 0.4]
-
-
-@pytest.mark.parametrize(("count", "skill"), [(3000, 0.3), (3000, 0.9), (10_000, 1.2)])
-def test_intervals_with_propensities_cover_as_often_as_they_say(count: int, skill: float) -> None:
-    curves = [
-        rs.estimate_examination(log_of_a_ranker(count, skill, seed), propensity="chance")
-        for seed in range(150)
-    ]
-    covered = [
-        curve.lower[at] <= LOOKS[at] <= curve.upper[at]
-        for curve in curves
-        for at in (1, 2)
-        if at + 1 not in curve.refused
-    ]
-    assert len(covered) > 250
-    assert np.mean(covered) > 0.95 - 2 * (0.95 * 0.05 / len(covered)) ** 0.5
 
 
 def test_a_small_effective_share_gets_no_interval() -> None:
@@ -304,5 +288,5 @@ def test_clusters_are_read_from_files(tmp_path: Path) -> None:
 def test_a_log_of_clicks_only_is_refused(method: str) -> None:
     log = {"rank": [1, 2] * 60, "query_id": [*range(60)] * 2, "doc_id": ["a"] * 120}
     with pytest.raises(rs.FormatError, match="found clicks only") as refused:
-        rs.estimate_examination({**log, "click": [1] * 120}, method=method)  # type: ignore[arg-type]
+        rs.estimate_examination({**log, "click": [1] * 120}, method=method)
     assert refused.value.code == "bad_click"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.comparison.estimates import MeasureValues
-from rankscope.gate.checks import MOST_RESAMPLES, Settings, check_budgets
+from rankscope.gate.checks import Settings, check_budgets
 from rankscope.gate.result import decide, parse_budget
 from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import estimate_mean
@@ -64,7 +64,7 @@ def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings
     measure = MeasureValues(
         name="nDCG@10", low=0.0, high=1.0, values=np.array([baseline, candidate], dtype=float)
     )
-    (check,) = check_budgets([(budget, measure)], groups={}, settings=Settings(**settings))  # type: ignore[arg-type]  # as named
+    (check,) = check_budgets([(budget, measure)], groups={}, settings=Settings(**settings))
     return check
 
 
@@ -123,7 +123,7 @@ def test_an_inconclusive_budget_fails_unless_it_may_pass() -> None:
 def test_an_inconclusive_budget_says_how_many_queries_would_decide() -> None:
     (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
     differences = values(SAME) - values(OLD)
-    of_t = queries_needed(0.005, float(np.std(differences, ddof=1)))
+    of_t = queries_needed(0.005, (float(np.std(differences, ddof=1)),))
     # A bounded interval allows for a query that isn't among so many.
     assert 120 < of_t < check.queries_needed < 1.5 * of_t
     assert "tell) show with a probability of 80% that the budget holds." in check.message
@@ -143,7 +143,7 @@ def test_the_planned_number_does_not_depend_on_the_difference_that_was_found() -
 def test_a_dense_interval_plans_with_the_t_test() -> None:
     (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, method="dense")
     differences = values(SAME) - values(OLD)
-    expected = queries_needed(0.005, float(np.std(differences, ddof=1)))
+    expected = queries_needed(0.005, (float(np.std(differences, ddof=1)),))
     assert (check.interval_method, check.queries_needed) == ("dense", expected)
     squares = (differences - differences.mean()) ** 2
     found = estimate_mean(squares, interval=rs.Interval(method="dense"), low=0, high=None)
@@ -152,7 +152,7 @@ def test_a_dense_interval_plans_with_the_t_test() -> None:
         (found.upper, check.queries_needed_upper),
     ):
         spread = math.sqrt(end / squares.mean()) * float(np.std(differences, ddof=1))
-        assert number == queries_needed(0.005, spread)
+        assert number == queries_needed(0.005, (spread,))
 
 
 def test_the_range_of_a_plan_is_that_of_the_share_of_queries_that_changed() -> None:
@@ -237,12 +237,6 @@ def test_a_relative_budget_is_the_interval_of_what_is_left() -> None:
     assert f"20% of {theirs.mean():.4f}" in check.message
 
 
-def test_a_relative_budget_of_nothing_is_an_absolute_one() -> None:
-    (one,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": "0%"})
-    (other,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0})
-    assert (one.lower, one.upper, one.verdict) == (other.lower, other.upper, other.verdict)
-
-
 def test_a_minimum_is_about_the_mean_of_the_candidate() -> None:
     budgets = [rs.Budget("nDCG@10", minimum=limit) for limit in (0.5, 0.999)]
     low, high = rs.gate(QRELS, OLD, SAME, budgets)
@@ -298,18 +292,6 @@ def test_slices_are_corrected_for_their_number() -> None:
         )
         assert (check.level, check.corrected_for, check.by) == (1 - 0.05 / 4, 4, "country")
         assert (check.lower, check.upper) == (expected.lower, expected.upper)
-
-
-def test_many_slices_get_more_resamples_up_to_a_limit() -> None:
-    slices = [f"s{number % 100}" for number in range(200)]
-    groups = {("s",): ("s", sorted(set(slices)), [sorted(set(slices)).index(s) for s in slices])}
-    half = np.random.default_rng(1).random(200)
-    measure = MeasureValues(name="AP", low=0.0, high=1.0, values=np.array([half, half / 2]))
-    budget = rs.Budget("AP", max_drop=0.02, by="s")
-    checks = check_budgets([(budget, measure)], groups=groups)
-    assert len(checks) == 100
-    assert {check.verdict for check in checks} == {"inconclusive"}
-    assert MOST_RESAMPLES < 50 / (0.05 / 100 / 2)
 
 
 def test_by_checks_all_queries_and_slices() -> None:
@@ -381,7 +363,7 @@ def test_a_comparison_with_a_baseline_needs_no_names() -> None:
 def test_a_comparison_has_only_differences(budget: object, message: str) -> None:
     comparison = rs.compare(QRELS, {"old": OLD, "new": SAME}, "nDCG@10", bounds=False)
     with pytest.raises(rs.UsageError, match=message):
-        rs.gate(comparison, budgets=budget)  # type: ignore[call-overload,arg-type]  # refused
+        rs.gate(comparison, budgets=budget)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +387,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
     arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(rs.UsageError, match=message) as caught:
-        rs.Budget("nDCG@10", **arguments)  # type: ignore[arg-type]  # refused
+        rs.Budget("nDCG@10", **arguments)
     assert caught.value.code == "bad_budget"
     assert caught.value.hint
 
@@ -414,7 +396,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
     ("call", "message"),
     [
         (lambda: rs.gate(QRELS, OLD, SAME, {}), "expected budgets"),
-        (lambda: rs.gate(QRELS, OLD, SAME, ["nDCG@10"]), "expected budgets"),  # type: ignore[list-item]  # refused
+        (lambda: rs.gate(QRELS, OLD, SAME, ["nDCG@10"]), "expected budgets"),
         (lambda: rs.gate(QRELS, OLD, budgets={"AP": 0}), "expected judgments, a baseline"),
         (lambda: rs.gate(QRELS, OLD, SAME, {"nDGC@10": 0}), "nDGC"),
         (lambda: rs.gate(QRELS, OLD, SAME, {"NumRet": 0}), "not a mean over queries"),
@@ -427,7 +409,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
 )
 def test_a_gate_that_cannot_be_meant_is_refused(call: object, message: str) -> None:
     with pytest.raises(rs.UsageError, match=message):
-        call()  # type: ignore[operator]  # a function
+        call()
 
 
 def test_measures_without_values_in_common_are_refused() -> None:
@@ -450,7 +432,7 @@ def test_measures_without_values_in_common_are_refused() -> None:
     ],
 )
 def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budget) -> None:
-    assert parse_budget(kind, text) == expected  # type: ignore[arg-type]  # one of the kinds
+    assert parse_budget(kind, text) == expected
 
 
 @pytest.mark.parametrize(
@@ -467,7 +449,7 @@ def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budg
 )
 def test_options_that_are_no_budgets_are_refused(kind: str, text: str) -> None:
     with pytest.raises(rs.UsageError, match=f"cannot read --{kind}"):
-        parse_budget(kind, text)  # type: ignore[arg-type]  # as above
+        parse_budget(kind, text)
 
 
 def test_the_result_does_not_depend_on_threads_and_can_be_pickled() -> None:
@@ -514,8 +496,3 @@ def test_a_limit_that_no_value_can_exceed_is_refused(budget: rs.Budget, hint: st
     with pytest.raises(rs.UsageError, match="checks nothing") as caught:
         rs.gate(qrels, run, run, budget)
     assert caught.value.hint == hint
-
-
-def test_a_budget_names_its_arguments_where_one_is_unknown() -> None:
-    with pytest.raises(TypeError, match="Budget has no min; it takes measure, max_drop"):
-        rs.Budget("nDCG@10", min=0.4)

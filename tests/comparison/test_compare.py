@@ -70,14 +70,6 @@ def test_the_t_test_is_that_of_scipy() -> None:
         assert each.statistic == pytest.approx(theirs.statistic, rel=1e-9)
 
 
-def test_permutation_p_values_are_near_those_of_t() -> None:
-    t = rs.compare(QRELS, RUNS, "nDCG@10", test="t", correction="none", bounds=False)
-    found = rs.compare(QRELS, RUNS, "nDCG@10", correction="none", bounds=False)
-    assert found.settings.permutations == 99_999
-    for mine, theirs in zip(found, t, strict=True):
-        assert mine.p == pytest.approx(theirs.p, abs=0.02)
-
-
 def test_holm_corrects_over_measures_pairs_and_slices() -> None:
     found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], by=COUNTRIES, bounds=False)
     assert len(found) == 2 * 3 * 3
@@ -132,14 +124,14 @@ def test_clusters_of_one_query_change_nothing() -> None:
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
 def test_tests_of_ranks_and_signs_refuse_clusters(test: str) -> None:
     with pytest.raises(rs.UsageError, match="cluster"):
-        rs.compare(QRELS, RUNS, "nDCG@10", cluster=USERS, test=test)  # type: ignore[arg-type]  # one of them
+        rs.compare(QRELS, RUNS, "nDCG@10", cluster=USERS, test=test)
 
 
 @pytest.mark.parametrize("test", ["permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey"])
 def test_every_test_tells_a_large_difference_from_none(test: str) -> None:
     table = {"query_id": QUERIES, "old": values("old"), "same": values("old")}
     table["new"] = np.minimum(values("old") + 0.2, 1)
-    found = rs.compare_values(table, test=test, baseline="old")  # type: ignore[arg-type]  # one of them
+    found = rs.compare_values(table, test=test, baseline="old")
     assert found["value", "new"].p_corrected < 0.01
     assert not found["value", "same"].p_corrected < 0.05
 
@@ -297,7 +289,7 @@ def test_an_argument_that_makes_no_sense_is_refused(
     arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(rs.UsageError) as caught:
-        rs.compare(QRELS, RUNS, "nDCG@10", **arguments)  # type: ignore[arg-type]  # wrong on purpose
+        rs.compare(QRELS, RUNS, "nDCG@10", **arguments)
     assert message in f"{caught.value.message} {caught.value.hint}"
 
 
@@ -305,9 +297,9 @@ def test_one_run_is_not_a_comparison() -> None:
     with pytest.raises(rs.UsageError, match="two or more runs"):
         rs.compare(QRELS, {"old": RUNS["old"]}, "nDCG@10")
     with pytest.raises(rs.UsageError, match="runs and measures"):
-        rs.compare(QRELS, RUNS)  # type: ignore[call-arg, arg-type]  # incomplete on purpose
+        rs.compare(QRELS, RUNS)
     with pytest.raises(TypeError, match="correct"):
-        rs.compare(QRELS, RUNS, "nDCG@10", correct="holm")  # type: ignore[call-arg]  # misspelled
+        rs.compare(QRELS, RUNS, "nDCG@10", correct="holm")
 
 
 def test_a_value_outside_its_range_is_refused() -> None:
@@ -325,7 +317,6 @@ def test_the_five_runs_of_cast_differ_as_published_judgments_say() -> None:
     pair = found.find("AP", "org_convdr_bert.run", "org_convdr.run")
     assert pair.is_significant
     for each in found:
-        assert each.unjudged is not None
         assert each.unjudged.if_unjudged_lowest <= each.difference
         assert each.difference <= each.unjudged.if_unjudged_highest
         assert each.tied is not None
@@ -488,4 +479,4 @@ def test_a_range_has_its_lower_end_first() -> None:
 def test_rankings_beside_judgments_are_refused_with_what_to_write() -> None:
     rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
     with pytest.raises(rs.UsageError, match="is Rankings, which already has judgments"):
-        rs.compare(QRELS, rankings, "nDCG@10")  # type: ignore[arg-type]  # what a user may try
+        rs.compare(QRELS, rankings, "nDCG@10")

@@ -49,7 +49,7 @@ def compared(baseline: str, run: str, difference: float, p: float, **others: obj
         "bounded_lower": difference - 0.05,
         "bounded_upper": difference + 0.05,
     }
-    return Compared(**fields | others)  # type: ignore[arg-type]  # as the fields are
+    return Compared(**fields | others)
 
 
 def compare(
@@ -97,7 +97,7 @@ def test_a_mean_is_bold_only_if_its_run_is_better_than_all_others() -> None:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "latex"])
 def test_every_format_states_test_correction_and_number_of_queries(form: str) -> None:
-    written = " ".join(compare(*PAIRS).table(form).split())  # type: ignore[arg-type]  # one of them
+    written = " ".join(compare(*PAIRS).table(form).split())
     for text in ("paired permutation test (sign flips)", "99,999", "20 queries", "3 comparisons"):
         assert text in written
     assert "Holm controls the familywise error rate" in written
@@ -197,20 +197,20 @@ def test_p_values_have_the_places_that_matter() -> None:
 
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(rs.UsageError, match="unknown format 'pdf'"):
-        compare(*PAIRS).table("pdf")  # type: ignore[arg-type]  # not one
+        compare(*PAIRS).table("pdf")
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "ndcg_cut_10", "ndcg@10", rs.nDCG @ 10])
 def test_a_comparison_is_found_by_any_name_of_its_measure(measure: object) -> None:
     found = compare(*PAIRS)
-    assert found[measure, "new"] is PAIRS[0]  # type: ignore[index]  # a measure or its name
-    assert found.over_all(measure) == list(PAIRS)  # type: ignore[arg-type]  # as above
+    assert found[measure, "new"] is PAIRS[0]
+    assert found.over_all(measure) == list(PAIRS)
 
 
 def test_a_key_without_a_run_or_with_another_measure_is_explained() -> None:
     found = compare(*PAIRS)
     with pytest.raises(rs.UsageError, match="expected a measure and a run"):
-        found["nDCG@10"]  # type: ignore[index]  # what a user may try
+        found["nDCG@10"]
     with pytest.raises(rs.UsageError, match="AP was not compared") as caught:
         found["AP", "new"]
     assert caught.value.hint == "the measures are nDCG@10"

@@ -21,7 +21,7 @@ HIGH, LOW = (0.6, 0.7), (0.2, 0.1)
 def compare(direction: str, **settings: object) -> rs.Comparison:
     """Compare a run with low values with one with high values."""
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
-    return rs.compare_values(values, measure="value", better=direction, **settings)  # type: ignore[arg-type]  # as named
+    return rs.compare_values(values, measure="value", better=direction, **settings)
 
 
 def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row() -> None:
@@ -41,7 +41,7 @@ def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row() ->
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
 def test_the_better_run_by_a_measure_has_the_mean_that_its_direction_says(row: object) -> None:
-    measure = default_measure(row)  # type: ignore[arg-type]  # a row
+    measure = default_measure(row)
     low, high = (LOW, HIGH)
     values = {"query_id": QUERIES, "low": low * 10, "high": high * 10}
     found = rs.compare_values(values, measure="v", range=None, better=measure.better)
@@ -92,7 +92,7 @@ def test_a_gate_refuses_measures_of_which_higher_values_are_not_better(name: str
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
 def test_a_gate_of_a_comparison_refuses_them_too(row: object) -> None:
-    measure = default_measure(row)  # type: ignore[arg-type]  # a row
+    measure = default_measure(row)
     if measure.better == "higher" and measure.row.mean == "mean":
         return
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
@@ -133,8 +133,8 @@ def test_a_swap_of_sign_and_direction_changes_nothing_but_signs(direction: str) 
     generator = np.random.default_rng(1)
     table = {"old": generator.random(30).tolist(), "new": generator.random(30).tolist()}
     negative = {run: [-value for value in values] for run, values in table.items()}
-    one = rs.compare_values(table, better=direction, margin=0.1, range=None)["value", "new"]  # type: ignore[arg-type]  # as named
-    other = rs.compare_values(negative, better=opposite, margin=0.1, range=None)["value", "new"]  # type: ignore[arg-type]  # as named
+    one = rs.compare_values(table, better=direction, margin=0.1, range=None)["value", "new"]
+    other = rs.compare_values(negative, better=opposite, margin=0.1, range=None)["value", "new"]
     assert other.better == one.better
     if direction != "neither":
         assert (other.wins, other.ties, other.losses) == (one.wins, one.ties, one.losses)
@@ -158,13 +158,13 @@ def test_sentences_name_the_direction_unless_higher_is_better() -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_the_first_of_many_is_the_run_with_the_best_mean(direction: str) -> None:
     values = {"query_id": QUERIES, "low": LOW * 10, "mid": (0.4, 0.4) * 10, "high": HIGH * 10}
-    found = rs.compare_values(values, better=direction)  # type: ignore[arg-type]  # as named
+    found = rs.compare_values(values, better=direction)
     best = {"higher": "high", "lower": "low", "neither": None}[direction]
     assert found.find_best("value") == best
     top = best or "high"
     beats = "has a higher value than" if best is None else "is better than"
     assert f"{top} {beats} each of the other 2 runs" in str(found)
-    against = rs.compare_values(values, better=direction, baseline="mid")  # type: ignore[arg-type]  # as named
+    against = rs.compare_values(values, better=direction, baseline="mid")
     words = ("higher", "lower") if best is None else ("better", "worse")
     bottom = {"high": "low", "low": "high"}[top]
     assert (

@@ -83,7 +83,6 @@ def test_a_table_of_rankings_is_evaluated_with_a_history(tmp_path: Path) -> None
             given, asked, history=HISTORY, items=GENRES, ties="doc_id", by="country"
         )
         assert dict(found) == dict(expected)
-        assert found.slices is not None
         assert found.slices.to_dict()["de"]["Novelty@3 n"] == len(USERS) // 2
     compared = rankscope.compare_table(
         table.drop(columns="rank").assign(up=table["rank"], down=-table["rank"]),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
-from rankscope.clicks.examination_model import Tallies, estimate
 from rankscope.stats.proportions import divide, quantile_of, wilson
 from scipy.stats import binomtest, norm
 
@@ -42,25 +40,3 @@ def test_a_rank_without_clicks_has_an_upper_end() -> None:
     lower, upper = divide(0.0, ends, 0.5, below)
     assert lower == 0
     assert upper == pytest.approx(ends[1] / math.sqrt(below[0] * (2 * 0.5 - below[0])))
-
-
-@pytest.mark.parametrize("share", [0.02, 0.2])
-def test_intervals_cover_as_often_as_they_say(share: float) -> None:
-    draw = np.random.default_rng(20261121)
-    looks = (1.0, 0.6, 0.3)
-    count, times = 3000, 1500
-    clicks = draw.binomial(count, [share * look for look in looks], size=(times, 3))
-    covered = [0, 0, 0]
-    ones = tuple(float(count) for _ in looks)
-    for row in clicks.tolist():
-        found = tuple(map(float, row))
-        curve = estimate(
-            Tallies(ones, found, ones, ones, ones, found, found), 0.95, is_weighted=False
-        )
-        for at, look in enumerate(looks):
-            covered[at] += curve.lower[at] <= look <= curve.upper[at]
-    assert covered[0] == times
-    # Three standard errors of a share of 0.95 over so many logs.
-    slack = 3 * math.sqrt(0.95 * 0.05 / times)
-    for cover in covered[1:]:
-        assert cover / times == pytest.approx(0.95, abs=slack)

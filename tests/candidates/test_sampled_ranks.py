@@ -50,19 +50,6 @@ def test_values_minimize_squared_bias_and_variance() -> None:
         assert cost(best) <= cost(best + 0.01 * random.normal(size=len(best)))
 
 
-def test_a_smaller_tradeoff_has_less_bias() -> None:
-    wanted = (RANKS <= 5).astype(float)
-    errors = [
-        float(
-            (
-                (CHANCES @ tune_values(wanted[:, None], UNIFORM, CHANCES, each)[:, 0] - wanted) ** 2
-            ).sum()
-        )
-        for each in (1, 0.1, 0.01, 0.001)
-    ]
-    assert errors == sorted(errors, reverse=True)
-
-
 def test_bins_of_large_ranks_give_the_values_of_all_ranks() -> None:
     items, sampled = 20_000, 40
     known, every = list_ranks(items), np.arange(1.0, items + 1)
@@ -144,7 +131,7 @@ def test_what_cannot_be_corrected_is_refused(
     ranks: object, arguments: dict[str, object], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        rs.correct_sampled_ranks(ranks, **{"items": 1000, "sampled": 100} | arguments)  # type: ignore[arg-type]
+        rs.correct_sampled_ranks(ranks, **{"items": 1000, "sampled": 100} | arguments)
 
 
 def lists(queries: int, size: int, relevant: int = 1) -> list[list[int]]:

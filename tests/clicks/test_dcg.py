@@ -117,14 +117,6 @@ def test_a_click_counts_at_most_the_clip_of_which_10_is_the_default(
     assert math.isnan(float(found.to_dict()["clipped"]["upper"] or 0))
 
 
-def test_intervals_cover_as_often_as_they_say() -> None:
-    covered = []
-    for seed in range(300):
-        found = rs.dcg_from_clicks(make_log(300, seed), examination=LOOKS)
-        covered.append(found.lower <= DCG <= found.upper)
-    assert np.mean(covered) > 0.95 - 2 * (0.95 * 0.05 / len(covered)) ** 0.5
-
-
 def test_an_estimated_examination_widens_the_intervals() -> None:
     draw = np.random.default_rng(5)
     rank = np.repeat([1, 2, 3], 3000)
@@ -199,7 +191,7 @@ def test_lists_that_are_all_alike_get_no_interval() -> None:
 
 
 def test_examination_by_name_is_the_list_of_its_weights() -> None:
-    named = rs.dcg_from_clicks(LOG, examination="log2")  # type: ignore[arg-type]  # a name is fine
+    named = rs.dcg_from_clicks(LOG, examination="log2")
     listed = rs.dcg_from_clicks(LOG, examination=[1 / math.log2(1 + rank) for rank in (1, 2, 3)])
     assert named.value == pytest.approx(listed.value, rel=1e-12)
 
@@ -222,10 +214,3 @@ def test_examination_that_is_no_list_of_shares_is_refused(
 def test_a_cutoff_is_no_truth_value() -> None:
     with pytest.raises(rs.UsageError, match="found True"):
         rs.dcg_from_clicks(LOG, examination=LOOKS, k=True)
-
-
-def test_a_log_of_clicks_only_is_refused() -> None:
-    clicks = pd.DataFrame(LOG).query("click == 1")
-    with pytest.raises(rs.FormatError, match="found clicks only") as refused:
-        rs.dcg_from_clicks(clicks, examination=LOOKS)
-    assert refused.value.code == "bad_click"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 import rankscope as rs
 from scipy.optimize import minimize
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOOKS = [1.0, 0.7, 0.5, 0.35]
 
@@ -75,21 +71,20 @@ def test_three_ranks_maximize_the_likelihood_of_all_pairs() -> None:
         log["query"], log["doc_id"], log["rank"], log["click"], strict=True
     ):
         cells.setdefault((query, doc), {}).setdefault(int(rank), []).append(int(click))
-    pairs = [(1, 2), (1, 3), (2, 3)]
+    rows = [
+        (pair, at - 1, 1 / (1 / len(shown[one]) + 1 / len(shown[other])), np.mean(shown[at]))
+        for pair, (one, other) in enumerate([(1, 2), (1, 3), (2, 3)])
+        for shown in cells.values()
+        if one in shown and other in shown
+        for at in (one, other)
+    ]
+    pair, rank, weight, rate = (np.array(column) for column in zip(*rows, strict=True))
 
     def loss(values: np.ndarray[Any, Any]) -> float:
-        looks = dict(zip([1, 2, 3], [0.0, *values[:2]], strict=True))
-        total = 0.0
-        for (one, other), relevance in zip(pairs, values[2:], strict=True):
-            for shown in cells.values():
-                if one in shown and other in shown:
-                    sizes = len(shown[one]), len(shown[other])
-                    weight = sizes[0] * sizes[1] / sum(sizes)
-                    for rank in (one, other):
-                        rate = float(np.mean(shown[rank]))
-                        chance = np.exp(min(looks[rank] + relevance, -1e-9))
-                        total += weight * (rate * np.log(chance) + (1 - rate) * np.log1p(-chance))
-        return -total
+        looks = np.append(0.0, values[:2])
+        chance = np.exp(np.minimum(looks[rank] + values[2:][pair], -1e-9))
+        likely = rate * np.log(chance) + (1 - rate) * np.log1p(-chance)
+        return -float((weight * likely).sum())
 
     found = minimize(
         loss,
@@ -98,15 +93,6 @@ def test_three_ranks_maximize_the_likelihood_of_all_pairs() -> None:
         options={"xatol": 1e-7, "fatol": 1e-9, "maxiter": 4000},
     )
     assert harvest(log).weights[1:] == pytest.approx(tuple(np.exp(found.x[:2])), rel=1e-4)
-
-
-def test_intervals_cover_as_often_as_they_say() -> None:
-    covered = []
-    for seed in range(100):
-        curve = harvest(make_log(3000, 300, seed))
-        covered += [curve.lower[at] <= LOOKS[at] <= curve.upper[at] for at in (1, 2, 3)]
-    # The three ranks of a log are not independent.
-    assert np.mean(covered) > 0.95 - 2 * (0.95 * 0.05 / 100) ** 0.5
 
 
 def test_few_queries_get_no_interval() -> None:
@@ -124,19 +110,10 @@ def test_clusters_can_be_users() -> None:
 
 def test_swaps_of_neighbors_link_distant_ranks() -> None:
     log = make_log(20_000, 500)
-    is_kept = np.zeros(80_000, dtype=bool)
-    for query in range(500):
-        ends = (1, 2), (2, 3), (3, 4)
-        is_kept |= (log["query"] == query) & np.isin(log["rank"], ends[query % 3])
+    first = log["query"] % 3 + 1
+    is_kept = (log["rank"] == first) | (log["rank"] == first + 1)
     log = {name: column[is_kept] for name, column in log.items()}
     assert harvest(log).weights == pytest.approx(LOOKS, abs=0.1)
-
-
-def test_logs_are_read_from_files(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    pl.DataFrame(make_log(500, 50)).write_csv(path)
-    expected = harvest(make_log(500, 50), cluster="user")
-    assert harvest(path, cluster="user").to_dict() == expected.to_dict()
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {

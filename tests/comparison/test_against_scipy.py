@@ -25,7 +25,7 @@ def compare(queries: int, order: int, method: str = "auto") -> tuple[rs.Comparis
         runs,
         ["AP", "nDCG@10"],
         permutations=RESAMPLES,
-        interval=rs.Interval(method=method),  # type: ignore[arg-type]  # one of them
+        interval=rs.Interval(method=method),
         bounds=False,
     )
     return found, values[1] - values[0]
