@@ -379,12 +379,6 @@ class Reassignments:
         threads: int,
         check: Callable[[], None] | None,
     ) -> tuple[bytes, tuple[float, int, int, float] | None]: ...
-    def max_t(
-        self,
-        effects: _Effects,
-        threads: int,
-        check: Callable[[], None] | None,
-    ) -> tuple[list[float], list[int]]: ...
     def standardize(self, effects: _Effects) -> bytes: ...
 
 @final

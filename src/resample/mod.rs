@@ -5,7 +5,6 @@ pub mod bounded;
 pub mod flips;
 pub mod interval;
 pub mod invert;
-pub mod max_t;
 pub mod reassign;
 pub mod shift;
 pub mod shuffle;

@@ -9,7 +9,7 @@ use super::vectors::copy_of;
 use super::watch::Watch;
 use crate::explain::slices::{self, Choices, Grid, Queries, Window};
 use crate::memory::{Vec, guard};
-use crate::resample::{max_t, reassign};
+use crate::resample::reassign;
 
 /// Random reassignments of units.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -48,22 +48,6 @@ impl Reassignments {
             let effects = self.read(py, &effects)?;
             let made = py.detach(|| reassign::standardize(&self.0, &effects));
             bytes_of_doubles(py, &made)
-        })
-    }
-
-    /// The statistic of each column, and how many reassignments have one as large.
-    fn max_t(
-        &self,
-        py: Python<'_>,
-        effects: Effects,
-        threads: usize,
-        check: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<f64>, Vec<u64>)> {
-        guard(|| {
-            let effects = self.read(py, &effects)?;
-            let work =
-                |watch: crate::watch::Watch<'_>| max_t::max_t(&self.0, &effects, threads, watch);
-            Watch::checking(check).run(py, work)
         })
     }
 
