@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from rankscope.cli.options import add_measure_option
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceList, listed, read_integer
+from rankscope.cli.parser import OnceList, listed, read_integer
 from rankscope.errors import EmptyError, UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.commands.documents import read_documents
@@ -52,7 +52,7 @@ def add_trace(parser: Parser) -> None:
         ("--before", "rankings to compare with"),
         ("--after", "rankings that got worse"),
     ):
-        parser.add_argument(name, action=Once, type=_read_span, metavar="SPAN", help=text)
+        parser.add_argument(name, type=_read_span, metavar="SPAN", help=text)
     add_measure_option(parser, MEASURE_HELP)
     parser.add_argument(
         "--attributes",
@@ -64,14 +64,12 @@ def add_trace(parser: Parser) -> None:
     )
     parser.add_argument(
         "--documents",
-        action=Once,
         metavar="FILE",
         help="table of documents with a column doc_id; adds the loss by its other columns, such "
         "as brand",
     )
     parser.add_argument(
         "--sample",
-        action=Once,
         type=read_integer,
         metavar="N",
         help="trace a random sample of users, so that each span has at most N rankings; the output "

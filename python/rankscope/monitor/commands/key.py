@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -13,7 +12,7 @@ from rankscope.monitor.commands.store import (
     read_word,
 )
 from rankscope.monitor.commands.times import write_moment
-from rankscope.monitor.events.times import format_time
+from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.keys import SCOPES, make_key
 from rankscope.output.table import Table
 
@@ -33,7 +32,6 @@ def add_make(parser: Parser) -> None:
     )
     parser.add_argument(
         "--scope",
-        action=Once,
         nargs="+",
         required=True,
         choices=SCOPES,
@@ -116,10 +114,5 @@ def run_revoke(options: Namespace) -> int:
 
 
 def _describe(key: ApiKey) -> dict[str, object]:
-    return {
-        "key_id": key.key_id,
-        "name": key.name,
-        "scopes": list(key.scopes),
-        "created": format_time(key.created),
-        "revoked": None if key.revoked is None else format_time(key.revoked),
-    }
+    names = ("key_id", "name", "scopes", "created", "revoked")
+    return write_record(key, names, ("created", "revoked"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
-from rankscope.monitor.server.api.plain import make_plain
+from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
 from rankscope.monitor.server.pages.groups import list_episodes
 from rankscope.records import record

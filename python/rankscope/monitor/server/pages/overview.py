@@ -6,8 +6,8 @@ from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.api.fields import Object, make_query
-from rankscope.monitor.server.api.plain import make_plain
 from rankscope.monitor.server.api.route import Route
 from rankscope.monitor.server.pages.charts.others import draw_maturity
 from rankscope.monitor.server.pages.groups import group_incidents
