@@ -20,7 +20,7 @@ from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.http.schema import describe_type
 from rankscope.records import replace
 
-from tests.monitor.server.music import MUSIC, START, log_music, make_search
+from tests.monitor.server.music import MUSIC, START, log_music, make_search, open_monitor
 from tests.monitor.server.service import NOW, Service
 from tests.monitor.server.test_routes import list_endpoints, path_of
 
@@ -59,9 +59,11 @@ ATTRIBUTED = DEFINED["attribution"]
 class Reader:
     """Reads the project `music`, and another that is there too."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, has_events: bool = True) -> None:
         self.service = service
-        self.monitor = log_music(service)
+        self.monitor = log_music(service) if has_events else open_monitor(service)
+        self.monitor.configure(MUSIC, actor="test")
+        self.monitor.evaluate()
         self.key = service.make_key("music", "read")
         self.admin = service.make_key("music", "admin")
 
@@ -83,8 +85,8 @@ class Reader:
 
 @pytest.fixture
 def own(service: Service) -> Reader:
-    """A reader of a service that may be changed."""
-    return Reader(service)
+    """A reader of a service that may be changed, and has no events yet."""
+    return Reader(service, has_events=False)
 
 
 @pytest.fixture(scope="module")
@@ -613,7 +615,9 @@ def test_rules_of_another_project_are_not_there(own: Reader) -> None:
     change(own, "PUT", "/v1/rules/quality", RULE)
     before = own.read("/v1/rules")
     other = own.service.make_key("films", "admin", "read")
-    log_music(own.service, "films")
+    films = open_monitor(own.service, "films")
+    films.configure(MUSIC, actor="test")
+    films.evaluate()
     others = own.service.ask("GET", "/v1/rules", key=other).json()["rules"]
     assert [one["rule"]["name"] for one in others] == ["data"]
     assert own.service.ask("GET", "/v1/rules/quality", key=other).status_code == 404

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -117,8 +116,3 @@ def test_it_needs_no_key_only_in_open_mode(tmp_path: Path) -> None:
     assert service.browser().get("/metrics").status_code == 200
     assert service.browser("10.1.2.3").get("/metrics").status_code == 401
     service.store.close()
-
-
-@pytest.mark.parametrize("scope", ["ingest", "admin"])
-def test_it_needs_a_key_for_reading(service: Service, scope: str) -> None:
-    assert service.ask("GET", "/metrics", key=service.make_key("music", scope)).status_code == 403

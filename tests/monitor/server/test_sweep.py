@@ -233,17 +233,6 @@ def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -
         assert MARK not in json.loads(line).get("route", "")
 
 
-def test_a_key_for_events_reads_nothing(world: World) -> None:
-    key = world.service.make_key("music", "ingest")
-    for endpoint in list_endpoints():
-        if endpoint.scope not in {None, "ingest"}:
-            headers = FORM if endpoint.kind == "form" else {}
-            path = address_of(endpoint, world.key_id)
-            answer = world.service.ask(endpoint.method, path, b"{}", key=key, headers=headers)
-            assert answer.status_code == 403
-            assert MARK not in answer.text.replace(path, "")
-
-
 @pytest.mark.parametrize(
     "said",
     [

@@ -13,6 +13,7 @@ from rankscope.monitor.commands.store import (
     add_store_arguments,
     open_reader,
     open_writer,
+    print_result,
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment, write_moment
@@ -150,10 +151,7 @@ def run_action(options: Namespace) -> int:
             until = {"until": _find_end(options, monitor.clock())} if is_snooze else {}
             act = getattr(monitor, options.action)
             incident = act(options.incident, note=options.note, actor=ACTOR, **until).to_dict()
-    if options.json:
-        print_json(incident)
-    else:
-        print(describe_incident(incident))
+    print_result(options, incident, describe_incident(incident))
     return 0
 
 

@@ -9,6 +9,7 @@ from rankscope.monitor.commands.store import (
     add_store_arguments,
     open_reader,
     open_writer,
+    print_result,
     read_word,
 )
 from rankscope.monitor.commands.times import write_moment
@@ -69,10 +70,7 @@ def run_make(options: Namespace) -> int:
             options.project, options.scope, name=options.name, now=monitor.clock()
         )
         monitor.writer.add_key(key, ACTOR, keeps_admin=True)
-    if options.json:
-        print_json({**_describe(key), "key": secret.reveal()})
-    else:
-        print(secret.reveal())
+    print_result(options, {**_describe(key), "key": secret.reveal()}, secret.reveal())
     return 0
 
 
@@ -106,10 +104,8 @@ def run_revoke(options: Namespace) -> int:
             hint="list the ids of the keys with rankscope monitor key list",
             code="unknown_key",
         )
-    if options.json:
-        print_json({"key_id": options.key_id, "revoked": True})
-    else:
-        print(f"revoked\t{options.key_id}")
+    said = {"key_id": options.key_id, "revoked": True}
+    print_result(options, said, f"revoked\t{options.key_id}")
     return 0
 
 

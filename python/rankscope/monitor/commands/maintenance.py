@@ -13,6 +13,7 @@ from rankscope.monitor.commands.store import (
     open_reader,
     open_writer,
     print_fields,
+    print_result,
     read_word,
 )
 from rankscope.monitor.commands.times import TIME_HELP, read_duration, read_moment
@@ -68,10 +69,8 @@ def run_backup(options: Namespace) -> int:
     """Copy the store, and print the number of the last event in the copy."""
     with open_reader(options) as monitor:
         seq = monitor.store.backup(options.copy)
-    if options.json:
-        print_json({"file": options.copy, "last_seq": seq})
-    else:
-        print(f"{show(options.copy)}\tevents up to number {seq}")
+    text = f"{show(options.copy)}\tevents up to number {seq}"
+    print_result(options, {"file": options.copy, "last_seq": seq}, text)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 
 from rankscope.cli.output import print_json
-from rankscope.cli.parser import Once, OnceFlag, OnceList, listed, read_integer, read_number
+from rankscope.cli.parser import OnceFlag, OnceList, listed, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -122,7 +122,6 @@ def _add_field(parser: Parser, field: RuleField) -> None:
         "text": {"type": read_word},
     }
     options: dict[str, Any] = {
-        "action": Once,
         "dest": field.name,
         "metavar": field.metavar,
         "help": text,

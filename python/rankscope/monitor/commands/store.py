@@ -115,6 +115,14 @@ def print_fields(options: Namespace, fields: Mapping[str, object]) -> None:
         print(f"{name}\t{show(str(text))}")
 
 
+def print_result(options: Namespace, said: Mapping[str, object], text: object) -> None:
+    """Print a result as JSON, or as a text."""
+    if options.json:
+        print_json(said)
+    else:
+        print(text)
+
+
 def open_writer(options: Namespace, *, is_new: bool = False) -> Monitor:
     """Open a store to write to it."""
     _refuse_host(options.store)
