@@ -37,6 +37,7 @@ from tests.monitor.works import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rankscope.monitor.store.store import Store
@@ -59,6 +60,16 @@ PATIENCE = 60.0
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     with SQLiteStore(tmp_path / "events.db") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """One that goes on after all that its work does."""
+    with (
+        SQLiteStore(tmp_path_factory.mktemp("worker") / "events.db") as store,
+        Worker(store) as made,
+    ):
         yield made
 
 
@@ -130,12 +141,11 @@ def test_days_summed_by_many_processes_are_the_same(
         assert spell_out(many) == spell_out(one)
 
 
-def test_what_work_raises_is_raised(store: Store) -> None:
-    with Worker(store) as worker:
-        with pytest.raises(UsageError, match="is not configured") as caught:
-            worker.run(partial(evaluate_project, project="default", now=NOW))
-        assert caught.value.code == "not_configured"
-        assert worker.run(methodcaller("projects")) == []
+def test_what_work_raises_is_raised(worker: Worker) -> None:
+    with pytest.raises(UsageError, match="is not configured") as caught:
+        worker.run(partial(evaluate_project, project="default", now=NOW))
+    assert caught.value.code == "not_configured"
+    assert worker.run(methodcaller("projects")) == []
 
 
 def test_what_cannot_be_written_is_told_to_the_work(tmp_path: Path) -> None:
@@ -148,17 +158,15 @@ def test_what_cannot_be_written_is_told_to_the_work(tmp_path: Path) -> None:
         assert caught.value.code == "store_closed"
 
 
-def test_what_is_printed_does_no_harm(store: Store) -> None:
-    with Worker(store) as worker:
-        assert worker.run(shout) == ""
-        assert worker.run(partial(double, number=4)) == 8
+def test_what_is_printed_does_no_harm(worker: Worker) -> None:
+    assert worker.run(shout) == ""
+    assert worker.run(partial(double, number=4)) == 8
 
 
-def test_what_cannot_be_sent_is_refused(store: Store) -> None:
-    with Worker(store) as worker:
-        with pytest.raises((AttributeError, TypeError), match=r"[Pp]ickle|local"):
-            worker.run(lambda _: None)
-        assert worker.run(partial(double, number=4)) == 8
+def test_what_cannot_be_sent_is_refused(worker: Worker) -> None:
+    with pytest.raises((AttributeError, TypeError), match=r"[Pp]ickle|local"):
+        worker.run(lambda _: None)
+    assert worker.run(partial(double, number=4)) == 8
 
 
 def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None:

@@ -244,7 +244,7 @@ def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None
     path = tmp_path / "events.db"
     acknowledged: list[int] = []
     sent = 0
-    for number in range(3):
+    for number in range(2):
         made = Listener(path)
         enough = threading.Event()
 

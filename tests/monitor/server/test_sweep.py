@@ -127,10 +127,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     made.service.store.close()
 
 
-@pytest.fixture
-def changing(tmp_path: Path) -> Iterator[World]:
-    """One for a test that puts something into the other project."""
-    made = World(tmp_path)
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One for tests that put something into the other project."""
+    made = World(tmp_path_factory.mktemp("changing"))
     yield made
     made.service.store.close()
 
